@@ -58,11 +58,12 @@ def everything() -> None:
     load = os.getloadavg()[0]
     rows: list[Row | Missing] = [*bounds.speed()]
     try:
-        from benchmarks import coupled, gradients
+        from benchmarks import coupled, factored, gradients
     except ImportError:  # torch is in the runtime extra
-        print("gradients, coupled: skipped, torch is not installed")
+        print("gradients, factored, coupled: skipped, torch is not installed")
     else:
         rows += gradients.measure()
+        rows += factored.measure()
         rows += coupled.measure()
     rows += divergences.speed()
     kept: list[tuple[str, Sequence[Limit]]] = [

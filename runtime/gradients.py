@@ -7,6 +7,7 @@ gradients themselves; `norm`, `difference` and `flat` work on leaves.
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,8 @@ from torch.func import functional_call, grad, jvp, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
+from lastiterate.runtime.factors import Factored
+from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -114,8 +117,19 @@ class Gradients:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
         mapped = self._own if isinstance(samples, Tensor) and samples.ndim == 2 else self._both
-        gradients: Leaves = mapped(self._leaves(points), self._inputs[samples], self._targets[samples])
+        gradients: Leaves = mapped(self.parameters(points), self._inputs[samples], self._targets[samples])
         return gradients
+
+    @cached_property
+    def factored(self) -> Factored | None:
+        """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
+        if self.device.type == "mps":  # no float64, in which they are compared
+            return None
+        activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
+        memory = self._memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
+        leaves = self.parameters(self.start)
+        found = Factored(self._loss_of_one, leaves, self._inputs, self._targets, activations, memory)
+        return found if found.uses else None
 
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """Inputs and targets of some samples, on the device, in the dtype."""
@@ -123,7 +137,7 @@ class Gradients:
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""
-        gradient: Leaves = grad(self._loss_of_one)(self._leaves(point), row, target)
+        gradient: Leaves = grad(self._loss_of_one)(self.parameters(point), row, target)
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
@@ -180,6 +194,13 @@ class Gradients:
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
+        if self.factored is not None:
+            for chunk in self.factored.chunks(count):
+                parts = self.factored.at(self.parameters(point), chunk if chosen is None else chosen[chunk])
+                factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
+                for held, k in zip(torch.split(total, self._sizes), range(len(parts)), strict=True):
+                    held += self.factored.summed(k, parts[k], factor).flatten()
+            return total
         for chunk in self.sample_chunks(count):
             leaves = self.at(point[None], chunk if chosen is None else chosen[chunk].to(self.device))
             factor = clip_factor(norm(leaves), clip_norm, stability)
@@ -188,7 +209,7 @@ class Gradients:
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The loss of one sample at many points, shape (points,)."""
-        found: Tensor = vmap(self._loss_of_one, (0, None, None))(self._leaves(points), row, target)
+        found: Tensor = vmap(self._loss_of_one, (0, None, None))(self.parameters(points), row, target)
         return found
 
     def totals(self, points: Tensor, clip_norm: float, chosen: Tensor) -> Tensor:
@@ -211,7 +232,7 @@ class Gradients:
                 found[part] += torch.cat(summed, dim=1)
         return found
 
-    def _leaves(self, points: Tensor) -> Leaves:
+    def parameters(self, points: Tensor) -> Leaves:
         """One point or many as the parameters, each of shape (*points, *parameter)."""
         parts = torch.split(points, self._sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))

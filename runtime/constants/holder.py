@@ -232,4 +232,4 @@ class _Measurement:
         kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
         for name in ("inits", "memory", "threads"):
             del kept[name]
-        return fingerprint(self.workload, gradients) | {"format": 4, "run": asdict(self.run), "sampling": kept}
+        return fingerprint(self.workload, gradients) | {"format": 5, "run": asdict(self.run), "sampling": kept}

@@ -14,8 +14,10 @@ from torch import Tensor
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.random_streams import LARGE
 
 SMALLEST_RADIUS: Final = 1e-3
 """The smallest radius of a log-uniform draw, as a share of the radius of the ball."""
@@ -23,8 +25,8 @@ SMALLEST_RADIUS: Final = 1e-3
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
 
-_DRAWN_AT_ONCE: Final = 2**20
-"""More numbers than this are drawn point by point, in float64, before they are cast to the dtype."""
+_IN_CACHE: Final = 2**18
+"""Coordinates that are scaled at once, all three times."""
 
 _Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
 """Distances, differences, floors and blocks of some pairs, as `_around` has them."""
@@ -45,16 +47,25 @@ class Draw(StrEnum):
     LOG_UNIFORM = "log-uniform"
 
 
-def ball_points(count: int, dimension: int, radius: float, draw: Draw, generator: torch.Generator) -> Tensor:
-    """Points of the ball of this radius (a length) around the origin, shape (count, dimension), float64, on the CPU."""
-    directions = torch.randn(count, dimension, generator=generator, dtype=torch.float64)
-    directions /= torch.linalg.vector_norm(directions, dim=1, keepdim=True)
+def ball_points(
+    count: int,
+    dimension: int,
+    radius: float,
+    draw: Draw,
+    generator: torch.Generator,
+    dtype: torch.dtype = torch.float64,
+) -> Tensor:
+    """Points of the ball of this radius (a length) around the origin, shape (count, dimension), on the CPU."""
+    directions = torch.randn(count, dimension, generator=generator, dtype=dtype)
+    lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=torch.float64)
     uniform = torch.rand(count, 1, generator=generator, dtype=torch.float64)
     if draw is Draw.UNIFORM:
         shares = uniform ** (1.0 / dimension)
     else:
         shares = torch.exp(uniform * log(SMALLEST_RADIUS))
-    return directions * shares * radius
+    for part in torch.split(directions, _IN_CACHE, dim=1):
+        part.div_(lengths).mul_(shares).mul_(radius)
+    return directions
 
 
 class Around(NamedTuple):
@@ -106,13 +117,14 @@ def measure_center(
 
     points, radius, draw = drawn
 
-    def some(count: int) -> Tensor:
-        return ball_points(count, gradients.dimension, radius, draw, generator).to(center)
+    def some(count: int, dtype: torch.dtype) -> Tensor:
+        return ball_points(count, gradients.dimension, radius, draw, generator, dtype).to(center)
 
-    ball = some(points) if points * gradients.dimension <= _DRAWN_AT_ONCE else None
+    ball = some(points, torch.float64) if points * gradients.dimension <= LARGE else None
     for group in gradients.point_groups(points):
-        size = group.stop - group.start
-        away = ball[group] if ball is not None else torch.cat([some(1) for _ in range(size)])
+        away = ball[group] if ball is not None else center.new_empty(group.stop - group.start, len(center))
+        for row in away if ball is None else ():
+            row.copy_(some(1, gradients.dtype)[0])
         rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = _table(rows)
     if not np.isfinite(table.floors).all():
@@ -145,7 +157,18 @@ def _table(rows: list[_Rows]) -> PairTable:
 
 
 def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> _Rows:
-    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points).
+    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points)."""
+    apart = torch.linalg.vector_norm(around - center, dim=1)
+    way = _in_full if gradients.factored is None else around_factored
+    norms, found, off = way(gradients, center, around, clip_norm)
+    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
+    return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
+
+
+def _in_full(
+    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
+    """What `around_factored` returns, from gradients that are made in full: nothing is off but by their rounding.
 
     The gradients at the center are computed once for all these points.
     """
@@ -160,7 +183,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
             norm_there = norm(there)
             norms[part] = torch.maximum(norms[part], norm_here.amax(dim=1) + norm_there.amax(dim=1))
             scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
-            acts = bool((scale[0] < 1).any() or (scale[1] < 1).any())
+            acts = bool((scale[0] < 1).any() | (scale[1] < 1).any())
             change = difference(there, here)
             worst = _whole_and_layers(gradients, change).amax(dim=2)
             for kind, summed in ((Kind.SAMPLE, Kind.BATCH), (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)):
@@ -171,10 +194,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
                 largest[kind][:, part] = torch.maximum(largest[kind][:, part], worst)
                 _add(totals, summed, change, part, len(around))
     batch = {kind: _whole_and_layers(gradients, leaves)[:, :, 0] / gradients.samples for kind, leaves in totals.items()}
-    found = largest | batch
-    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms
-    apart = torch.linalg.vector_norm(around - center, dim=1)
-    return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
+    return norms, largest | batch, torch.zeros_like(norms)
 
 
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:

@@ -26,13 +26,16 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
-from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.random_streams import normals, stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
+
+_AT_ONCE: Final = 2**18
+"""Coordinates that are projected at once: what is held in double precision stays in the caches of a processor."""
 
 _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
@@ -83,14 +86,21 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     if diameter == inf:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
-    wide, middle = points.to(home).double(), center.to(home).double()
-    away = wide - middle
-    lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
+    whole, away = [], []
+    for part, middle in zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True):
+        middle = middle.to(home).double()
+        whole.append(torch.linalg.vector_norm(middle))
+        away.append(torch.linalg.vector_norm(part.to(home) - middle, dim=-1, keepdim=True))
+    lengths, farthest = (parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0) for parts in (away, whole))
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
-    rounding = torch.finfo(points.dtype).eps * (torch.linalg.vector_norm(middle) + radius)
+    rounding = torch.finfo(points.dtype).eps * (farthest + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
-    nearest = middle + away * (reach / lengths)
-    return torch.where(lengths <= radius * (1 - slack), wide, nearest).to(points)
+    inside, factor, found = lengths <= radius * (1 - slack), reach / lengths, torch.empty_like(points)
+    split = (torch.split(one, _AT_ONCE, dim=-1) for one in (points, center, found))
+    for part, middle, result in zip(*split, strict=True):
+        given, middle = part.to(home), middle.to(home).double()
+        result.copy_(torch.where(inside, given, (middle + (given - middle) * factor).to(given)))
+    return found
 
 
 @torch.no_grad()
@@ -152,12 +162,12 @@ def train(
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]
-            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch) / run.batch
-            drawn = torch.randn(gradients.dimension, generator=noise, dtype=torch.float64)
+            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch).div_(run.batch)
+            drawn = normals(gradients.dimension, noise, initial)
             decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
-            moved = decayed - run.step_size_at(t) * step + run.noise_std_at(t) * drawn.to(initial)
+            moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
             moved = project(moved, points[0], run.diameter)
-            if not bool(torch.isfinite(moved).all()):
+            if not bool(torch.isfinite(torch.linalg.vector_norm(moved, ord=inf))):
                 raise InputError(_what_diverged(gradients, current, t + 1))
             if t + 1 in rows:
                 points[rows[t + 1]] = moved

@@ -8,7 +8,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime import factors
 from lastiterate.runtime import gradients as module
+from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.devices import device_of
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
@@ -96,3 +98,18 @@ def test_mps_has_no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
     workload = load_workload("builtin:iris-mlp")
     with pytest.raises(InputError, match="dtype=float64 on device=mps; use float32"):
         Gradients(workload, workload.initial(0), device="mps")
+
+
+def test_factored_gradients_are_made_where_the_parameters_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are compared in double precision; what comes back to the parameters is of their format."""
+    monkeypatch.setattr(module, "device_of", lambda _name: META)
+    monkeypatch.setattr(factors, "_FEWEST", 1)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
+    monkeypatch.setattr(factors.Factored, "_right", lambda *_: True)  # nothing can be read off the meta device
+    workload = load_workload("builtin:iris-mlp-tanh")
+    gradients = Gradients(workload, workload.initial(0), device="meta", dtype="float32", tried=False)
+    assert gradients.factored is not None
+    total = gradients.total(gradients.start, 1.0, torch.arange(7))
+    assert (total.device, total.dtype) == (META, torch.float32)
+    norms, found, off = around_factored(gradients, gradients.start, gradients.start.repeat(2, 1), 1.0)
+    assert {value.device for value in (norms, *found.values(), off)} == {META}

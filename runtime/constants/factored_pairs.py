@@ -1,0 +1,96 @@
+"""Pairs of points of a large network, whose per-sample gradients are compared without being made.
+
+What is kept of a sample are the factors of its gradients (`lastiterate.runtime.factors`), so memory does not grow with
+samples times parameters. Lengths of changes are roots of inner products in double precision; what these may be off by
+(`lastiterate.runtime.inner_products`) is added to the rounding that is assumed of a gradient. Gradients of the batch
+are sums over samples and tokens, one matrix product a parameter.
+"""
+
+import torch
+from torch import Tensor
+
+from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.inner_products import Products, held, lengths, products, root
+from lastiterate.runtime.pair_table import Kind
+
+
+def around_factored(
+    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
+    """Differences and rounding of the pairs (center, point) for a network whose gradients are factored.
+
+    Args:
+        gradients: per-sample gradients; ``gradients.factored`` is there.
+        center: shape (dimension,).
+        around: the points, shape (points, dimension).
+        clip_norm: K, a gradient.
+
+    Returns:
+        Sums of the greatest |g(x)| and |g(y)| over samples, shape (points,); the differences of every kind, of the
+        whole and then of every layer, shape (1 + layers, points), of a kind per batch those of the mean; and how far
+        the roots of any of these may be off, shape (points,). In double precision.
+    """
+    factored, count = gradients.factored, len(around)
+    assert factored is not None  # noqa: S101
+    groups = _groups(gradients)
+    norms, off = (torch.zeros(count, dtype=torch.float64, device=gradients.device) for _ in range(2))
+    found = {kind: norms.new_zeros(len(groups), count) for kind in Kind}
+    chunks = list(factored.chunks())
+    totals: dict[tuple[Kind, int, int], Tensor] = {}
+    for chunk in chunks:
+        parts = factored.at(gradients.parameters(center), chunk)
+        here = held(parts)
+        v = clip_factor(lengths(parts), clip_norm)
+        plain = torch.ones_like(v).to(center)
+        sums = {Kind.BATCH: [factored.summed(k, part, plain) for k, part in enumerate(parts)]}
+        sums[Kind.BATCH_CLIPPED] = [factored.summed(k, part, v.to(center)) for k, part in enumerate(parts)]
+        del parts
+        for p, point in enumerate(around):
+            there = factored.at(gradients.parameters(point), chunk)
+            worst, errors, u, longest = _per_sample(products(there, here), groups, v, clip_norm)
+            norms[p], off[p] = torch.maximum(norms[p], longest), torch.maximum(off[p], errors)
+            for kind, values in worst.items():
+                found[kind][:, p] = torch.maximum(found[kind][:, p], values)
+            for kind, factors in ((Kind.BATCH, plain), (Kind.BATCH_CLIPPED, u.to(center))):
+                squares = []
+                for k, part in enumerate(there):
+                    change = factored.summed(k, part, factors).sub_(sums[kind][k])
+                    if len(chunks) > 1:
+                        change = change.add_(totals.pop((kind, p, k), torch.zeros((), device=change.device)))
+                        totals[kind, p, k] = change
+                    squares.append(torch.linalg.vector_norm(change, dtype=torch.float64).square())
+                found[kind][:, p] = (groups @ torch.stack(squares)).sqrt() / gradients.samples
+    return norms, found, off
+
+
+def _per_sample(
+    inner: Products, groups: Tensor, v: Tensor, clip_norm: float
+) -> tuple[dict[Kind, Tensor], Tensor, Tensor, Tensor]:
+    """Greatest changes of the samples by kind, (1 + layers,), how far they may be off, u, and the longest |g| + |h|.
+
+    A length that is off by a share e moves a clipped gradient by at most that share of its own length.
+    """
+    ends = [(groups[:1] @ squared)[0].clamp(min=0.0) for squared, _ in (inner.there(), inner.here())]
+    shares = [
+        ((groups[:1] @ error)[0] / length).nan_to_num(nan=0.0).clamp(max=1.0)
+        for (_, error), length in zip((inner.there(), inner.here()), ends, strict=True)
+    ]
+    long, own = (end.sqrt() for end in ends)
+    u = clip_factor(long, clip_norm)
+    moved = 2 * (u * long * shares[0] + v * own * shares[1])
+    worst, errors = {}, []
+    for kind, scale in ((Kind.SAMPLE, (torch.ones_like(u), torch.ones_like(v))), (Kind.SAMPLE_CLIPPED, (u, v))):
+        squared, error = inner.scaled(*scale)
+        values, wrong = root(groups @ squared, groups @ error)
+        worst[kind] = values.amax(dim=1)
+        errors.append((wrong + (moved if kind is Kind.SAMPLE_CLIPPED else 0.0)).amax())
+    return worst, torch.stack(errors).amax(), u, long.amax() + own.amax()
+
+
+def _groups(gradients: Gradients) -> Tensor:
+    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters); float64."""
+    members = torch.zeros(1 + len(gradients.layers), sum(map(len, gradients.layers.values())), dtype=torch.float64)
+    members[0] = 1.0
+    for row, leaves in enumerate(gradients.layers.values(), start=1):
+        members[row, leaves] = 1.0
+    return members.to(gradients.device)

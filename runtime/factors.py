@@ -1,0 +1,254 @@
+"""Per-sample gradients of large layers as sums of outer products, which are never multiplied out.
+
+The gradient of a linear map in its matrix is sum_t d_t a_t', where t goes over the tokens of a sample, a_t is what goes
+into the map and d_t the slope of the loss in what comes out; a convolution is a linear map of patches, and a table of
+rows (an embedding) one of unit vectors. The d_t are the slopes in zeros that are added to what the maps return, the a_t
+are written down as they pass, so no gradient in a matrix is ever made. What is not one plain use of a matrix in
+`torch.nn.functional` (biases, norms, tied or reshaped weights, layers of few numbers) has its per-sample gradient made
+as in `lastiterate.runtime.gradients`.
+
+Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient computations".
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.func import grad, vmap
+from torch.nn import functional
+
+_FEWEST: Final = 2**18
+"""Networks with fewer parameters in such layers are faster with all points at once."""
+
+_GRAM_COST: Final = 4
+"""Cost of the products of tokens, in double precision, in that of passing over a gradient."""
+
+_COPIES: Final = 8
+"""Copies of a, of d and of the other gradients of a sample that live together, those in double precision counted."""
+
+_ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "linear": {"bias": None},
+    "conv2d": {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1},
+    "embedding": {
+        "padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False,
+    },
+}  # fmt: skip
+"""The functions that have a rule, and their arguments after the input and the parameter."""
+
+_ONE_AT_A_TIME: Final = RLock()
+
+
+class Outer(NamedTuple):
+    """Gradients of some samples in one matrix of shape (out, in), or in a table of shape (rows, out).
+
+    Attributes:
+        inputs: a_t, shape (samples, tokens, in); of a table the number of the row, shape (samples, tokens).
+        slopes: d_t, shape (samples, tokens, out).
+    """
+
+    inputs: Tensor
+    slopes: Tensor
+
+
+Part = Tensor | Outer
+"""Gradients of some samples in one parameter: (samples, *parameter), or a sum of outer products."""
+
+
+@dataclass(frozen=True)
+class _Use:
+    """One use of one parameter: the function, its further arguments, and the shape of what it returned."""
+
+    leaf: int
+    name: str
+    rest: tuple[Any, ...]
+    shape: tuple[int, ...]
+
+    def tokens(self, parameter: torch.Size) -> int:
+        outside = parameter[1] if self.name == "embedding" else parameter[0]
+        return torch.Size(self.shape).numel() // outside
+
+    def pays(self, parameter: torch.Size) -> bool:
+        """Whether fewer operations go into the products of tokens than into a gradient."""
+        if self.name == "embedding":
+            return self.tokens(parameter) < parameter[0]
+        out, inside = parameter[0], parameter[1:].numel()
+        return _GRAM_COST * self.tokens(parameter) * (inside + out) <= inside * out
+
+    def of_samples(self, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> Outer:
+        """The factors of samples, from what went in and the slopes, shapes (samples, 1, ...)."""
+        if self.name == "conv2d":
+            _bias, stride, padding, dilation, _groups = self.rest
+            patches = functional.unfold(inputs[:, 0], parameter[2:], dilation, padding, stride)
+            return Outer(patches.mT, slopes.flatten(0, 1).flatten(2).mT)
+        wide = slopes.reshape(len(slopes), -1, slopes.shape[-1])
+        if self.name == "embedding":
+            return Outer(inputs.reshape(len(wide), -1).expand(-1, wide.shape[1]), wide)
+        return Outer(inputs.reshape(len(wide), -1, inputs.shape[-1]), wide)
+
+
+class _Watch:
+    """What goes into the maps that use certain parameters, and zeros added to what comes out of them.
+
+    The parameters are detached there, so that a gradient in one of them is of another use of it.
+    """
+
+    def __init__(self, leaves: Sequence[Tensor], added: dict[int, Tensor] | None) -> None:
+        self._leaf = {id(leaf): k for k, leaf in enumerate(leaves) if added is None or k in added}
+        self._added = added
+        self.uses: list[_Use] = []
+        self.inputs: dict[int, Tensor] = {}
+
+    def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        defaults = list(_ARGUMENTS[name].items())
+
+        def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002
+            leaf = self._leaf.get(id(weight))
+            rest = (*given, *(options.get(key, value) for key, value in defaults[len(given) :]))
+            if name == "conv2d":
+                plain = input.ndim == 4 and rest[4] == 1 and not isinstance(rest[2], str)
+            else:
+                plain = name == "linear" or (rest[1] is None and not rest[3] and not rest[4])
+            if leaf is None or not plain:
+                return original(input, weight, *given, **options)
+            out = original(input, weight.detach(), *given, **options)
+            self.uses.append(_Use(leaf, name, rest, tuple(out.shape)))
+            self.inputs[leaf] = input
+            if self._added is None:
+                return out
+            zeros = self._added[leaf]
+            if name == "embedding" and rest[0] is not None:  # that row has no gradient
+                zeros = zeros * (input != rest[0] % len(weight))[..., None]
+            return out + zeros
+
+        return called
+
+
+@contextmanager
+def _watching(watch: _Watch) -> Iterator[None]:
+    """Let the functions of torch tell ``watch``; other threads see no difference, as it goes by the parameters."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    with _ONE_AT_A_TIME:
+        kept = {name: getattr(functional, name) for name in _ARGUMENTS}
+        try:
+            torch.backends.mha.set_fastpath_enabled(False)  # it calls none of these functions
+            for name, original in kept.items():
+                setattr(functional, name, watch.of(name, original))
+            yield
+        finally:
+            for name, original in kept.items():
+                setattr(functional, name, original)
+            torch.backends.mha.set_fastpath_enabled(fast)
+
+
+class Factored:
+    """Per-sample gradients at one point, with the large parameters as sums of outer products.
+
+    Args:
+        loss: the loss of one sample, of all parameters, of its row and of its target.
+        leaves: the parameters at the point where the network is tried.
+        rows: inputs, shape (samples, ...).
+        targets: shape (samples, ...).
+        activations: bytes that one sample takes on its way through the network.
+        memory: bytes that samples and what is kept of them may take.
+
+    Attributes:
+        shapes: of the parameters.
+        uses: how the large parameters are used, by their index; none of them where this does not pay.
+    """
+
+    def __init__(
+        self,
+        loss: Callable[[tuple[Tensor, ...], Tensor, Tensor], Tensor],
+        leaves: tuple[Tensor, ...],
+        rows: Tensor,
+        targets: Tensor,
+        activations: int,
+        memory: int,
+    ) -> None:
+        self._loss, self._rows, self._targets = loss, rows, targets
+        self.shapes = [leaf.shape for leaf in leaves]
+        tried = tuple(leaf.detach().requires_grad_() for leaf in leaves)
+        watch = _Watch(tried, None)
+        with torch.enable_grad(), _watching(watch):
+            value = loss(tried, rows[0], targets[0])
+        elsewhere = torch.autograd.grad(value, tried, allow_unused=True) if value.requires_grad else [None] * len(tried)
+        times = Counter(use.leaf for use in watch.uses)
+        self.uses = {
+            use.leaf: use
+            for use in watch.uses
+            if times[use.leaf] == 1 and elsewhere[use.leaf] is None and use.pays(self.shapes[use.leaf])
+        }
+        if not _held_enough(self.uses, self.shapes) or not self._right(leaves):
+            self.uses = {}
+        self._at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
+
+    def chunks(self, count: int | None = None) -> Iterator[slice]:
+        """Slices of ``count`` samples (None: all), as many at once as fit factored at one point and at another."""
+        stop = len(self._rows) if count is None else count
+        return (slice(i, min(i + self._at_once, stop)) for i in range(0, stop, self._at_once))
+
+    def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
+        """Gradients of some samples at one point, which is given as its parameters."""
+        plain = [k for k in range(len(leaves)) if k not in self.uses]
+        zeros = {k: torch.zeros((), dtype=leaves[k].dtype, device=leaves[k].device).expand(use.shape)
+                 for k, use in self.uses.items()}  # fmt: skip
+
+        def told(
+            own: tuple[Tensor, ...], added: dict[int, Tensor], row: Tensor, target: Tensor
+        ) -> tuple[Tensor, dict[int, Tensor]]:
+            given = list(leaves)
+            for k, leaf in zip(plain, own, strict=True):
+                given[k] = leaf
+            watch = _Watch(given, added)
+            with _watching(watch):
+                value = self._loss(tuple(given), row, target)
+            return value, watch.inputs
+
+        each = vmap(grad(told, argnums=(0, 1), has_aux=True), (None, None, 0, 0))
+        (made, slopes), inputs = each(
+            tuple(leaves[k] for k in plain), zeros, self._rows[samples], self._targets[samples]
+        )
+        parts: dict[int, Part] = dict(zip(plain, made, strict=True))
+        for k, use in self.uses.items():
+            parts[k] = use.of_samples(inputs[k], slopes[k], self.shapes[k])
+        return tuple(parts[k] for k in range(len(leaves)))
+
+    def summed(self, k: int, part: Part, factors: Tensor) -> Tensor:
+        """Sum over the samples, each times its factor, of the gradients in one parameter; its shape."""
+        if isinstance(part, Tensor):
+            return torch.einsum("sk,s->k", part.flatten(1), factors).reshape(self.shapes[k])
+        slopes = (part.slopes * factors[:, None, None]).flatten(0, 1)
+        if self.uses[k].name == "embedding":
+            return slopes.new_zeros(self.shapes[k]).index_put_((part.inputs.flatten(),), slopes, accumulate=True)
+        return (slopes.mT @ part.inputs.flatten(0, 1)).reshape(self.shapes[k])
+
+    def _numbers(self) -> int:
+        """Numbers that live together for one sample, beside the activations."""
+        held = 0
+        for k, shape in enumerate(self.shapes):
+            if k not in self.uses:
+                held += shape.numel()
+                continue
+            inside = 1 if self.uses[k].name == "embedding" else shape[1:].numel()
+            held += self.uses[k].tokens(shape) * inside + torch.Size(self.uses[k].shape).numel()
+        return _COPIES * held
+
+    def _right(self, leaves: tuple[Tensor, ...]) -> bool:
+        """Tell whether the gradient of the first sample is the one that is made in full."""
+        plain = grad(self._loss)(leaves, self._rows[0], self._targets[0])
+        one = plain[0].new_ones(1)
+        found = [self.summed(k, part, one) for k, part in enumerate(self.at(leaves, slice(0, 1)))]
+        off = torch.stack([torch.linalg.vector_norm(a - b) for a, b in zip(found, plain, strict=True)]).norm()
+        size = torch.stack([torch.linalg.vector_norm(leaf) for leaf in plain]).norm()
+        return bool(off <= torch.finfo(one.dtype).eps ** 0.5 * size)
+
+
+def _held_enough(chosen: Iterable[int], shapes: Sequence[torch.Size]) -> bool:
+    """Tell whether these parameters hold so much of all that their gradients need not be made."""
+    held = sum(shapes[k].numel() for k in chosen)
+    return held >= max(_FEWEST, sum(shape.numel() for shape in shapes) // 2)

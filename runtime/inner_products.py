@@ -1,0 +1,171 @@
+"""Inner products of gradients that are sums of outer products, in double precision, with a bound of their rounding.
+
+For g = sum_t d_t a_t' here and h = sum_t (d_t + q_t) (a_t + b_t)' there, the change is
+
+    h - g = sum_t q_t a_t' + (d_t + q_t) b_t',
+
+so that |h - g|^2, <h - g, g> and |g|^2 are sums over pairs of tokens of products of two inner products of a, b, d and
+q. Nothing as long as g is subtracted from anything, so no digits are lost where h is near to g. For clipped gradients
+u h - v g = u (h - g) + (u - v) g, and where both are clipped to the same length |u - v| |g| <= u |h - g|.
+
+Rounding. An inner product of m floats, in any order, is off by at most gamma_m |x| |y|, where gamma_m = m w / (1 - m w)
+and w = 2^-53 (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1). With S = sum_t |q_t| |a_t| +
+(|d_t| + |q_t|) |b_t| and s = sum_t |d_t| |a_t|, the three sums are off by at most gamma_N S^2, gamma_N S s and
+gamma_N s^2 for N = in + out + 3 T^2 + 16: two inner products, a product and a sum over 3 T^2 terms, of which the
+absolute values add up to at most S^2, S s, s^2. So |u h - v g|^2 is off by at most E = gamma_N (u S + |u - v| s)^2, and
+its root by at most min(E^(1/2), E / root), as |x - y| = |x^2 - y^2| / (x + y) for x, y >= 0. Differences of floats of
+the network's own rounding, b and q, are off by a share w at most, which the 16 covers; that the lengths in S and s are
+themselves rounded, by a share gamma_N at most, is covered by 4 in the place of 1 in the denominator of gamma_N.
+"""
+
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+from lastiterate.runtime.factors import Outer, Part
+
+_HALF_ULP: Final = 2.0**-53
+_FURTHER: Final = 64
+"""Further roundings of a number: differences, factors, and the sums over the parameters are counted apart."""
+
+
+class Products(NamedTuple):
+    """Inner products of the change c and of the gradient g of every parameter, and what bounds their rounding.
+
+    Attributes:
+        changes: |c|^2, shape (parameters, samples), as all of these; float64.
+        mixed: <c, g>.
+        squares: |g|^2.
+        reach: S, at least |c|.
+        length: s, at least |g|.
+        gamma: gamma_N, shape (parameters, 1).
+    """
+
+    changes: Tensor
+    mixed: Tensor
+    squares: Tensor
+    reach: Tensor
+    length: Tensor
+    gamma: Tensor
+
+    def scaled(self, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """|u h - v g|^2 of every parameter and the bound E of its rounding; u and v of shape (samples,)."""
+        apart = u - v
+        squared = u * u * self.changes + 2 * u * apart * self.mixed + apart * apart * self.squares
+        return squared, self.gamma * (u * self.reach + apart.abs() * self.length).square()
+
+    def there(self) -> tuple[Tensor, Tensor]:
+        """|h|^2 of every parameter, and the bound of its rounding."""
+        return self.changes + 2 * self.mixed + self.squares, self.gamma * (self.reach + self.length).square()
+
+    def here(self) -> tuple[Tensor, Tensor]:
+        """|g|^2 of every parameter, and the bound of its rounding."""
+        return self.squares, self.gamma * self.length.square()
+
+
+class _Grams(NamedTuple):
+    """Factors in double precision, and their inner products."""
+
+    inputs: Tensor
+    slopes: Tensor
+    of_inputs: Tensor
+    of_slopes: Tensor
+
+
+Held = Tensor | Outer | _Grams
+
+
+def held(parts: tuple[Part, ...]) -> tuple[Held, ...]:
+    """The gradients at a point that many others are compared with, with all that is needed of them alone."""
+    return tuple(
+        _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts
+    )
+
+
+def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
+    """The inner products of gradients of the same samples at two points."""
+    rows = [_of_pair(h, g) for h, g in zip(there, here, strict=True)]
+    counts = torch.tensor([[row[1] + len(rows) + _FURTHER] for row in rows], dtype=torch.float64)
+    gamma = (counts * _HALF_ULP / (1 - 4 * counts * _HALF_ULP)).to(rows[0][0].device)
+    columns = torch.stack([row[0] for row in rows], dim=1)
+    changes, mixed, squares, reach, length = columns
+    return Products(changes, mixed, squares, reach, length, gamma)
+
+
+def lengths(parts: tuple[Part, ...]) -> Tensor:
+    """|g| of every sample, shape (samples,), float64."""
+    squares = torch.stack([_square(part) for part in parts]).sum(dim=0)
+    return squares.clamp(min=0.0).sqrt()
+
+
+def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
+    """The root of a square that is off by at most ``error``, and how far it may be off."""
+    found = squared.clamp(min=0.0).sqrt()
+    return found, torch.minimum(error.sqrt(), (error / found).nan_to_num(nan=0.0))
+
+
+def _of_pair(there: Part, here: Held) -> tuple[Tensor, int]:
+    """The five rows of `Products` of one parameter, shape (5, samples), and the terms N."""
+    if isinstance(here, _Grams) and isinstance(there, Outer):
+        return _of_outer(there, here)
+    if isinstance(here, Outer) and isinstance(there, Outer):
+        return _of_table(there, here)
+    assert isinstance(there, Tensor)  # noqa: S101
+    assert isinstance(here, Tensor)  # noqa: S101
+    g = here.flatten(1).double()
+    return _of_vectors(there.flatten(1).double() - g, g), g.shape[1]
+
+
+def _of_vectors(c: Tensor, g: Tensor) -> Tensor:
+    changes, squares = c.square().sum(dim=1), g.square().sum(dim=1)
+    return torch.stack([changes, (c * g).sum(dim=1), squares, changes.sqrt(), squares.sqrt()])
+
+
+def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
+    b, q = there.inputs.double() - here.inputs, there.slopes.double() - here.slopes
+    aa, dd = here.of_inputs, here.of_slopes
+    ba, bb = b @ here.inputs.mT, b @ b.mT
+    qd, qq = q @ here.slopes.mT, q @ q.mT
+    pushed = qq + qd  # q_t . (d_s + q_s)
+    moved = pushed + qd.mT + dd  # (d_t + q_t) . (d_s + q_s)
+    changes = (qq * aa + 2 * pushed * ba.mT + moved * bb).sum(dim=(1, 2))
+    mixed = (qd * aa + (qd + dd) * ba).sum(dim=(1, 2))
+    size_a, size_b, size_d, size_q = (gram.diagonal(dim1=1, dim2=2).clamp(min=0.0).sqrt() for gram in (aa, bb, dd, qq))
+    reach = (size_q * size_a + (size_d + size_q) * size_b).sum(dim=1)
+    length = (size_d * size_a).sum(dim=1)
+    terms = b.shape[2] + q.shape[2] + 3 * q.shape[1] ** 2
+    return torch.stack([changes, mixed, (dd * aa).sum(dim=(1, 2)), reach, length]), terms
+
+
+def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
+    """Of a table of rows: where both points look up the same row, its change is the one of the slopes."""
+    d = here.slopes.double()
+    same = (there.inputs == here.inputs)[:, :, None]
+    index = torch.cat([here.inputs, there.inputs], dim=1)
+    moved = torch.cat([there.slopes.double() * same - d, there.slopes.double() * ~same], dim=1)
+    still = torch.cat([d, torch.zeros_like(d)], dim=1)
+    rows = torch.stack([moved, still]).norm(dim=3).sum(dim=2)
+    found = _of_vectors(*(_rows(index, values).flatten(1) for values in (moved, still)))
+    return torch.cat([found[:3], torch.maximum(found[3:], rows)]), 4 * d.shape[1] + 2 * d.shape[1] * d.shape[2]
+
+
+def _rows(index: Tensor, values: Tensor) -> Tensor:
+    """The sum of the values of each row of a table, at the first token that looks it up, and 0 at the others."""
+    same = index[:, :, None] == index[:, None, :]
+    first = ~same.tril(-1).any(dim=2, keepdim=True)
+    return (same & first).to(values) @ values
+
+
+def _square(part: Part) -> Tensor:
+    if isinstance(part, Tensor):
+        return part.flatten(1).double().square().sum(dim=1)
+    if not part.inputs.is_floating_point():
+        return _rows(part.inputs, part.slopes.double()).square().sum(dim=(1, 2))
+    found = _grams(part)
+    return (found.of_inputs * found.of_slopes).sum(dim=(1, 2))
+
+
+def _grams(part: Outer) -> _Grams:
+    a, d = part.inputs.double(), part.slopes.double()
+    return _Grams(a, d, a @ a.mT, d @ d.mT)
