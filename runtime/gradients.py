@@ -7,6 +7,7 @@ gradients themselves; `norm`, `difference` and `flat` work on leaves.
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import torch
 from torch import Tensor, nn
@@ -120,6 +121,12 @@ class Gradients:
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """Inputs and targets of some samples, on the device, in the dtype."""
         return self._inputs[samples], self._targets[samples]
+
+    def on(self, inputs: Tensor, targets: Tensor) -> "Gradients":
+        """The same network on other samples, as `rows` gives them; nothing is tried again."""
+        other = copy(self)
+        other._inputs, other._targets, other.samples = inputs, targets, len(inputs)
+        return other
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""
