@@ -37,6 +37,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import train
+from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
 
 _WIDEST: Final = 10.0
@@ -215,6 +216,7 @@ def worst_case_constants(
         seeds=(seed,) * len(asked),
         witnesses=witnesses(asked, found),
         subset=workload.subset,
+        remark=f"{workload.remark} {jumps(workload.initial(seed))}".strip(),
     )
 
 

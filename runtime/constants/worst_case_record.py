@@ -44,6 +44,7 @@ class WorstCaseConstants:
         seeds: of the initialisation that the pair of each order is about.
         witnesses: where the pair of each order is.
         subset: how the samples were drawn from more; None if all were used.
+        remark: what the workload says of itself, and whether gradients of its network jump.
     """
 
     workload: str
@@ -60,6 +61,7 @@ class WorstCaseConstants:
     seeds: tuple[int, ...]
     witnesses: tuple[Witness, ...] = field(repr=False, compare=False)
     subset: Subset | None = None
+    remark: str = ""
 
     @property
     def certified(self) -> LossConstants | None:
@@ -118,6 +120,7 @@ class WorstCaseConstants:
             "extremes": [asdict(one) if one else None for one in self.extremes],
             "certified": asdict(self.certified) if self.certified else None,
             "bounded": self.bounded.as_dict() if self.bounded else None,
+            "remark": self.remark,
         }
 
     @staticmethod
