@@ -138,6 +138,12 @@ def worst_case_constants(
         return train(gradients, gradients.start, run, seed, centers=centers)
 
     @cache
+    def near() -> Gradients:
+        """The data, or the nearest inputs of the set that is searched."""
+        rows, targets = gradients.rows()
+        return gradients if inputs is None else gradients.on(inputs.projected(rows), targets)
+
+    @cache
     def most_curved(part: int) -> CurvedPairs:
         return curved_pairs(
             gradients,
@@ -173,7 +179,9 @@ def worst_case_constants(
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
         chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
-        some = replace(workload, inputs=workload.inputs[chosen], targets=workload.targets[chosen])
+        rows = workload.inputs[chosen]
+        rows = rows if inputs is None else inputs.projected(rows)
+        some = replace(workload, inputs=rows, targets=workload.targets[chosen])
         at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
         places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(
@@ -192,7 +200,7 @@ def worst_case_constants(
             Found.joined([Found(**step(f"search-{lam!r}-{part}", partial(search, lam, part))) for part in rounds])
             for lam in asked
         ]
-        curved = step("curvature", lambda: {"value": _curvature(gradients, iterates(), seed)})
+        curved = step("curvature", lambda: {"value": _curvature(near(), iterates(), seed)})
         kept = step("pairs", drawn)
     table = PairTable(kept["distances"], {one: kept[one] for one in Kind}, kept["floors"])
     enough = np.count_nonzero(trusted(table, kind)) >= _BLOCKS
