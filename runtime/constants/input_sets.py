@@ -67,7 +67,7 @@ def input_set(text: str) -> InputSet:
     if kind == "ball" and len(numbers) == 1 and 0 < numbers[0] < float("inf"):
         return InputSet(-numbers[0], numbers[0], ball=True)
     if kind == "box" and len(numbers) == 2 and -float("inf") < numbers[0] < numbers[1] < float("inf"):
-        return InputSet(*numbers)
+        return InputSet(numbers[0], numbers[1])
     raise InputError(
         f"A set of inputs is box:LOW,HIGH with LOW < HIGH or ball:RADIUS above 0, got inputs={text}; say box:0,1."
     )

@@ -122,25 +122,25 @@ class PairAscent(NamedTuple):
         stretch = (state["stretch"] * state["distance"] ** 2)[:, None]
         middle, apart = (state["x"] + state["y"]) / 2, state["x"] - state["y"]
         apart = apart + stretch * (state["slope_x"] - state["slope_y"])
-        return self._better(state, "stretch", **self._inside(middle, apart))
+        return self._better(state, "stretch", self._inside(middle, apart))
 
     def _middle(self, state: State) -> State:
         ahead = _unit(state["slope_x"] + state["slope_y"])
         middle = (state["x"] + state["y"]) / 2 + state["shift"][:, None] * ahead
-        return self._better(state, "shift", self.diameter / 2, **self._inside(middle, state["x"] - state["y"]))
+        return self._better(state, "shift", self._inside(middle, state["x"] - state["y"]), self.diameter / 2)
 
     def _input(self, state: State) -> State:
         assert self.free is not None  # noqa: S101
         inputs = state["inputs"]
         length = state["push"] * self.free.around(inputs[0].numel())[1]
         ahead = _unit(state["slope_input"].flatten(start_dim=1)) * length[:, None]
-        return self._better(state, "push", 2.0, inputs=self.free.projected(inputs + ahead.reshape(inputs.shape)))
+        return self._better(state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0)
 
     def _inside(self, middle: Tensor, apart: Tensor) -> State:
         x, y = (project(middle + sign * apart / 2, self.center, self.diameter) for sign in (1, -1))
         return {"x": x, "y": y}
 
-    def _better(self, state: State, step: str, most: float = float("inf"), **changed: Tensor) -> State:
+    def _better(self, state: State, step: str, changed: State, most: float = float("inf")) -> State:
         """The pairs as changed where that is better, with the next length of this kind of step."""
         new = self._at(state | changed)
         better = new["ratio"] > state["ratio"]
@@ -180,8 +180,8 @@ class PairAscent(NamedTuple):
             vector = along
             if self.clip_norm < float("inf"):
                 gradient = self.gradients.of_one(point, row.detach(), target)
-                _, pull = vjp(lambda g: g * clip_factor(torch.linalg.vector_norm(g), self.clip_norm), gradient)
-                vector = pull(along)[0].detach()
+                clipped = vjp(lambda g: g * clip_factor(torch.linalg.vector_norm(g), self.clip_norm), gradient)
+                vector = clipped[1](along)[0].detach()
             pushed: Tensor = jvp(lambda w: self.gradients.losses(w[None], row, target)[0], (point,), (vector,))[1]
             return pushed
 
@@ -220,7 +220,8 @@ def _rows(state: State, part: slice) -> State:
 
 
 def _unit(vectors: Tensor) -> Tensor:
-    return (vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)).nan_to_num(0.0, 0.0, 0.0)
+    found: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+    return found.nan_to_num(0.0, 0.0, 0.0)
 
 
 def _floor(scale: Tensor) -> Tensor:

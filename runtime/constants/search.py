@@ -197,8 +197,8 @@ def search_one(
     if also is not None and len(also.x):
         for apart in _APART:
             middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
-            ends = (project(middle + sign * away, center, diameter) for sign in (1, -1))
-            state = joined_with(state, ascent.begun(*ends, also.chosen))
+            x, y = (project(middle + sign * away, center, diameter) for sign in (1, -1))
+            state = joined_with(state, ascent.begun(x, y, also.chosen))
     for level in range(1, _QUARTERS + 1):
         state = ascent.climbed(state, -(-iterations * level // _QUARTERS))
         if level < _QUARTERS:
@@ -210,8 +210,8 @@ def _found(state: State, started: float, free: InputSet | None) -> Found:
     none = torch.empty(len(state["ratio"]), 0)
     index = _array(state["samples"]) if free is None and "samples" in state else np.full(len(none), -1.0)
     x, y, inputs, targets = (state.get(name, none).cpu().numpy() for name in ("x", "y", "inputs", "targets"))
-    parts = (_array(state[name]) for name in ("moved", "floor", "distance"))
-    return Found(*parts, index, np.array([started]), x, y, inputs, targets)
+    moved, floor, distance = (_array(state[name]) for name in ("moved", "floor", "distance"))
+    return Found(moved, floor, distance, index, np.array([started]), x, y, inputs, targets)
 
 
 def _drawn(
