@@ -73,7 +73,7 @@ class _Use:
         return torch.Size(self.shape).numel() // outside
 
     def pays(self, parameter: torch.Size) -> bool:
-        """Whether fewer operations go into the products of tokens than into a gradient."""
+        """Tell whether fewer operations go into the products of tokens than into a gradient."""
         if self.name == "embedding":
             return self.tokens(parameter) < parameter[0]
         out, inside = parameter[0], parameter[1:].numel()
@@ -92,7 +92,7 @@ class _Use:
 
 
 class _Watch:
-    """What goes into the maps that use certain parameters, and zeros added to what comes out of them.
+    """Inputs of the maps that use certain parameters, and zeros added to what comes out of them.
 
     The parameters are detached there, so that a gradient in one of them is of another use of it.
     """

@@ -7,6 +7,7 @@ gradients themselves; `norm`, `difference` and `flat` work on leaves.
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 import torch
@@ -51,8 +52,7 @@ class Gradients:
         >>> import torch
         >>> from torch import nn
         >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
-        ...                 lambda out, y: (out - y).square().sum() / 2,
-        ...                 torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
+        ...                 lambda out, y: (out - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
         >>> gradients = Gradients(line, line.initial(0))
         >>> points = torch.tensor([[3.0]], dtype=torch.float64)
         >>> flat(gradients.at(points)).flatten().tolist()
@@ -134,6 +134,13 @@ class Gradients:
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
         """Inputs and targets of some samples, on the device, in the dtype."""
         return self._inputs[samples], self._targets[samples]
+
+    def on(self, inputs: Tensor, targets: Tensor) -> "Gradients":
+        """The same network on other samples, as `rows` gives them; nothing is tried again."""
+        other = copy(self)
+        other._inputs, other._targets, other.samples = inputs, targets, len(inputs)
+        other.__dict__.pop("factored", None)  # it holds the samples
+        return other
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""

@@ -84,7 +84,7 @@ def choose(found: Sequence[Release], delta: float, tilt: float | None) -> Plan |
     alone = 2 * float(epsilons[best])  # what is lost at once may be as much as epsilon
     nodes = []
     for pull, (_, slope, loss), end in zip(pulls, tilted, ends, strict=True):
-        rarer = np.log(np.max(pull)) - np.log(np.maximum(pull, 1e-300))
+        rarer = np.log(max(np.max(pull), 1e-300)) - np.log(np.maximum(pull, 1e-300))
         rarer[(loss > 0) & (loss < alone)] = 0.0
         nodes.append(_placed(np.maximum(pace * pull, max(tilt, 1.0) * slope / (_COARSE * (1 + rarer))), *end))
     return Plan(tilt, spacing, length, tuple(nodes))

@@ -1,9 +1,10 @@
 """Ascent of the curvature v' H(w) v of one sample's loss in the point w and the direction v: starts of a search.
 
 Many points are screened with a sample each, by a few Lanczos steps. At the most curved, power iteration turns v and
-third derivatives move w, within the ball, along the slope of |v' H(w) v|; a step that lowers it is taken back and the
-next one is half as long, else 1.5 times. At first and halfway the most curved points are tried with every sample. What
-is found are pairs a little apart along v: nothing rests on the ascent itself.
+third derivatives move w, within the ball, along the slope of |v' H(w) v|, and where inputs are free the input, too,
+within its set; a step that lowers it is taken back and the next one is half as long, else 1.5 times. At first and
+halfway the most curved points are tried with every sample. What is found are pairs a little apart along v: nothing
+rests on the ascent itself.
 
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
@@ -16,13 +17,18 @@ from torch.func import grad_and_value, vmap
 
 from lastiterate.numeric.errors import count, positive
 from lastiterate.runtime.constants.curvature import largest_ritz
+from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import Draw, ball_points
+from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 
 _ASCENT: Final = 2**46
 """The purpose of the stream that draws the points and directions."""
+
+_INPUTS: Final = 2**47
+"""The purpose of the stream that draws inputs, where they are free."""
 
 _WEIGHT: Final = 6
 """Memory of a third derivative, in gradients."""
@@ -47,14 +53,19 @@ class CurvedPairs(NamedTuple):
     Attributes:
         x: shape (pairs, dimension).
         y: shape (pairs, dimension).
-        samples: index of the sample of each, shape (pairs,).
+        chosen: the sample of each.
         curvature: |v' H v| that was reached, gradient / length, shape (pairs,).
     """
 
     x: Tensor
     y: Tensor
-    samples: Tensor
+    chosen: Samples
     curvature: Tensor
+
+    @property
+    def samples(self) -> Tensor:
+        """Index of the sample of each pair, shape (pairs,)."""
+        return self.chosen.samples
 
 
 @torch.no_grad()
@@ -64,10 +75,12 @@ def curved_pairs(
     *,
     diameter: float,
     around: Tensor | None = None,
+    free: InputSet | None = None,
     screened: int = 2000,
-    starts: int = 16,
+    starts: int = 48,
     iterations: int = 40,
     seed: int = 0,
+    part: int = 0,
 ) -> CurvedPairs:
     """Pairs along the most curved directions that an ascent finds in a ball.
 
@@ -76,10 +89,12 @@ def curved_pairs(
         center: shape (dimension,), the centre of the ball.
         diameter: of the ball, a length.
         around: shape (points, dimension), for example iterates: every second screened point is near to one of them.
+        free: set of the inputs that ascend, too; None for the samples of the data.
         screened: points that are looked at with one sample each.
         starts: the number of those that ascend, side by side as far as the memory budget has room.
-        iterations: steps of the ascent.
+        iterations: steps of the ascent; the best quarter takes twice as many more.
         seed: of everything that is drawn.
+        part: others are drawn for another part.
 
     Returns:
         Of every start that has finite derivatives the pair at its end, within the ball.
@@ -87,45 +102,60 @@ def curved_pairs(
     positive("diameter", diameter)
     for name, value in (("screened", screened), ("starts", starts), ("iterations", iterations)):
         count(name, value)
-    generator = stream(seed, purpose=_ASCENT)
-    points, samples = _screened(gradients, center, diameter, around, screened, starts, generator)
+    generator = stream(seed, purpose=_ASCENT + part)
+    screen = _Screen(gradients, center, diameter, around, free)
+    points, chosen = screen.most_curved(screened, starts, generator, stream(seed, purpose=_INPUTS + part))
     drawn = torch.randn(len(points), len(center), generator=generator, dtype=torch.float64).to(center)
-    ends = [
-        _ascended(_Climb(gradients, points[part], drawn[part], samples[part]), center, diameter, iterations)
-        for part in gradients.pair_chunks(len(points), weight=_WEIGHT)
-    ]
-    at, along, chosen, found = (torch.cat([getattr(end, name) for end in ends]) for name in _Climb.KEPT)
+    ascent = _Ascent(gradients, center, diameter, free)
+    every = ascent.ends(points, drawn, chosen, iterations)
+    best = most_promising(every.values, every.chosen.samples, -(-starts // 4))
+    longer = ascent.ends(every.points[best], every.vectors[best], every.chosen.taken(best), 2 * iterations)
+    at, along, found = (torch.cat([getattr(e, n) for e in (every, longer)]) for n in ("points", "vectors", "values"))
+    rows = Samples.joined([every.chosen, longer.chosen])
     good = torch.isfinite(found) & (found > 0)
     step = _APART * diameter / 2 * along[good]
     inside = project(at[good], center, diameter * (1 - _APART))
-    return CurvedPairs(inside + step, inside - step, chosen[good], found[good])
+    return CurvedPairs(inside + step, inside - step, rows.taken(good), found[good])
 
 
-def _screened(
-    gradients: Gradients,
-    center: Tensor,
-    diameter: float,
-    around: Tensor | None,
-    screened: int,
-    starts: int,
-    generator: torch.Generator,
-) -> tuple[Tensor, Tensor]:
-    """The most curved of many drawn points, each with the sample that was drawn for it."""
-    samples = torch.randint(gradients.samples, (screened,), generator=generator)
-    chosen = torch.randint(1 if around is None else len(around), (screened,), generator=generator)
-    vector = torch.randn(len(center), generator=generator, dtype=torch.float64).to(center)
-    kept, curved = [], []
-    for part in gradients.pair_chunks(screened, weight=_WEIGHT):
-        near = None if around is None else around[chosen[part].to(around.device)]
-        points = _drawn(range(screened)[part], center, diameter, near, generator)
-        pairs = torch.stack([torch.arange(len(points)), samples[part]], dim=1)
-        found = largest_ritz(gradients, points, pairs, vector, min(_SCREENING, len(center))).nan_to_num(0.0)
-        best = found.topk(min(starts, len(found))).indices
-        kept.append((points[best.to(points.device)], samples[part][best]))
-        curved.append(found[best])
-    best = torch.cat(curved).topk(min(starts, screened)).indices
-    points, chosen = (torch.cat(parts) for parts in zip(*kept, strict=True))
-    return points[best.to(points.device)], chosen[best].to(points.device)
+class _Screen(NamedTuple):
+    """Region in which points are screened, and the data of the screening."""
+
+    gradients: Gradients
+    center: Tensor
+    diameter: float
+    around: Tensor | None
+    free: InputSet | None
+
+    def most_curved(
+        self, screened: int, starts: int, generator: torch.Generator, of_inputs: torch.Generator
+    ) -> tuple[Tensor, Samples]:
+        """The most curved of many drawn points, each with the sample that was drawn for it."""
+        gradients, center, around = self.gradients, self.center, self.around
+        samples = torch.randint(gradients.samples, (screened,), generator=generator).to(center.device)
+        chosen = torch.randint(1 if around is None else len(around), (screened,), generator=generator)
+        vector = torch.randn(len(center), generator=generator, dtype=torch.float64).to(center)
+        curved, again = [], (generator.get_state(), of_inputs.get_state())
+
+        def drawn(part: slice) -> tuple[Tensor, Samples]:
+            near = None if around is None else around[chosen[part].to(around.device)]
+            points = _drawn(range(screened)[part], center, self.diameter, near, generator)
+            return points, Samples.drawn(gradients, samples[part], self.free, of_inputs, part.start)
+
+        for part in gradients.pair_chunks(screened, weight=_WEIGHT):
+            points, rows = drawn(part)
+            pairs = torch.arange(len(points))[:, None].expand(-1, 2)
+            own = gradients.on(rows.inputs, rows.targets)
+            curved.append(largest_ritz(own, points, pairs, vector, min(_SCREENING, len(center))).nan_to_num(0.0))
+        best = most_promising(torch.cat(curved).to(center.device), samples, starts).sort().values
+        generator.set_state(again[0])
+        of_inputs.set_state(again[1])
+        kept = []  # drawn again: all of them together may be many times the budget
+        for part in gradients.pair_chunks(screened, weight=_WEIGHT):
+            points, rows = drawn(part)
+            here = best[(best >= part.start) & (best < part.stop)] - part.start
+            kept.append((points[here], rows.taken(here)))
+        return torch.cat([at for at, _ in kept]), Samples.joined([rows for _, rows in kept])
 
 
 def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None, generator: torch.Generator) -> Tensor:
@@ -139,48 +169,69 @@ def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None,
 
 
 class _Climb:
-    """Points, directions and samples, with the curvature along the direction and its slope."""
+    """Points, directions and samples, with the curvature along the direction and its slopes."""
 
-    KEPT: Final = ("points", "vectors", "samples", "values")
-
-    def __init__(self, gradients: Gradients, points: Tensor, vectors: Tensor, samples: Tensor) -> None:
-        self.gradients, self.points, self.samples = gradients, points, samples
+    def __init__(
+        self, gradients: Gradients, points: Tensor, vectors: Tensor, chosen: Samples, free: InputSet | None
+    ) -> None:
+        self.gradients, self.points, self.chosen, self.free = gradients, points, chosen, free
         self.vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
         for _ in range(_TURNS):
-            self.vectors = self._turned(points, self.vectors)
-        self.values, self.slopes = self._at(points, self.vectors, samples)
+            self.vectors = self._turned(points, self.vectors, chosen)
+        self.values, self.slopes, self.input_slopes = self._at(points, self.vectors, chosen)
 
-    def move(self, points: Tensor, samples: Tensor) -> Tensor:
+    def move(self, points: Tensor, chosen: Samples) -> Tensor:
         """Go to the points and samples where the curvature is larger; shape (points,), whether it is."""
-        vectors = self._turned(points, self.vectors)
-        values, slopes = self._at(points, vectors, samples)
+        vectors = self._turned(points, self.vectors, chosen)
+        values, slopes, input_slopes = self._at(points, vectors, chosen)
         better: Tensor = values > self.values
-        for name, new in (("points", points), ("vectors", vectors), ("slopes", slopes)):
-            setattr(self, name, torch.where(better[:, None], new, getattr(self, name)))
-        self.samples, self.values = (
-            torch.where(better, new, old) for new, old in ((samples, self.samples), (values, self.values))
-        )
+
+        def either(new: Tensor, old: Tensor) -> Tensor:
+            return torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+        self.points, self.vectors = either(points, self.points), either(vectors, self.vectors)
+        self.slopes, self.values = either(slopes, self.slopes), either(values, self.values)
+        self.input_slopes = either(input_slopes, self.input_slopes)
+        self.chosen = Samples(*(either(new, old) for new, old in zip(chosen, self.chosen, strict=True)))
         return better
 
-    def with_worst_samples(self) -> Tensor:
-        """The samples, at the most curved points those that are most curved along the direction, shape (points,)."""
+    def with_worst_samples(self) -> Samples:
+        """The samples, at the most curved points those, or the labels, that are most curved along the direction."""
         inputs, targets = self.gradients.rows()
+        labels = labels_of(self.gradients, self.free)
         over_samples = vmap(self._curve, (None, None, 0, 0))
-        samples = self.samples.clone()
+        chosen = Samples(*(part.clone() for part in self.chosen))
         for at in self.values.topk(min(_TRIED, len(self.values))).indices.tolist():
-            parts = self.gradients.sample_chunks(weight=_WEIGHT)
             here = self.points[at], self.vectors[at]
-            curved = torch.cat([over_samples(*here, inputs[part], targets[part]).abs() for part in parts])
-            samples[at] = curved.nan_to_num(0.0, 0.0).argmax()
-        return samples
+            own = chosen.inputs[at]
+            most, worst = float(self.values[at]), None
+            for part in self.gradients.sample_chunks(weight=_WEIGHT):
+                rows = inputs[part] if self.free is None else self.free.projected(inputs[part])
+                curved = over_samples(*here, rows, targets[part]).abs().nan_to_num(0.0, 0.0)
+                if float(curved.max()) > most:
+                    k = int(curved.argmax())
+                    most, worst = float(curved[k]), (rows[k], targets[part][k], part.start + k)
+            if len(labels):
+                curved = over_samples(*here, own.expand(len(labels), *own.shape), labels).abs().nan_to_num(0.0, 0.0)
+                if float(curved.max()) > most:
+                    worst = (own, labels[curved.argmax()], int(chosen.samples[at]))
+            if worst is not None:
+                chosen.inputs[at], chosen.targets[at], chosen.samples[at] = worst
+        return chosen
 
-    def _rows(self, samples: Tensor) -> tuple[Tensor, Tensor]:
-        inputs, targets = self.gradients.rows()
-        return inputs[samples], targets[samples]
+    def moved_inputs(self, steps: Tensor) -> Samples:
+        """The samples, moved along the slopes in the input by so much of the set, shape (points,)."""
+        assert self.free is not None  # noqa: S101
+        inputs = self.chosen.inputs
+        flat = self.input_slopes.flatten(start_dim=1)
+        ahead = (flat / torch.linalg.vector_norm(flat, dim=1, keepdim=True)).nan_to_num()
+        length = steps * self.free.around(inputs[0].numel())[1]
+        moved = self.free.projected(inputs + (length[:, None] * ahead).reshape(inputs.shape))
+        return self.chosen._replace(inputs=moved)
 
-    def _turned(self, points: Tensor, vectors: Tensor) -> Tensor:
+    def _turned(self, points: Tensor, vectors: Tensor, chosen: Samples) -> Tensor:
         """A step of power iteration."""
-        pushed = vmap(self.gradients.curved)(points, vectors, *self._rows(self.samples))
+        pushed = vmap(self.gradients.curved)(points, vectors, chosen.inputs, chosen.targets)
         length = torch.linalg.vector_norm(pushed, dim=1, keepdim=True)
         usable = torch.isfinite(length) & (length > 0)
         return torch.where(usable, pushed / length, vectors)
@@ -188,17 +239,52 @@ class _Climb:
     def _curve(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         return (self.gradients.curved(point, vector, row, target) * vector).sum()
 
-    def _at(self, points: Tensor, vectors: Tensor, samples: Tensor) -> tuple[Tensor, Tensor]:
-        slopes, values = vmap(grad_and_value(self._curve))(points, vectors, *self._rows(samples))
-        return values.abs().nan_to_num(0.0, 0.0), (slopes * values.sign()[:, None]).nan_to_num(0.0, 0.0, 0.0)
+    def _at(self, points: Tensor, vectors: Tensor, chosen: Samples) -> tuple[Tensor, Tensor, Tensor]:
+        """|curvature|, its slope in the point, and in the input where that is free."""
+        argnums = (0,) if self.free is None else (0, 2)
+        over_points = vmap(grad_and_value(self._curve, argnums=argnums))
+        slopes, values = over_points(points, vectors, chosen.inputs, chosen.targets)
+        up = values.sign()
+        found = [(slope * up.reshape(-1, *[1] * (slope.ndim - 1))).nan_to_num(0.0, 0.0, 0.0) for slope in slopes]
+        return values.abs().nan_to_num(0.0, 0.0), found[0], found[-1]
 
 
-def _ascended(climb: _Climb, center: Tensor, diameter: float, iterations: int) -> _Climb:
-    shift = torch.full((len(climb.points),), FIRST_MOVE * diameter / 2).to(center)
-    half = -(-iterations // 2)
-    for step in range(iterations):
-        samples = climb.samples if step % half else climb.with_worst_samples()
-        ahead = climb.slopes / torch.linalg.vector_norm(climb.slopes, dim=1, keepdim=True)
-        better = climb.move(project(climb.points + shift[:, None] * ahead.nan_to_num(), center, diameter), samples)
-        shift = (shift * torch.where(better, LONGER, SHORTER).to(center)).clamp(max=diameter / 2)
-    return climb
+class _Ends(NamedTuple):
+    """Ends of ascents: points, directions, samples, and the curvature there, one row each."""
+
+    points: Tensor
+    vectors: Tensor
+    chosen: Samples
+    values: Tensor
+
+
+class _Ascent(NamedTuple):
+    """Settings that the points of an ascent have in common."""
+
+    gradients: Gradients
+    center: Tensor
+    diameter: float
+    free: InputSet | None
+
+    def ends(self, points: Tensor, vectors: Tensor, chosen: Samples, iterations: int) -> _Ends:
+        """Ascend for so many steps."""
+        parts = list(self.gradients.pair_chunks(len(points), weight=_WEIGHT))
+        climbs = [_Climb(self.gradients, points[p], vectors[p], chosen.taken(p), self.free) for p in parts]
+        for climb in climbs:
+            self._ascend(climb, iterations)
+        at, along, found = (torch.cat([getattr(c, name) for c in climbs]) for name in ("points", "vectors", "values"))
+        return _Ends(at, along, Samples.joined([climb.chosen for climb in climbs]), found)
+
+    def _ascend(self, climb: _Climb, iterations: int) -> None:
+        shift = torch.full((len(climb.points),), FIRST_MOVE * self.diameter / 2).to(self.center)
+        push = torch.full_like(shift, FIRST_MOVE)
+        half = -(-iterations // 2)
+        for step in range(iterations):
+            chosen = climb.chosen if step % half else climb.with_worst_samples()
+            ahead = climb.slopes / torch.linalg.vector_norm(climb.slopes, dim=1, keepdim=True)
+            points = project(climb.points + shift[:, None] * ahead.nan_to_num(), self.center, self.diameter)
+            better = climb.move(points, chosen)
+            shift = (shift * torch.where(better, LONGER, SHORTER).to(shift)).clamp(max=self.diameter / 2)
+            if self.free is not None:
+                better = climb.move(climb.points, climb.moved_inputs(push))
+                push = (push * torch.where(better, LONGER, SHORTER).to(push)).clamp(max=2.0)

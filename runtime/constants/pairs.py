@@ -168,7 +168,7 @@ def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: flo
 def _in_full(
     gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
 ) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
-    """What `around_factored` returns, from gradients that are made in full: nothing is off but by their rounding.
+    """Compute what `around_factored` does, from gradients made in full: nothing is off but by their rounding.
 
     The gradients at the center are computed once for all these points.
     """

@@ -173,6 +173,6 @@ class HolderEstimate:
             return TypeAdapter(HolderEstimate).validate_python(data)
         except (ValueError, AttributeError) as error:
             raise InputError(
-                f"A measurement must be the JSON that lastiterate estimate --json wrote, got text={text[:40]!r} "
+                f"A measurement must be what lastiterate estimate --draw uniform --json wrote, got text={text[:40]!r} "
                 f"({type(error).__name__}); write it again."
             ) from None

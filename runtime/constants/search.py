@@ -1,45 +1,49 @@
 """Adversarial search for the pair of points where a gradient changes most.
 
-|G(x) - G(y)| / |x - y|^lambda is raised from many starts at once, inside the ball of the domain: in the ball and around
-the iterates. What is found is a pair that exists, less the rounding assumed of it: a lower estimate of the constant on
-the domain, and never below its own start. With m = (x + y) / 2 and d = x - y, steps along the slope of the log ratio in
-d and in m take turns; the step in d is |d|^2 times the slope, for a quadratic loss and lambda = 1 power iteration with
-H^2. A step that lowers the ratio is taken back and the next one of its kind is half as long, else 1.5 times. Halfway
-the best pairs are tried with every sample. Pairs that `lastiterate.runtime.constants.curvature_ascent` finds may begin
-the ascent, too. 64 starts and 60 steps reach the constants of quadratics, of powers and of
-logistic losses within 2%; of a gradient with 32 kinks, 88% or more (tests/runtime/constants/test_acceptance.py).
+|G(x) - G(y)| / |x - y|^lambda is raised from many starts at once (`lastiterate.runtime.constants.pair_ascent`), inside
+the ball of the domain: in the ball and around the iterates, and from pairs a shorter and a longer way apart along the
+directions that `lastiterate.runtime.constants.curvature_ascent` finds most curved. All take a few steps, the best
+quarter of them twice as many, and the best quarter of those three times; in between the best pairs are tried with every
+sample. What is found is a pair that exists, less the rounding assumed of it: a lower estimate of the constant on the
+domain, and never below its own start. It reaches the constants of quadratics, of powers and of logistic losses within
+2% (tests/runtime/constants/test_acceptance.py), and 95% of what ten times the effort finds by other means on small
+networks (tests/runtime/constants/test_search_peer.py).
 
 Source: ours.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import inf
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.errors import InputError, count, positive
-from lastiterate.runtime.constants.curvature_ascent import FIRST_MOVE, LONGER, SHORTER, CurvedPairs
+from lastiterate.numeric.errors import count, positive
+from lastiterate.runtime.constants.curvature_ascent import CurvedPairs
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
-from lastiterate.runtime.constants.gradient_difference import Changes
-from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
-from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
+from lastiterate.runtime.constants.input_sets import InputSet
+from lastiterate.runtime.constants.pair_ascent import PairAscent, State, best_rows, joined_with, promising_rows
+from lastiterate.runtime.constants.pairs import Draw, ball_points
+from lastiterate.runtime.constants.starts import Samples
+from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 
 _SEARCH: Final = 2**42
 """The purpose of the stream that draws the starts."""
 
-_COPIES: Final = 48
-"""Twice the tensors of the shape of the points that live together in an ascent, so that they take half the budget."""
+_FREE: Final = 2**48
+"""The purpose of the stream that draws inputs, where they are free."""
 
-_PER_START: Final = ("changes", "floors", "distances", "samples")
+_APART: Final = (1.0, 100.0, 1000.0)
+"""How many times as far apart as they come the pairs along curved directions begin, too."""
 
-_TRIED: Final = 4
-"""Number of the best pairs that are tried with every sample."""
+_QUARTERS: Final = 3
+_HELD: Final = 2**18
+"""Levels of an ascent; numbers that the ends of one that are kept have together at most, where they are several."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Pair:
         constant: |G(x) - G(y)| / |x - y|^lambda there, gradient / length^lambda, less the rounding assumed of the
             difference; 0 where no pair could be trusted.
         distance: |x - y|, a length.
-        sample: index of the sample; None for the mean over all of them.
+        sample: index of the sample; None for the mean over all of them, and where inputs are free.
         float_error: assumed relative rounding error of the difference.
         start: the constant of the best drawn pair that the ascent began with.
     """
@@ -64,16 +68,36 @@ class Pair:
     start: float
 
 
-@dataclass(frozen=True)
-class Found:
-    """End points of the ascents for one order, one row a start; shapes (starts,).
+class Witness(NamedTuple):
+    """Place of a pair.
 
     Attributes:
-        changes: |G(x) - G(y)|, a gradient.
-        floors: its assumed rounding error, a gradient.
-        distances: |x - y|, a length.
-        samples: index of the sample; -1 for the mean.
-        started: ratio of the best pair at the start, in a row of its own, shape (1,).
+        x: shape (dimension,).
+        y: shape (dimension,).
+        input: of the sample, shape of a row; of no entry for the mean over all samples.
+        target: of the sample.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    input: NDArray[Any]
+    target: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """End points of the ascents for one order, one row a pair.
+
+    Attributes:
+        changes: |G(x) - G(y)|, a gradient, shape (pairs,).
+        floors: its assumed rounding error, a gradient, shape (pairs,).
+        distances: |x - y|, a length, shape (pairs,).
+        samples: index of the sample, shape (pairs,); -1 for the mean, and where inputs are free.
+        started: ratio of the best drawn pair at the start, in a row of its own, shape (1,).
+        x: shape (pairs, dimension).
+        y: shape (pairs, dimension).
+        inputs: of the samples, shape (pairs, ...); of no entry for the mean.
+        targets: of the samples, shape (pairs, ...); of no entry for the mean.
     """
 
     changes: NDArray[np.float64]
@@ -81,20 +105,45 @@ class Found:
     distances: NDArray[np.float64]
     samples: NDArray[np.float64]
     started: NDArray[np.float64]
+    x: NDArray[Any]
+    y: NDArray[Any]
+    inputs: NDArray[Any]
+    targets: NDArray[Any]
+
+    @staticmethod
+    def joined(found: list["Found"]) -> "Found":
+        """The ends of several ascents."""
+        return Found(**{f.name: np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Found)})
+
+    def best(self, lam: float) -> tuple[int, float]:
+        """The pair with the largest constant for an order, and that constant; 0 where no pair can be trusted."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            trusted = self.floors <= TRUSTED_ERROR * self.changes
+            kept = np.where(trusted, (self.changes - self.floors) / self.distances**lam, 0.0)
+        place = int(np.nanargmax(kept))
+        return place, float(kept[place])
+
+    def witness(self, place: int) -> Witness:
+        """Place of one of the pairs."""
+        return Witness(self.x[place], self.y[place], self.inputs[place], self.targets[place])
 
 
 def best_pairs(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Pair, ...]:
     """For each order the best of what the ascents of *all* orders found: they cost no more gradients."""
-    changes, floors, distances, samples = (np.concatenate([getattr(one, name) for one in found]) for name in _PER_START)
-    pairs = []
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for lam, own in zip(lambdas, found, strict=True):
-            kept = np.where(floors <= TRUSTED_ERROR * changes, (changes - floors) / distances**lam, 0.0)
-            best = int(np.nanargmax(kept))
-            sample = None if samples[best] < 0 else int(samples[best])
-            error = float(floors[best] / changes[best]) if kept[best] else 0.0
-            pairs.append(Pair(lam, float(kept[best]), float(distances[best]), sample, error, float(own.started[0])))
+    together, pairs = Found.joined(found), []
+    for lam, own in zip(lambdas, found, strict=True):
+        best, constant = together.best(lam)
+        sample = None if together.samples[best] < 0 else int(together.samples[best])
+        error = float(together.floors[best] / together.changes[best]) if constant else 0.0
+        distance = float(together.distances[best])
+        pairs.append(Pair(lam, constant, distance, sample, error, float(own.started.max())))
     return tuple(pairs)
+
+
+def witnesses(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Witness, ...]:
+    """For each order where the pair of `best_pairs` is."""
+    together = Found.joined(found)
+    return tuple(together.witness(together.best(lam)[0]) for lam in lambdas)
 
 
 @torch.no_grad()
@@ -108,9 +157,11 @@ def search_one(
     batch: bool = False,
     around: Tensor | None = None,
     also: CurvedPairs | None = None,
-    starts: int = 64,
+    free: InputSet | None = None,
+    starts: int = 256,
     iterations: int = 60,
     seed: int = 0,
+    part: int = 0,
 ) -> Found:
     """Let pairs climb towards the worst one for an order, in the ball of a finite diameter around a point.
 
@@ -123,9 +174,11 @@ def search_one(
         batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.
         also: pairs of single samples that ascend, too.
-        starts: pairs that ascend, side by side as far as the memory budget has room.
-        iterations: steps of the ascent.
+        free: set of the inputs that are searched, with every label of the data; None for the samples themselves.
+        starts: drawn pairs that ascend, side by side as far as the memory budget has room.
+        iterations: steps of the last and longest ascent.
         seed: of the starts.
+        part: others are drawn for another part.
 
     Raises:
         InputError: the diameter is not finite, or a gradient is not finite.
@@ -133,131 +186,48 @@ def search_one(
     positive("diameter", diameter)
     for name, value in (("starts", starts), ("iterations", iterations)):
         count(name, value)
-    generator = stream(seed, purpose=_SEARCH)
-    samples = None if batch else torch.randint(gradients.samples, (starts,), generator=generator).to(center.device)
+    generator = stream(seed, purpose=_SEARCH + part)
+    samples = torch.randint(gradients.samples, (starts,), generator=generator).to(center.device)
     chosen = torch.randint(1 if around is None else len(around), (starts // 2,), generator=generator)
-    ends = []
-    for part in gradients.vector_chunks(starts, copies=_COPIES):
-        at = None if around is None else around[chosen[part.start // 2 : part.stop // 2].to(around.device)]
-        pairs = _drawn(part, center, diameter, at, generator)
-        changes = Changes(gradients, None if samples is None else samples[part], clip_norm)
-        ends.append(_climbed(changes, lam, pairs, center, diameter, iterations))
-    started = max(float(end.started[0]) for end in ends)
-    if also is not None:
-        for part in gradients.vector_chunks(len(also.x), copies=_COPIES):
-            changes = Changes(gradients, also.samples[part], clip_norm)
-            ends.append(_climbed(changes, lam, (also.x[part], also.y[part]), center, diameter, iterations))
-    moved, floors, distances, taken = (np.concatenate([getattr(end, name) for end in ends]) for name in _PER_START)
-    return Found(moved, floors, distances, taken, started=np.array([started]))
+    at = None if around is None else around[chosen.to(around.device)]
+    ascent = PairAscent(gradients, lam, center, diameter, clip_norm, None if batch else free)
+    rows = None if batch else Samples.drawn(gradients, samples, free, stream(seed, purpose=_FREE + part))
+    state = ascent.begun(*_drawn(starts, center, diameter, at, generator), rows)
+    started = float(state["ratio"].max())
+    if also is not None and len(also.x):
+        for apart in _APART:
+            middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
+            x, y = (project(middle + sign * away, center, diameter) for sign in (1, -1))
+            state = joined_with(state, ascent.begun(x, y, also.chosen))
+    for level in range(1, _QUARTERS + 1):
+        state = ascent.climbed(state, -(-iterations * level // _QUARTERS))
+        if level < _QUARTERS:
+            state = promising_rows(ascent.with_worst_samples(state), -(-len(state["ratio"]) // 4))
+    return _found(best_rows(state, max(1, _HELD // gradients.dimension)), started, free)
+
+
+def _found(state: State, started: float, free: InputSet | None) -> Found:
+    none = torch.empty(len(state["ratio"]), 0)
+    index = _array(state["samples"]) if free is None and "samples" in state else np.full(len(none), -1.0)
+    x, y, inputs, targets = (state.get(name, none).cpu().numpy() for name in ("x", "y", "inputs", "targets"))
+    moved, floor, distance = (_array(state[name]) for name in ("moved", "floor", "distance"))
+    return Found(moved, floor, distance, index, np.array([started]), x, y, inputs, targets)
 
 
 def _drawn(
-    part: slice, center: Tensor, diameter: float, at: Tensor | None, generator: torch.Generator
+    starts: int, center: Tensor, diameter: float, at: Tensor | None, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Drawn pairs, one by one, so that they are the same whatever the memory; every second one begins at a point."""
+    """Drawn pairs, one by one; every second one begins at a point."""
     offsets = [
         [ball_points(1, len(center), diameter / 2, Draw.LOG_UNIFORM, generator) for _ in range(2)]
-        for _ in range(part.start, part.stop)
+        for _ in range(starts)
     ]
     from_center, from_first = (torch.cat(drawn).to(center) for drawn in zip(*offsets, strict=True))
     first = center + from_center
     if at is not None:
-        first[1 - part.start % 2 :: 2] = at.to(center)
+        first[1::2] = at.to(center)
     first = project(first, center, diameter)
     return first, project(first + from_first, center, diameter)
-
-
-def _climbed(
-    changes: Changes, lam: float, pairs: tuple[Tensor, Tensor], center: Tensor, diameter: float, iterations: int
-) -> Found:
-    """End points of pairs that climb side by side."""
-    samples, starts, radius = changes.samples, len(pairs[0]), diameter / 2
-    climb = _Climb(changes, lam, *pairs)
-    if not bool(torch.isfinite(climb.moved).all()):
-        raise InputError(f"The search needs finite gradients in the ball, got nan or inf with diameter={diameter:g}.")
-    started = float(climb.ratio.max())
-    stretch, shift = torch.ones(starts).to(center), torch.full((starts,), FIRST_MOVE * radius).to(center)
-    for step in range(iterations):
-        if step == iterations // 2 and samples is not None:
-            climb = _with_worst_samples(changes.gradients, climb, changes.clip_norm)
-        middle, apart = (climb.x + climb.y) / 2, climb.x - climb.y
-        if step % 2:
-            slope = climb.slope_x + climb.slope_y
-            ahead = slope / torch.linalg.vector_norm(slope, dim=1, keepdim=True)
-            middle = middle + shift[:, None] * ahead.nan_to_num()
-        else:
-            apart = apart + stretch[:, None] * climb.distance[:, None] ** 2 * (climb.slope_x - climb.slope_y)
-        x, y = (project(middle + sign * apart / 2, center, diameter) for sign in (1, -1))
-        better = climb.move(x, y)
-        factor = torch.where(better, LONGER, SHORTER).to(center)
-        if step % 2:
-            shift = (shift * factor).clamp(max=radius)
-        else:
-            stretch = stretch * factor
-    moved, floor, distance = (_array(values) for values in (climb.moved, climb.floor, climb.distance))
-    kept = climb.changes.samples
-    index = np.full(starts, -1.0) if kept is None else _array(kept)
-    return Found(moved, floor, distance, index, np.array([started]))
-
-
-class _Climb:
-    """Pairs, their ratios, and the slopes of the logarithms of these."""
-
-    def __init__(self, changes: Changes, lam: float, x: Tensor, y: Tensor) -> None:
-        self.changes = changes
-        self.lam = lam
-        self.x, self.y = x, y
-        self.moved, self.floor, self.distance, self.ratio, self.slope_x, self.slope_y = self._at(x, y)
-
-    def move(self, x: Tensor, y: Tensor) -> Tensor:
-        """Go to the pairs where they are better; shape (pairs,), whether they are."""
-        new = (x, y, *self._at(x, y))
-        old = (self.x, self.y, self.moved, self.floor, self.distance, self.ratio, self.slope_x, self.slope_y)
-        better: Tensor = new[5] > self.ratio
-        kept = [torch.where(better[:, None] if a.ndim == 2 else better, a, b) for a, b in zip(new, old, strict=True)]
-        self.x, self.y, self.moved, self.floor, self.distance, self.ratio, self.slope_x, self.slope_y = kept
-        return better
-
-    def _at(self, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        change, scale = self.changes.between(x, y)
-        moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-        ratio = _certain(moved, scale) / distance**self.lam
-        along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
-        apart = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
-        slope_x = self.changes.pulled(x, along) - apart
-        slope_y = apart - self.changes.pulled(y, along)
-        slopes = (slope.nan_to_num(0.0, 0.0, 0.0) for slope in (slope_x, slope_y))
-        return (moved, _floor(scale), distance, ratio.nan_to_num(0.0, 0.0, 0.0), *slopes)
-
-
-def _with_worst_samples(gradients: Gradients, climb: _Climb, clip_norm: float) -> _Climb:
-    """The best pairs with the sample whose gradient changes most there; no ratio gets smaller."""
-    samples = climb.changes.samples
-    if samples is None:
-        return climb
-    samples = samples.clone()
-    for pair in climb.ratio.topk(min(_TRIED, len(climb.ratio))).indices.tolist():
-        both = torch.stack([climb.x[pair], climb.y[pair]])
-        certain = []
-        for chunk in gradients.sample_chunks(weight=2):  # the points that climb take half of the budget
-            here, there = (gradients.at(point[None], chunk) for point in both)
-            lengths = torch.cat([norm(here), norm(there)])
-            factor = clip_factor(lengths, clip_norm)
-            moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
-            certain.append(_certain(moved, lengths.sum(dim=0)))
-        samples[pair] = int(torch.cat(certain).argmax()) if bool(torch.cat(certain).any()) else samples[pair]
-    return _Climb(Changes(gradients, samples, clip_norm), climb.lam, climb.x, climb.y)
-
-
-def _floor(scale: Tensor) -> Tensor:
-    """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
-    return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
-
-
-def _certain(moved: Tensor, scale: Tensor) -> Tensor:
-    """Change of a gradient less its rounding error; 0 where rounding may dominate it."""
-    floor = _floor(scale)
-    return torch.where(floor <= TRUSTED_ERROR * moved, moved - floor, 0.0)
 
 
 def _array(values: Tensor) -> NDArray[np.float64]:

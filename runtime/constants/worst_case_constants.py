@@ -2,12 +2,12 @@
 
 The draws of A.13 see typical pairs. Beside them stand an adversarial search (a lower estimate, usually far higher), the
 top eigenvalue of per-sample Hessians along the trajectory (a lower estimate for order 1), an extrapolation by
-extreme-value theory (a statistical estimate) and, where the loss has them, constants in closed form, which give a
-bound and not an estimate.
+extreme-value theory (a statistical estimate) and, where they are proved, upper bounds, which give a bound and not an
+estimate.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache, partial
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -18,23 +18,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
+from lastiterate.runtime.constants.both_sides import certified_side
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
-from lastiterate.runtime.constants.extreme_value import Extrapolation, extrapolate
+from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
+from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_pairs
-from lastiterate.runtime.constants.search import Found, Pair, best_pairs, search_one
+from lastiterate.runtime.constants.search import Found, best_pairs, search_one, witnesses
+from lastiterate.runtime.constants.worst_case_record import BATCH, CLIPPED, WorstCaseConstants
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import train
+from lastiterate.runtime.training.descent import spread, train
+from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
 
 _WIDEST: Final = 10.0
@@ -46,10 +49,14 @@ _WORST_CASE: Final = 2**43
 _MEAN_STARTS: Final = 8
 """Starts of a search for the mean over all samples, each of which costs as much as one a sample."""
 
-_STARTS: Final = 64
+_STARTS: Final = 256
+_CURVED: Final = 48
+_STARTED: Final = 2**22
+"""Starts, and numbers that they may have together: a network with millions of parameters gets fewer."""
+
 _SCREENED: Final = 2000
-_STARTED: Final = 2**25
-"""Numbers that the starts of a search may have together: a network with millions of parameters gets fewer."""
+_LOOKED_AT: Final = 2**25
+"""Points that are screened for curvature, and numbers that they may have together."""
 
 _SEEN: Final = 100_000
 """About how many (point, sample) pairs the extrapolation looks at: iterates are thinned for it."""
@@ -59,40 +66,6 @@ _BLOCKS: Final = 100
 _IN_A_BLOCK: Final = 4
 
 
-@dataclass(frozen=True)
-class WorstCaseConstants:
-    """Constants of one initialisation by several methods.
-
-    Attributes:
-        kind: which gradient the search and the extrapolation are about.
-        searched: for each order the worst pair found in the domain. Lower estimates.
-        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), or None
-            where second derivatives are not finite. A lower estimate, order 1.
-        extremes: for each order the extrapolated constant, or None where too few pairs could be trusted. Statistical
-            estimates, from at most 256 of the samples.
-        certified: constants in closed form on the domain, or None where none are known. Upper bounds.
-        bounded: the bound that the certified constants give for the run, or None.
-    """
-
-    kind: Kind
-    searched: tuple[Pair, ...]
-    curvature: float | None
-    extremes: tuple[Extrapolation | None, ...]
-    certified: LossConstants | None
-    bounded: Bound | None
-
-    def as_dict(self) -> dict[str, object]:
-        """Everything as plain data."""
-        return {
-            "kind": str(self.kind),
-            "searched": [asdict(pair) for pair in self.searched],
-            "curvature": self.curvature,
-            "extremes": [asdict(one) if one else None for one in self.extremes],
-            "certified": asdict(self.certified) if self.certified else None,
-            "bounded": self.bounded.as_dict() if self.bounded else None,
-        }
-
-
 @says_when_memory_runs_out
 def worst_case_constants(
     workload: Workload,
@@ -100,6 +73,8 @@ def worst_case_constants(
     lambdas: tuple[float, ...],
     *,
     kind: Kind = Kind.SAMPLE,
+    inputs: InputSet | None = None,
+    effort: int = 1,
     order: float = 2.0,
     points: int = 20,
     radius: float = 1.0,
@@ -115,35 +90,46 @@ def worst_case_constants(
     """Look at one initialisation with every method.
 
     The kind says which gradient the search and the extrapolation are about: of one sample or of the batch, clipped or
-    not. The order is the Rényi order of the bound from certified constants. The extrapolation draws so many points in
-    the ball of the radius around an iterate, more where few iterates are kept. Finished parts (the search of one order,
+    not. Where a set of inputs is given, the input ascends, too, and every label of the data is tried. The effort is
+    the number of rounds of the search: each costs as much as the first, and what is found never gets less. The order
+    is the Rényi order of the bound from certified constants. The extrapolation draws so many points in the ball of the
+    radius around an iterate, more where few iterates are kept. Finished parts (a round of the search for one order,
     the curvature, the drawn pairs) are kept in ``folder`` and looked for there; ``on_step`` is called with (finished,
     all) parts. All else is as in `lastiterate.runtime.constants.holder.Sampling`; the seed is of one initialisation.
 
     Raises:
-        InputError: as `estimate_holder`, or there is no such kind.
+        InputError: as `estimate_holder`, or there is no such kind, or a set of inputs where it cannot be.
     """
     asked = orders(lambdas)
     if kind not in tuple(Kind):
         raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
-    kind = Kind(kind)
+    kind, rounds = Kind(kind), range(count("effort", effort))
+    batch = kind in BATCH
+    if inputs is not None and (batch or not workload.inputs.is_floating_point()):
+        raise InputError(
+            f"A set of inputs needs per-sample gradients and inputs of real numbers, got inputs={inputs} for "
+            f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
+        )
+    spread(run.steps, centers)  # refused before anything is kept
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     settings = {
-        "format": 4,
+        "format": 5,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
+        "inputs": str(inputs),
         "dtype": dtype,
         "device": device,
         "run": asdict(run),
     }
     store = Store(folder, fingerprint(workload, gradients) | settings)
     done, tell = 0, on_step or (lambda _done, _parts: None)
-    tell(0, len(asked) + 2)
+    parts = len(asked) * len(rounds) + 2
+    tell(0, parts)
 
     def step(name: str, compute: Callable[[], Arrays]) -> Arrays:
         nonlocal done
         found = store.part(name, compute)
         done += 1
-        tell(done, len(asked) + 2)
+        tell(done, parts)
         return found
 
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
@@ -152,27 +138,40 @@ def worst_case_constants(
     def iterates() -> Tensor:
         return train(gradients, gradients.start, run, seed, centers=centers)
 
-    batch = kind in (Kind.BATCH, Kind.BATCH_CLIPPED)
+    @cache
+    def near() -> Gradients:
+        """The data, or the nearest inputs of the set that is searched."""
+        rows, targets = gradients.rows()
+        return gradients if inputs is None else gradients.on(inputs.projected(rows), targets)
 
     @cache
-    def most_curved() -> CurvedPairs:
-        screened = min(_SCREENED, max(_STARTS, _STARTED // gradients.dimension))
+    def most_curved(part: int) -> CurvedPairs:
         return curved_pairs(
-            gradients, gradients.start, diameter=diameter, around=iterates(), screened=screened, seed=seed
+            gradients,
+            gradients.start,
+            diameter=diameter,
+            around=iterates(),
+            free=inputs,
+            screened=min(_SCREENED, max(_CURVED, _LOOKED_AT // gradients.dimension)),
+            starts=min(_CURVED, max(1, _STARTED // gradients.dimension)),
+            seed=seed,
+            part=part,
         )
 
-    def search(lam: float) -> Arrays:
+    def search(lam: float, part: int) -> Arrays:
         found = search_one(
             gradients,
             gradients.start,
             lam,
             diameter=diameter,
-            clip_norm=run.clip_norm if kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED) else inf,
+            clip_norm=run.clip_norm if kind in CLIPPED else inf,
             batch=batch,
             around=iterates(),
-            also=None if batch else most_curved(),
+            also=None if batch else most_curved(part),
+            free=inputs,
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, _STARTED // gradients.dimension)),
             seed=seed,
+            part=part,
         )
         return asdict(found)
 
@@ -181,7 +180,9 @@ def worst_case_constants(
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
         chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
-        some = replace(workload, inputs=workload.inputs[chosen], targets=workload.targets[chosen])
+        rows = workload.inputs[chosen]
+        rows = rows if inputs is None else inputs.projected(rows)
+        some = replace(workload, inputs=rows, targets=workload.targets[chosen])
         at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
         places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(
@@ -196,18 +197,35 @@ def worst_case_constants(
         }
 
     with threads_of_torch(threads):
-        found = [Found(**step(f"search-{lam!r}", partial(search, lam))) for lam in asked]
-        curved = step("curvature", lambda: {"value": _curvature(gradients, iterates(), seed)})
+        found = [
+            Found.joined([Found(**step(f"search-{lam!r}-{part}", partial(search, lam, part))) for part in rounds])
+            for lam in asked
+        ]
+        curved = step("curvature", lambda: {"value": _curvature(near(), iterates(), seed)})
         kept = step("pairs", drawn)
     table = PairTable(kept["distances"], {one: kept[one] for one in Kind}, kept["floors"])
     enough = np.count_nonzero(trusted(table, kind)) >= _BLOCKS
     extremes = tuple(extrapolate(table, kind, lam, blocks=_BLOCKS, seed=seed) if enough else None for lam in asked)
-    certified = workload.certified(seed, diameter) if workload.constants else None
-    certainly = certified is not None and isfinite(certified.smoothness) and isfinite(run.diameter)
-    bounded = bound(run, certified.assumption(run), order=order) if certified and certainly else None
+    side = certified_side(workload, seed, run.diameter, inputs)
+    known = side.constants
+    certainly = known is not None and side.everyone and isfinite(known.smoothness) and isfinite(run.diameter)
     value = float(curved["value"])
     return WorstCaseConstants(
-        kind, best_pairs(asked, found), value if isfinite(value) else None, extremes, certified, bounded
+        workload=workload.name,
+        run=run,
+        kind=kind,
+        inputs=None if inputs is None else str(inputs),
+        effort=effort,
+        inits=1,
+        searched=best_pairs(asked, found),
+        curvature=value if isfinite(value) else None,
+        extremes=extremes,
+        side=side,
+        bounded=bound(run, known.assumption(run), order=order) if known and certainly else None,
+        seeds=(seed,) * len(asked),
+        witnesses=witnesses(asked, found),
+        subset=workload.subset,
+        remark=f"{workload.remark} {jumps(workload.initial(seed))}".strip(),
     )
 
 

@@ -46,7 +46,6 @@ _RECOMMENDED: Final[Mapping[str, object]] = {
     "noise_std": 1e-5,
     "diameter": 10.0,
     "radius": 10.0,
-    "draw": "log-uniform",
     "dtype": "float32",
     "memory": 2 * 2**30,
 }
@@ -130,7 +129,7 @@ def minilm() -> Workload:
         constants=no_constants("not known: nothing is proved here about attention and layer norm"),
         remark=f"Pretrained weights of all-MiniLM-L6-v2, a fresh linear layer, and sentences of {len(names)} data set "
         f"descriptions of scikit-learn {version}, one class each, cut after {_LENGTH} tokens. "
-        "Drawn points see little of so many dimensions: --worst-case finds a curvature hundreds of times larger.",
+        "Drawn points see little of so many dimensions: the search finds a curvature hundreds of times larger.",
         recommended=_RECOMMENDED,
     )
 

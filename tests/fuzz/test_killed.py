@@ -73,7 +73,19 @@ def test_a_sweep(kills: int, tmp_path: Path) -> None:
 @_kills
 def test_an_estimate(kills: int, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    arguments = ["estimate", "builtin:iris-mlp", "--inits", "6", "--points", "10", "--steps", "20", "--json"]
+    arguments = [
+        "estimate",
+        "builtin:iris-mlp",
+        "--inits",
+        "6",
+        "--points",
+        "10",
+        "--steps",
+        "20",
+        "--draw",
+        "uniform",
+        "--json",
+    ]
 
     def numbers(text: str) -> object:
         return json.loads(re.sub(r'"seconds": [\d.e+-]+', '"seconds": 0', text))

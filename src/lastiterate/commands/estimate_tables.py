@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from lastiterate.commands.output import WIDTH
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.registry import claimed_at
-from lastiterate.numeric.rounding import printed_up
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
     from lastiterate.numeric.estimate import Estimate
     from lastiterate.runtime.constants.extreme_value import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate
-    from lastiterate.runtime.constants.worst_case_constants import WorstCaseConstants
+    from lastiterate.runtime.constants.worst_case_record import WorstCaseConstants
+    from lastiterate.runtime.pair_table import Subset
 
 _ALIKE = 0.8
 """Least over greatest distance from which on the constants of all orders are nearly one number."""
+_WHICH_RUN = (
+    f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {{steps}}, setting of Figure 1 of "
+    "Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
+)
 _WORDS = {
     Kind.SAMPLE: "per-sample gradients",
     Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
@@ -45,24 +51,13 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
         )
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
-    if advised:
-        said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
-        console.print(f"Recommended for this workload and used where you gave nothing: {said}.")
-    if found.subset is not None:
-        console.print(
-            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
-            "all others were neither trained on nor measured."
-        )
+    print_circumstances(console, advised, found.subset)
     if not carried:
         console.print(
             f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
         )
         return
-    console.print(
-        f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {found.run.steps}, setting of "
-        f"Figure 1 of Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured. "
-        f"It is conditional on {carried[-1].conditional_on}.",
-    )
+    console.print(f"{_WHICH_RUN.format(steps=found.run.steps)} It is conditional on {carried[-1].conditional_on}.")
     left_out = found.measured[Kind.SAMPLE].left_out
     console.print(
         f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
@@ -101,40 +96,72 @@ def _interval(extreme: "Extrapolation | None", found: float) -> str:
     return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
 
 
-def _certified(look: "WorstCaseConstants", lam: float, diameter: float) -> str:
-    """The certified constant of an order: L-smooth gradients are L D^(1 - lambda)-Hölder on a domain of diameter D."""
-    if look.certified is None or look.kind is not Kind.SAMPLE or not (isfinite(diameter) or lam == 1):
+def _upper(look: "WorstCaseConstants", order: int) -> str:
+    """The certified constant, or in a word why there is none; the sentence stands below the table."""
+    constant = look.upper(order)
+    if constant is None:
         return "not known"
-    longest = diameter ** (1 - lam) * (1 + 1e-15) if lam < 1 else 1.0
-    constant = look.certified.smoothness * longest
     return printed_up(constant, 4) if isfinite(constant) else "infinite"
 
 
-def print_worst_case(found: "HolderEstimate", look: "WorstCaseConstants") -> None:
-    """Print the worst-case constants, and the bound that closed forms give."""
-    table = Table(title=f"Worst-case constants of the first initialisation: {_WORDS[look.kind]}", title_justify="left")
-    for heading in ("lambda", "worst pair found", "certified", "at distance", "extrapolated, 95%"):
+def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
+    """The constants from both sides, the conditional epsilons, and what all of it rests on."""
+    composition = claimed_at("composition", {**SETTING, "T": look.run.steps})
+    among = f"any input of {look.inputs}" if look.inputs else "the samples of the data"
+    table = Table(
+        title=f"{look.workload}: Hölder constants of {_WORDS[look.kind]}, searched among {among}", title_justify="left"
+    )
+    for heading in ("lambda", "found", "certified", "at distance", "extrapolated, 95%", "epsilon if L is true"):
         table.add_column(heading, justify="right")
-    for pair, extreme in zip(look.searched, look.extremes, strict=True):
-        worst, distance = (f"{pair.constant:.4g}", f"{pair.distance:.3g}") if pair.constant else ("none trusted", "-")
-        certified = _certified(look, pair.lam, found.run.diameter)
-        table.add_row(f"{pair.lam:g}", worst, certified, distance, _interval(extreme, pair.constant))
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table)
+    for k, (pair, extreme) in enumerate(zip(look.searched, look.extremes, strict=True)):
+        found = look.found(k)
+        table.add_row(
+            f"{pair.lam:g}",
+            printed_down(found, 4) if found else "none trusted",
+            _upper(look, k),
+            f"{pair.distance:.3g}" if pair.constant else "-",
+            _interval(extreme, found),
+            f"{carried[k].epsilon:.4f}" if carried else "-",
+        )
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
+    console.print(table, markup=False)
+    print_circumstances(console, advised, look.subset)
     reached = "have no finite eigenvalues" if look.curvature is None else f"reach {look.curvature:.4g}"
     console.print(
-        f"Per-sample Hessians along the trajectory {reached}. Worst pairs and curvature are lower "
-        "estimates; the extrapolation is statistical and only about the pairs that are drawn."
+        f"What is found are lower estimates: inits {look.inits}, effort {look.effort}. Per-sample Hessians along the "
+        f"trajectory {reached}. The extrapolation is statistical and only about the pairs that are drawn."
     )
-    if look.certified is None:
-        console.print(f"No constants of {found.workload} are known in closed form.")
-        return
-    if not isfinite(look.certified.smoothness):
-        console.print(f"No finite constant is certified: {look.certified.statement}.")
-        return
-    console.print(
-        f"Certified: every per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "
-        f"{printed_up(look.certified.lipschitz, 4)} long ({look.certified.statement})."
-    )
+    if carried:
+        console.print(
+            f"{_WHICH_RUN.format(steps=look.run.steps)} Composition says {composition:.4f} there. It is conditional on "
+            f"{carried[-1].conditional_on}."
+        )
+    elif look.kind.startswith("sample"):
+        console.print("Of some order no pair could be trusted: there is no epsilon; search in float64.")
+    else:
+        console.print("There is no epsilon: means of this batch say nothing of other data sets.")
+    if look.side.reason:
+        said = look.side.reason.rstrip(".")
+        console.print(f"No finite constant is certified. {said[0].upper()}{said[1:]}.", markup=False)
+    elif look.certified is not None:
+        of = "every" if look.side.everyone else "for the samples at hand, with any label, every"
+        console.print(
+            f"Certified: {of} per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "
+            f"{printed_up(look.certified.lipschitz, 4)} long ({look.certified.statement})."
+        )
     if look.bounded is not None:
-        console.print(f"Hence a bound for the run that was measured, T = {found.run.steps}: {look.bounded}.")
+        console.print(f"Hence a bound for the run that was trained, T = {look.run.steps}: {look.bounded}.")
+    if look.remark:
+        console.print(look.remark, markup=False)
+
+
+def print_circumstances(console: Console, advised: Mapping[str, object], subset: "Subset | None") -> None:
+    """Options that the workload set, and which data were used."""
+    if advised:
+        said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in advised.items())
+        console.print(f"Recommended for this workload and used where you gave nothing: {said}.")
+    if subset is not None:
+        console.print(
+            f"The data are {subset.samples} of {subset.of} samples, drawn with seed {subset.seed}: "
+            "all others were neither trained on nor measured."
+        )

@@ -123,21 +123,43 @@ class _Sweep(TypedDict):
 _Carried = TypedDict("_Carried", {"lambda": float, **_Bound.__annotations__})  # type: ignore[misc]
 
 
-class _WorstCase(TypedDict):
+class _Search(TypedDict):
+    workload: str
+    run: dict[str, Any]
     kind: str
+    inputs: str | None
+    effort: int
+    inits: int
+    found: list[float]
+    upper: list[float | None]
+    why: str
     searched: list[dict[str, Any]]
     curvature: float | None
     extremes: list[dict[str, Any] | None]
     certified: LossConstants | None
     bounded: _Bound | None
+    remark: str
 
 
-class _Estimate(TypedDict):
+class _Measured(TypedDict):
     measurement: HolderEstimate
     carried: list[_Carried]
     layers_together: NotRequired[_Bound]
     untrusted: NotRequired[str]
-    worst_case: NotRequired[_WorstCase]
+
+
+class _Searched(TypedDict):
+    search: _Search
+    carried: list[_Carried]
+
+
+_Recomputed = TypedDict(
+    "_Recomputed", {"lambda": float, "said": float, "recomputed": float, "problem": str, "holds": bool}
+)
+
+
+class _Rechecked(TypedDict):
+    rechecked: list[_Recomputed]
 
 
 @dataclass(frozen=True)
@@ -201,7 +223,7 @@ _PRINTED: dict[str, Any] = {
     "checkpoints": _Along,
     "compare": list[_Compared] | Stated,
     "drift": _Drift,
-    "estimate": _Estimate,
+    "estimate": _Measured | _Searched | _Rechecked,
     "figure": _Figure,
     "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],

@@ -40,7 +40,7 @@ def broken():
 def broken_everywhere():
     raise ValueError("everywhere")
 """
-ARGUMENTS = ["--inits", "1", "--points", "3", "--steps", "6", "--layers", "--json"]
+ARGUMENTS = ["--inits", "1", "--points", "3", "--steps", "6", "--layers", "--draw", "uniform", "--json"]
 
 
 def torchrun(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,12 +8,15 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.figures.chien_li_1 import SETTING
+from lastiterate.numeric.losses.assumptions import Holder
 from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.workloads.loading import BUILTIN, ON_YOUR_DATA
 
-SMALL = ["--inits", "1", "--points", "3", "--steps", "4"]
+SMALL = ["--inits", "1", "--points", "3", "--steps", "4", "--draw", "uniform"]
+SEARCHED = ["--steps", "4", "--lambda", "1"]
 USER = """
 import torch
 from torch import nn
@@ -123,29 +126,80 @@ def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.C
 
 def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "their_advised.py").write_text(USER.replace("rows, rows)", "rows, rows, recommended=ADVICE)") + ADVICE)
-    assert run(["their_advised:quadratic", "--points", "2"]) == 0
+    assert run(["their_advised:quadratic", "--points", "2", "--draw", "uniform"]) == 0
     out = capsys.readouterr().out
     assert "used where you gave nothing: --inits 1 --steps 3." in out
     assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
 
 
-def test_ctrl_c_in_the_worst_case_search_keeps_what_is_finished(
+def test_ctrl_c_in_the_search_keeps_what_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["builtin:iris-softmax", *SMALL, "--lambda", "1", "--worst-case", "--resume", str(tmp_path / "kept")]
+    arguments = ["builtin:iris-softmax", *SEARCHED, "--inits", "2", "--resume", str(tmp_path / "kept")]
+    name = "lastiterate.runtime.constants.worst_case_constants"
 
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("lastiterate.runtime.constants.worst_case_constants.curvature_along", pressed)
+        patch.setattr(f"{name}.curvature_along", pressed)
         assert run(arguments) == 130
     error = capsys.readouterr().err
-    assert "1 of 3 parts are finished and kept in" in error
+    assert "1 of 6 parts are finished and kept in" in error
     assert error.count("\n") == 1
-    monkeypatch.setattr("lastiterate.runtime.constants.worst_case_constants.search_one", pressed)
     assert run(arguments) == 0
-    assert "worst pair found" in capsys.readouterr().out
+    first = capsys.readouterr().out
+    monkeypatch.setattr(f"{name}.search_one", pressed)
+    assert run(arguments) == 0
+    assert capsys.readouterr().out == first, "no search is begun again"
+
+
+def test_the_search_says_both_sides_and_carries_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["builtin:iris-softmax", "--steps", "4", "--lambda", "0.5", "--lambda", "1"]
+    assert run([*arguments, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    found, upper = data["search"]["found"], data["search"]["upper"]
+    assert all(0.25 * high < low <= high for low, high in zip(found, upper, strict=True))
+    for low, pair, row in zip(found, data["search"]["searched"], data["carried"], strict=True):
+        assert low >= pair["constant"]
+        assert row["kind"] == "estimate"
+        rigorous = bound(run_of({**SETTING, "T": 4}), Holder(low, pair["lam"]), order=2)
+        assert row["epsilon"] == rigorous.epsilon
+    assert run(arguments) == 0
+    out = capsys.readouterr().out
+    for low, high in zip(found, upper, strict=True):
+        assert printed_down(low, 4) in out
+        assert printed_up(high, 4) in out
+    assert "Epsilon is an estimate, not a bound" in out
+
+
+def test_means_of_the_batch_carry_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["builtin:iris-softmax", *SEARCHED, "--kind", "batch"]) == 0
+    assert "There is no epsilon: means of this batch" in capsys.readouterr().out
+
+
+def test_pairs_are_saved_and_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "pairs.safetensors")
+    assert run(["builtin:iris-softmax", *SEARCHED, "--samples", "20", "--save-pairs", file, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["search"]["searched"][0]
+    assert run(["builtin:iris-softmax", "--recheck", file, "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["rechecked"]
+    assert pair["said"] == said["constant"]
+    assert pair["recomputed"] == pytest.approx(pair["said"], rel=1e-6)
+    assert run(["builtin:iris-softmax", "--recheck", file]) == 0
+    assert "apart: holds" in capsys.readouterr().out
+
+
+def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row of norm r with its bias has the constant (r^2 + 1) / 2 of softmax regression."""
+    file = str(tmp_path / "pairs.safetensors")
+    wide = [*SEARCHED, "--diameter", "4", "--save-pairs", file]
+    assert run(["builtin:iris-softmax", *wide, "--inputs", "ball:3", "--json"]) == 0
+    look = json.loads(capsys.readouterr().out)["search"]
+    assert 0.98 * 5 <= look["found"][0] <= 5 * (1 + 1e-9) <= look["upper"][0] * (1 + 2e-9)
+    assert look["upper"][0] < 5.01
+    assert (look["inputs"], look["bounded"]["kind"]) == ("ball:3", "bound")
+    assert run(["builtin:iris-softmax", "--recheck", file]) == 0
 
 
 def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,8 +219,14 @@ def test_without_torch_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsy
         (["builtin:iris-mlp", "--lambda", "half"], "half"),
         (["builtin:iris-mlp", "--noise-std", "0"], "noise_std=0"),
         (["builtin:iris-mlp", "--diameter", "0"], "diameter=0"),
-        (["builtin:iris-mlp", "--radius", "nan"], "radius=nan"),
-        (["builtin:iris-mlp", "--draw", "gaussian"], "draw=gaussian"),
+        (["builtin:iris-mlp", "--draw", "uniform", "--radius", "nan"], "radius=nan"),
+        (["builtin:iris-mlp", "--draw", "gaussian"], "gaussian"),
+        (["builtin:iris-mlp", "--layers"], "draw=search"),
+        (["builtin:iris-mlp", "--draw", "uniform", "--effort", "2"], "--effort needs the search"),
+        (["builtin:iris-mlp", "--effort", "0"], "effort=0"),
+        (["builtin:iris-mlp", "--inputs", "box:1,0"], "inputs=box:1,0"),
+        (["builtin:iris-mlp", "--inputs", "ball:3", "--kind", "batch"], "kind=batch"),
+        (["builtin:iris-mlp", "--recheck", "none.safetensors"], "none.safetensors"),
         (["builtin:iris-mlp", "--dtype", "float16"], "dtype=float16"),
         (["builtin:iris-mlp", "--centers", "1"], "centers=1"),
         (["builtin:iris-mlp", "--samples", "151"], "samples=151"),

@@ -182,7 +182,7 @@ def test_json_round_trip() -> None:
         estimate = estimate_holder(workload, run, (0.3, 1.0), replace(SMALL, inits=1, points=5))
         assert HolderEstimate.from_json(estimate.to_json()) == estimate
     for text in ("", "[]", "{}", '{"run": 3}'):
-        with pytest.raises(InputError, match="lastiterate estimate --json"):
+        with pytest.raises(InputError, match="lastiterate estimate --draw uniform --json"):
             HolderEstimate.from_json(text)
 
 

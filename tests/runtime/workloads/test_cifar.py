@@ -195,7 +195,21 @@ def test_batched_gradients_equal_plain_ones(binary: Path, name: str) -> None:
 def test_the_command_measures_a_folder(
     name: str, binary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = ["--samples", "2", "--centers", "2", "--points", "1", "--steps", "1", "--inits", "1", "--json"]
+    few = [
+        "--samples",
+        "2",
+        "--centers",
+        "2",
+        "--points",
+        "1",
+        "--steps",
+        "1",
+        "--inits",
+        "1",
+        "--draw",
+        "uniform",
+        "--json",
+    ]
     with pytest.raises(SystemExit) as ended:
         main(["estimate", f"builtin:{name}", "--data", str(binary), *few, "--resume", str(tmp_path / "kept")])
     assert ended.value.code == 0

@@ -109,7 +109,20 @@ SMALL = {
 
 
 def test_the_command_measures_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--samples", "1", "--centers", "2", "--points", "1", "--steps", "1", "--lambda", "1"]
+    few = [
+        "--samples",
+        "1",
+        "--centers",
+        "2",
+        "--points",
+        "1",
+        "--steps",
+        "1",
+        "--lambda",
+        "1",
+        "--draw",
+        "log-uniform",
+    ]
     with pytest.raises(SystemExit) as ended:
         main(["estimate", "builtin:minilm", *few, "--json", "--resume", str(tmp_path)])
     assert ended.value.code == 0

@@ -92,7 +92,22 @@ def test_the_command_says_it_in_one_line_and_keeps_what_is_there(
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "their_bad", raising=False)
     with pytest.raises(SystemExit) as ended:
-        main(["estimate", *arguments, "--inits", "1", "--points", "2", "--steps", "2", "--resume", "kept"])
+        main(
+            [
+                "estimate",
+                *arguments,
+                "--inits",
+                "1",
+                "--points",
+                "2",
+                "--steps",
+                "2",
+                "--draw",
+                "uniform",
+                "--resume",
+                "kept",
+            ]
+        )
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert said in error

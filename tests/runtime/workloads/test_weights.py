@@ -172,7 +172,18 @@ def test_the_command_measures_one_initialisation_from_the_checkpoint(
         "                       torch.ones(4, 2), torch.tensor([0, 1, 1, 0]))\n"
     )
     path = saved(nn.Linear(2, 2).state_dict(), tmp_path)
-    small = ["their_net:factory", "--steps", "2", "--points", "3", "--resume", str(tmp_path / "kept"), "--json"]
+    small = [
+        "their_net:factory",
+        "--steps",
+        "2",
+        "--points",
+        "3",
+        "--draw",
+        "uniform",
+        "--resume",
+        str(tmp_path / "kept"),
+        "--json",
+    ]
     with pytest.raises(SystemExit) as ended:
         main(["estimate", *small, "--checkpoint", str(path)])
     assert ended.value.code == 0

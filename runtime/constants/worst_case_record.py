@@ -1,0 +1,144 @@
+"""Record of a search for the worst pair: what is found, and what is proved, for many orders.
+
+What is found is a lower estimate, so a privacy number from it is a `lastiterate.numeric.estimate.Estimate`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import inf
+from typing import Final
+
+from lastiterate.numeric.bound import Bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Holder, Measured
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.both_sides import Certified, certified_holder
+from lastiterate.runtime.constants.extreme_value import Extrapolation
+from lastiterate.runtime.constants.search import Pair, Witness
+from lastiterate.runtime.pair_table import Kind, Subset
+
+CLIPPED: Final = (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
+BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
+"""Kinds of gradients that are clipped, and that are means over the samples."""
+
+
+@dataclass(frozen=True)
+class WorstCaseConstants:
+    """Constants of one initialisation, or the largest over several, by several methods.
+
+    Attributes:
+        workload: name of the network, loss and data.
+        run: the training run around whose iterates the search begins.
+        kind: which gradient the search and the extrapolation are about.
+        inputs: the set of inputs that is searched, with every label of the data; None for the samples of the data.
+        effort: rounds of the search.
+        inits: initialisations.
+        searched: for each order the worst pair found in the domain. Lower estimates.
+        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), or None
+            where second derivatives are not finite. A lower estimate, order 1.
+        extremes: for each order the extrapolated constant, or None where too few pairs could be trusted. Statistical
+            estimates, from at most 256 of the samples.
+        side: what is proved on the domain. Upper bounds.
+        bounded: the bound that the certified constants give for the run, or None.
+        seeds: of the initialisation that the pair of each order is about.
+        witnesses: where the pair of each order is.
+        subset: how the samples were drawn from more; None if all were used.
+        remark: what the workload says of itself, and whether gradients of its network jump.
+    """
+
+    workload: str
+    run: NoisySGD
+    kind: Kind
+    inputs: str | None
+    effort: int
+    inits: int
+    searched: tuple[Pair, ...]
+    curvature: float | None
+    extremes: tuple[Extrapolation | None, ...]
+    side: Certified
+    bounded: Bound | None
+    seeds: tuple[int, ...]
+    witnesses: tuple[Witness, ...] = field(repr=False, compare=False)
+    subset: Subset | None = None
+    remark: str = ""
+
+    @property
+    def certified(self) -> LossConstants | None:
+        """Constants that are proved on the domain, or None where none are known."""
+        return self.side.constants
+
+    def found(self, order: int) -> float:
+        """The largest constant found for the order with this index: searched, drawn, or the curvature for order 1."""
+        pair, extreme = self.searched[order], self.extremes[order]
+        curved = self.curvature if pair.lam == 1 and self.kind is Kind.SAMPLE else None
+        return max(pair.constant, extreme.largest if extreme else 0.0, curved or 0.0)
+
+    def upper(self, order: int) -> float | None:
+        """The certified constant for the order with this index, perhaps infinite; None where none is known."""
+        if self.certified is None:
+            return None
+        clip_norm = self.run.clip_norm if self.kind in CLIPPED else inf
+        return certified_holder(self.certified, self.searched[order].lam, self.run.diameter, clip_norm)
+
+    def holder(self, order: int) -> Measured:
+        """The largest constant found as an assumption that `lastiterate.numeric.estimate.estimate` takes.
+
+        Raises:
+            InputError: the gradients are means of the batch, or no pair could be trusted.
+        """
+        constant, lam = self.found(order), self.searched[order].lam
+        if self.kind in BATCH or not constant:
+            raise InputError(
+                f"A privacy number needs a per-sample pair that rounding does not dominate, got kind={self.kind} with "
+                f"L={constant:g}; search for sample or sample_clipped, in float64 or on a wider domain."
+            )
+        clipped = f"clipped (norm {self.run.clip_norm:g}) " if self.kind in CLIPPED else ""
+        among = f"inputs of {self.inputs}" if self.inputs else "the samples of the data"
+        return Measured(
+            Holder(constant, lam),
+            f"the constant {constant:.4g} of {self.workload} holding for the {clipped}per-sample gradient of every "
+            f"possible sample at every two points of the domain; it is the largest that a search found among {among}, "
+            "a lower estimate",
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """Everything but where the pairs are as plain data."""
+        orders_ = range(len(self.searched))
+        return {
+            "workload": self.workload,
+            "run": asdict(self.run),
+            "kind": str(self.kind),
+            "inputs": self.inputs,
+            "effort": self.effort,
+            "inits": self.inits,
+            "found": [self.found(k) for k in orders_],
+            "upper": [self.upper(k) for k in orders_],
+            "why": self.side.reason,
+            "searched": [asdict(pair) for pair in self.searched],
+            "curvature": self.curvature,
+            "extremes": [asdict(one) if one else None for one in self.extremes],
+            "certified": asdict(self.certified) if self.certified else None,
+            "bounded": self.bounded.as_dict() if self.bounded else None,
+            "remark": self.remark,
+        }
+
+    @staticmethod
+    def joined(looks: Sequence["WorstCaseConstants"]) -> "WorstCaseConstants":
+        """The largest constants over several initialisations, each on the ball around its own."""
+        best = [max(looks, key=lambda look: look.searched[k].constant) for k in range(len(looks[0].searched))]
+        worst = max(looks, key=lambda look: look.certified.smoothness if look.certified else inf)
+        bounds = [look.bounded for look in looks if look.bounded]
+        return replace(
+            worst,
+            inits=len(looks),
+            searched=tuple(look.searched[k] for k, look in enumerate(best)),
+            seeds=tuple(look.seeds[k] for k, look in enumerate(best)),
+            witnesses=tuple(look.witnesses[k] for k, look in enumerate(best)),
+            curvature=max((look.curvature for look in looks if look.curvature is not None), default=None),
+            extremes=tuple(
+                max(drawn, key=lambda one: one.largest) if (drawn := [e for e in some if e]) else None
+                for some in zip(*(look.extremes for look in looks), strict=True)
+            ),
+            bounded=max(bounds, key=lambda one: one.epsilon or 0.0) if len(bounds) == len(looks) else None,
+        )

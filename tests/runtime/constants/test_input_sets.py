@@ -1,0 +1,144 @@
+"""Sets of inputs, slopes in the input, and which starts go on."""
+
+from math import inf
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.runtime.constants.both_sides import certified_holder, certified_side
+from lastiterate.runtime.constants.gradient_difference import Changes
+from lastiterate.runtime.constants.input_sets import input_set
+from lastiterate.runtime.constants.pair_ascent import PairAscent
+from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.workload import Workload
+
+GENERATOR = torch.Generator().manual_seed(0)
+WORK = Workload(
+    "small",
+    lambda: nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 3)),
+    nn.functional.cross_entropy,
+    torch.randn(8, 4, generator=GENERATOR, dtype=torch.float64),
+    torch.tensor([0, 1, 2, 0, 1, 2, 0, 1]),
+)
+
+
+def gradients_of(workload: Workload) -> Gradients:
+    return Gradients(workload, workload.initial(0))
+
+
+@pytest.mark.parametrize("text", ["box:-1,2", "ball:1.5"])
+def test_inputs_are_projected_and_drawn_into_the_set(text: str) -> None:
+    free = input_set(text)
+    far = 5 * torch.randn(50, 2, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    middle, reach = free.around(6)
+    for rows in (free.projected(far), free.drawn(far, torch.Generator().manual_seed(2))):
+        assert rows.shape == far.shape
+        torch.testing.assert_close(free.projected(rows), rows, rtol=0, atol=1e-12)
+        lengths = (rows - middle).flatten(start_dim=1).norm(dim=1)
+        assert 0.7 * reach <= float(lengths.max()) <= reach
+    inside = free.projected(far * 0.01)
+    assert torch.equal(inside, far * 0.01)
+
+
+@pytest.mark.parametrize("text", ["box:1", "box:2,1", "box:0,inf", "ball:0", "ball:nan", "ball:1,2", "cube:1", "box"])
+def test_other_sets_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="inputs="):
+        input_set(text)
+
+
+@pytest.mark.parametrize("clip_norm", [inf, 0.2])
+def test_slopes_in_the_input_are_those_of_differences(clip_norm: float) -> None:
+    gradients = gradients_of(WORK)
+    ascent = PairAscent(gradients, 0.5, gradients.start, 4.0, clip_norm, input_set("box:-9,9"))
+    away = torch.randn(2, 5, gradients.dimension, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    x, y = gradients.start + 0.2 * away
+    index = torch.arange(5)
+    inputs, targets = (part[index] for part in gradients.rows())
+    state = ascent.begun(x, y, Samples(inputs, targets, index))
+
+    def log_ratio(rows: torch.Tensor) -> torch.Tensor:
+        change, _ = Changes(gradients.on(rows, targets), index, clip_norm).between(x, y)
+        return (change.norm(dim=1) / (x - y).norm(dim=1) ** 0.5).log()
+
+    along = torch.randn(inputs.shape, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    wanted = (log_ratio(inputs + 1e-5 * along) - log_ratio(inputs - 1e-5 * along)) / 2e-5
+    torch.testing.assert_close((state["slope_input"] * along).sum(dim=1), wanted, rtol=1e-5, atol=1e-7)
+
+
+def test_a_free_input_finds_more_and_never_less() -> None:
+    """Softmax regression without a bias has the constant r^2 / 2 on a ball of inputs of radius r."""
+    rows = torch.full((3, 2), 0.3, dtype=torch.float64)
+    work = Workload("line", lambda: nn.Linear(2, 3, bias=False), WORK.loss, rows, torch.arange(3))
+    gradients = gradients_of(work)
+    options = {"diameter": 6.0, "starts": 48, "iterations": 60}
+    alone = search_one(gradients, gradients.start, 1.0, **options).best(1.0)[1]
+    found = search_one(gradients, gradients.start, 1.0, free=input_set("ball:2"), **options)
+    assert alone <= 0.18 / 2 * (1 + 1e-9)
+    assert 0.97 * 2 <= found.best(1.0)[1] <= 2 * (1 + 1e-9)
+    assert float(torch.from_numpy(found.inputs).norm(dim=1).max()) <= 2
+
+
+def test_every_label_is_tried() -> None:
+    """The loss of label 2 alone bends."""
+    rows, targets = torch.ones(6, 1, dtype=torch.float64), torch.tensor([0, 1, 0, 1, 0, 2])
+
+    def loss(out: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return (out[0, 0] ** 2 * torch.where(target[0] == 2, 3.0, 0.01)) / 2
+
+    work = Workload("bends", lambda: nn.Linear(1, 1, bias=False), loss, rows, targets)
+    gradients = gradients_of(work)
+    free = input_set("box:0,1")
+    assert labels_of(gradients, free).tolist() == [0, 1, 2]
+    assert len(labels_of(gradients, None)) == 0
+    found = search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=2, iterations=6, free=free)
+    assert found.best(1.0)[1] == pytest.approx(3.0)
+
+
+def test_every_sample_has_a_start_that_goes_on() -> None:
+    values = torch.tensor([9.0, 8.0, 7.0, 6.0, 2.0, 1.0, 0.5])
+    samples = torch.tensor([0, 0, 0, 0, 1, 1, 2])
+    assert sorted(most_promising(values, samples, 4).tolist()) == [0, 1, 4, 6]
+    assert most_promising(values, samples, 9).sort().values.tolist() == list(range(7))
+
+
+def test_the_certified_constant_of_an_order_is_attained() -> None:
+    """min(L r, 2 G) / r^lambda is largest at r = 2 G / L, or at the diameter."""
+    known = LossConstants(lipschitz=1.0, smoothness=4.0, strong_convexity=0.0, statement="")
+    for diameter in (0.1, 0.5, 3.0, inf):
+        distances = torch.linspace(1e-4, min(diameter, 3.0), 300_001, dtype=torch.float64)
+        for lam in (0.25, 0.5, 1.0):
+            most = float((torch.minimum(4 * distances, torch.tensor(2.0)) / distances**lam).max())
+            found = certified_holder(known, lam, diameter, inf)
+            assert most <= found <= most * (1 + 1e-4)
+            assert certified_holder(known, lam, diameter, 0.01) <= found
+    assert certified_holder(LossConstants(inf, inf, -inf, ""), 0.5, 1.0, 1.0) == inf
+
+
+def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
+    free = input_set("box:0,1")
+    side = certified_side(WORK, 0, 0.2, free)
+    assert side.everyone
+    assert side.reason == ""
+    gradients = gradients_of(WORK)
+    found = search_one(gradients, gradients.start, 1.0, diameter=0.2, starts=16, iterations=20, free=free)
+    assert side.constants is not None
+    assert 0.05 * side.constants.smoothness < found.best(1.0)[1] <= side.constants.smoothness
+    own = certified_side(WORK, 0, 0.2)
+    assert not own.everyone
+    kinked = Workload("kink", lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 3)), *_data())
+    assert certified_side(kinked, 0, 1.0).reason.startswith("infinite: ")
+    unread = Workload("unread", lambda: nn.Sequential(nn.Linear(4, 3), nn.SiLU()), *_data())
+    assert "SiLU" in certified_side(unread, 0, 1.0).reason
+    squares = Workload("squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2])
+    assert certified_side(squares, 0, 1.0).reason.startswith("not known: ")
+    assert certified_side(WORK, 0, inf).reason == "not known: the domain is unbounded"
+
+
+def _data() -> tuple[Any, ...]:
+    return WORK.loss, WORK.inputs, WORK.targets
