@@ -52,7 +52,7 @@ class Gradients:
         >>> import torch
         >>> from torch import nn
         >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
-        ...                 lambda out, y: (out - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
+        ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
         >>> gradients = Gradients(line, line.initial(0))
         >>> points = torch.tensor([[3.0]], dtype=torch.float64)
         >>> flat(gradients.at(points)).flatten().tolist()
