@@ -37,6 +37,7 @@ _PLAIN: dict[str, list[str]] = {
     "calibrate": [_RUN, "--epsilon", "1", "--order", "2"],
     "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
     "participation": [_RUN, "--steps", "3,5", "--batch-sizes", "1,2", "--delta", "1e-5"],
+    "advise": [_RUN],
     "compare": [_RUN],
     "figure": ["--list"],
 }
@@ -142,6 +143,7 @@ def test_a_file_or_a_name_that_is_not_there(
                 "bound": [wrong, "--order", "2"],
                 "verify": [wrong],
                 "calibrate": [wrong, "--epsilon", "1", "--order", "2"],
+                "advise": [wrong],
                 "compare": [wrong],
                 "participation": [wrong, "--delta", "1e-5"],
                 "forget": [wrong, "--steps", "5", "--delta", "1e-5"],

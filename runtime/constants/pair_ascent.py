@@ -58,11 +58,16 @@ class PairAscent(NamedTuple):
         Raises:
             InputError: a gradient is not finite.
         """
-        state = {"x": x, "y": y} | ({} if chosen is None else chosen._asdict())
+        state = {"x": x, "y": y}
+        if chosen is not None:
+            state |= {name: part.clone() for name, part in chosen._asdict().items()}
         step = torch.ones(len(x)).to(self.center)
         state |= {"stretch": step, "shift": FIRST_MOVE * self.diameter / 2 * step, "push": FIRST_MOVE * step}
-        parts = [self._at(_rows(state, part)) for part in self._chunks(len(x))]
-        state = _joined(parts)
+        for part in self._chunks(len(x)):
+            for name, values in self._at(_rows(state, part)).items():
+                if name not in state:
+                    state[name] = values.new_empty(len(x), *values.shape[1:])
+                state[name][part] = values
         if not bool(torch.isfinite(state["moved"]).all()):
             raise InputError(
                 f"The search needs finite gradients in the ball, got nan or inf with diameter={self.diameter:g}."
@@ -70,9 +75,11 @@ class PairAscent(NamedTuple):
         return state
 
     def climbed(self, state: State, iterations: int) -> State:
-        """The pairs after so many steps of each kind but one, where there are two kinds a step in all."""
-        parts = [self._climbed(_rows(state, part), iterations) for part in self._chunks(len(state["x"]))]
-        return _joined(parts)
+        """Climb so many steps of each kind but one, of two kinds a step in all; the pairs are overwritten."""
+        for part in self._chunks(len(state["x"])):
+            for name, values in self._climbed(_rows(state, part), iterations).items():
+                state[name][part] = values
+        return state
 
     def with_worst_samples(self, state: State) -> State:
         """The best pairs with the sample, or the label, whose gradient changes most there; no ratio gets smaller."""
@@ -208,11 +215,7 @@ def _taken(state: State, rows: Tensor) -> State:
 
 def joined_with(state: State, other: State) -> State:
     """Both lots of pairs."""
-    return _joined([state, other])
-
-
-def _joined(parts: list[State]) -> State:
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    return {name: torch.cat([state[name], other[name]]) for name in state}
 
 
 def _rows(state: State, part: slice) -> State:

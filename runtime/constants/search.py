@@ -38,7 +38,7 @@ _SEARCH: Final = 2**42
 _FREE: Final = 2**48
 """The purpose of the stream that draws inputs, where they are free."""
 
-_APART: Final = (1.0, 100.0, 1000.0)
+APART: Final = (1.0, 100.0, 1000.0)
 """How many times as far apart as they come the pairs along curved directions begin, too."""
 
 _QUARTERS: Final = 3
@@ -195,7 +195,7 @@ def search_one(
     state = ascent.begun(*_drawn(starts, center, diameter, at, generator), rows)
     started = float(state["ratio"].max())
     if also is not None and len(also.x):
-        for apart in _APART:
+        for apart in APART:
             middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
             x, y = (project(middle + sign * away, center, diameter) for sign in (1, -1))
             state = joined_with(state, ascent.begun(x, y, also.chosen))

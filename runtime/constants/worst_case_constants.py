@@ -29,7 +29,7 @@ from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_pairs
-from lastiterate.runtime.constants.search import Found, best_pairs, search_one, witnesses
+from lastiterate.runtime.constants.search import APART, Found, best_pairs, search_one, witnesses
 from lastiterate.runtime.constants.worst_case_record import BATCH, CLIPPED, WorstCaseConstants
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
@@ -51,8 +51,10 @@ _MEAN_STARTS: Final = 8
 
 _STARTS: Final = 256
 _CURVED: Final = 48
-_STARTED: Final = 2**22
-"""Starts, and numbers that they may have together: a network with millions of parameters gets fewer."""
+"""Starts: a network with millions of parameters gets fewer."""
+
+_HELD_TOGETHER: Final = 128
+"""Bytes of the memory budget for every number of the drawn starts, and of the curved ones: half of it is for steps."""
 
 _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25
@@ -133,6 +135,7 @@ def worst_case_constants(
         return found
 
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
+    room = memory // (_HELD_TOGETHER * gradients.dimension)
 
     @cache
     def iterates() -> Tensor:
@@ -153,7 +156,7 @@ def worst_case_constants(
             around=iterates(),
             free=inputs,
             screened=min(_SCREENED, max(_CURVED, _LOOKED_AT // gradients.dimension)),
-            starts=min(_CURVED, max(1, _STARTED // gradients.dimension)),
+            starts=min(_CURVED, max(1, room // len(APART))),
             seed=seed,
             part=part,
         )
@@ -169,7 +172,7 @@ def worst_case_constants(
             around=iterates(),
             also=None if batch else most_curved(part),
             free=inputs,
-            starts=min(_MEAN_STARTS if batch else _STARTS, max(1, _STARTED // gradients.dimension)),
+            starts=min(_MEAN_STARTS if batch else _STARTS, max(1, room)),
             seed=seed,
             part=part,
         )

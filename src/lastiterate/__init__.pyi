@@ -1,5 +1,7 @@
 """The public names with the modules that define them, for type checkers and for the package itself."""
 
+from lastiterate.numeric.advice import Advice as Advice
+from lastiterate.numeric.advice import advise as advise
 from lastiterate.numeric.bound import Bound as Bound
 from lastiterate.numeric.bound import bound as bound
 from lastiterate.numeric.by_position import ByPosition as ByPosition

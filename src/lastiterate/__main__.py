@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "bound": "bound the privacy loss of a run described in a TOML file",
     "verify": "check the certificate of a bound, independently of how it was found",
     "calibrate": "find the noise, steps, diameter or batch size that meet a privacy target",
+    "advise": "say whether releasing only the last iterate helps a planned run, and what would",
     "forget": "bound what is left of a deleted sample after more steps without it",
     "participation": "bound what a sample loses by the steps that use it: the worst, the median, one of them",
     "compare": "put every applicable theorem side by side for a run",

@@ -79,7 +79,8 @@ def work(workload, budget, points):
     yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
     few = torch.arange(min(workload.samples, 200))
     yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=2)
-    yield "search", lambda: search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=8, iterations=2)
+    starts = min(8, max(1, budget * 2**20 // (128 * gradients.dimension)))
+    yield "search", lambda: search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=starts, iterations=2)
 
 digits = load_workload("builtin:digits-cnn")
 digits = replace(digits, inputs=digits.inputs[:600], targets=digits.targets[:600])

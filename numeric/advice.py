@@ -1,0 +1,242 @@
+"""Advice on a run that is planned: does releasing only the last iterate help, from which step on, and what would.
+
+Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06186): what the run would lose if all
+losses were linear. It is exact for these and no bound for any others.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import inf, isfinite, sqrt
+from typing import Final
+
+from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.errors import InputError, chance
+from lastiterate.numeric.explain import why_composition
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.rounding import exact
+from lastiterate.numeric.run import NoisySGD, described_run
+
+HELPS: Final = 0.95
+"""The last iterate helps where it costs at most this part of composition."""
+
+_NARROW: Final = 4.0
+_FORGETS: Final = 10.0
+"""A domain that is tried is this part of what the noise of all steps crosses; decay forgets so often in a run."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A change of the run.
+
+    Attributes:
+        change: in words.
+        run: the changed run.
+        epsilon: of its last iterate, an upper bound, rounded up.
+        composed: of all its iterates, an upper bound.
+    """
+
+    change: str
+    run: NoisySGD
+    epsilon: float
+    composed: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Prospects of a run. Every epsilon is at ``delta``.
+
+    Attributes:
+        run: the run that is planned.
+        assumption: on its losses.
+        delta: of all numbers.
+        found: the bound of its last iterate.
+        composed: epsilon of composition of all steps, rounded up.
+        below: a certified lower bound of the epsilon of the last iterate.
+        linear: what linear losses without a domain would lose: an estimate, no bound; nan where it is not known.
+        helps_from: the least length, within 2%, at which the last iterate costs at most `HELPS` of composition; None
+            where it does not at the length that is planned.
+        stop_after: the most steps whose composition costs no more than the last iterate of the whole run; None where
+            one step costs more.
+        why: why nothing is gained; empty where something is.
+        knobs: changes of the run, the best first.
+    """
+
+    run: NoisySGD
+    assumption: Assumption
+    delta: float
+    found: Bound
+    composed: float
+    below: float
+    linear: float
+    helps_from: int | None
+    stop_after: int | None
+    why: str
+    knobs: tuple[Knob, ...]
+
+    @property
+    def helps(self) -> bool:
+        """Tell whether the last iterate costs noticeably less than composition."""
+        return self.found.epsilon <= HELPS * self.composed
+
+    @property
+    def in_words(self) -> str:
+        """Advice in two or three sentences."""
+        if not self.helps:
+            return f"Releasing only the last iterate gains nothing here: {self.why}."
+        gain = f"Releasing only the last iterate helps, from about {self.helps_from} steps on."
+        if self.stop_after is None:
+            return gain
+        return (
+            f"{gain} But all iterates of the first {self.stop_after} steps cost no more than the last of "
+            f"{self.run.steps}: where so few steps train well enough, stop there."
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """All numbers, for JSON."""
+        return {
+            "kind": "advice",
+            "delta": self.delta,
+            "bound": self.found.as_dict(),
+            "composition": self.composed,
+            "lower_bound": self.below,
+            "linear_estimate": self.linear,
+            "helps": self.helps,
+            "helps_from": self.helps_from,
+            "stop_after": self.stop_after,
+            "in_words": self.in_words,
+            "knobs": [
+                {"change": knob.change, "epsilon": knob.epsilon, "composition": knob.composed} for knob in self.knobs
+            ],
+        }
+
+
+def advise(
+    run: NoisySGD, assumption: Assumption, *, delta: float, on_bound: Callable[[int, int], None] | None = None
+) -> Advice:
+    """Look at a planned run from both sides, at shorter ones, and at what could be changed.
+
+    Args:
+        run: the plan, with one step size and one noise.
+        assumption: of its losses.
+        delta: in (0, 1).
+        on_bound: called with the number of bounds found so far, and about how many there will be.
+
+    Raises:
+        InputError: as `bound`, or the run has a schedule.
+
+    >>> plan = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
+    >>> told = advise(plan, Convex(1.0), delta=1e-5)
+    >>> told.helps, told.helps_from < 20, told.stop_after
+    (True, True, 1)
+    """
+    described_run("advise", run)
+    chance("delta", delta)
+    if not run.constant:
+        raise InputError(
+            f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give numbers, and call "
+            "bound for the schedule."
+        )
+    changes = list(_changes(run, assumption))
+    searched = 2 * run.steps.bit_length()
+    done = 0
+
+    def epsilon(one: NoisySGD, losses: Assumption) -> float:
+        nonlocal done
+        done += 1
+        if on_bound is not None:
+            on_bound(done, max(done, searched + 2 * len(changes) + 2))
+        return bound(one, losses, delta=delta).epsilon
+
+    def composed(steps: int) -> float:
+        return epsilon(replace(run, steps=steps, diameter=inf, weight_decay=0.0), Clipped())
+
+    def helps_at(steps: int) -> bool:
+        return epsilon(replace(run, steps=steps), assumption) <= HELPS * composed(steps)
+
+    found, all_steps = bound(run, assumption, delta=delta), composed(run.steps)
+    knobs = []
+    for words, one, losses in changes:
+        plain = replace(one, diameter=inf, weight_decay=0.0)
+        knobs.append(Knob(words, one, epsilon(one, losses), epsilon(plain, Clipped())))
+    helps = found.epsilon <= HELPS * all_steps
+    return Advice(
+        run=run,
+        assumption=assumption,
+        delta=delta,
+        found=found,
+        composed=all_steps,
+        below=lower_bound(run, assumption, delta=delta).value,
+        linear=lower_bound(replace(run, diameter=inf, weight_decay=0.0), Convex(0.0), delta=delta).value,
+        helps_from=_least(run.steps, helps_at) if helps else None,
+        stop_after=_most(run.steps, lambda steps: composed(steps) <= found.epsilon),
+        why="" if helps else _why(run, assumption),
+        knobs=tuple(sorted(knobs, key=lambda one: one.epsilon)),
+    )
+
+
+def _least(steps: int, holds: Callable[[int], bool]) -> int:
+    """The least length that holds, within 2%, where it does for all longer ones; it holds for ``steps``."""
+    fails, good = 0, steps
+    while good - fails > max(1, good // 50):
+        middle = (fails + good) // 2 if fails else max(good // 4, 1)
+        fails, good = (fails, middle) if holds(middle) else (middle, good)
+        if good == 1:
+            break
+    return good
+
+
+def _most(steps: int, holds: Callable[[int], bool]) -> int | None:
+    """The greatest length that holds, where it does for all shorter ones."""
+    if not holds(1):
+        return None
+    good, fails = 1, steps + 1
+    while fails - good > 1:
+        middle = min(4 * good, (good + fails) // 2)
+        good, fails = (middle, fails) if holds(middle) else (good, middle)
+    return good
+
+
+def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, NoisySGD, Assumption]]:
+    """Changes that may help, in words; a run that the assumption refuses is left out."""
+    crossed = run.noise_std_at(0) * sqrt(run.steps)
+    if not isfinite(run.diameter) or run.diameter > crossed / _NARROW:
+        width = float(f"{crossed / _NARROW:.2g}")
+        yield f"a domain of diameter {width:g}", replace(run, diameter=width), assumption
+    else:
+        yield f"half the domain, diameter {run.diameter / 2:g}", replace(run, diameter=run.diameter / 2), assumption
+    decay = float(f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}")
+    if decay * run.step_size_at(0) <= 1 and _admits(replace(run, weight_decay=decay), assumption):
+        yield f"weight decay {decay:g}, outside of the clip", replace(run, weight_decay=decay), assumption
+    if run.steps > 1:
+        yield f"half the steps, {run.steps // 2}", replace(run, steps=run.steps // 2), assumption
+    if run.batch < run.dataset_size and run.adjacency == "replace":
+        for sampling in ("cyclic", "shuffled", "without_replacement"):
+            if sampling != run.sampling and run.dataset_size % run.batch == 0:
+                yield f"{sampling.replace('_', ' ')} batches", replace(run, sampling=sampling), assumption
+
+
+def _admits(run: NoisySGD, assumption: Assumption) -> bool:
+    try:
+        assumption.expansion(run, 0, differs=True)
+    except InputError:
+        return False
+    return True
+
+
+def _why(run: NoisySGD, assumption: Assumption) -> str:
+    """Explain why the last iterate costs what all iterates do."""
+    eta, line = run.step_size_at(0), why_composition(run)
+    match assumption:
+        case Convex() | StronglyConvex():
+            return line
+        case Clipped():
+            apart = 2 * run.clip_norm * eta
+            return f"with clipping alone two runs may part by 2 K step_size = {apart:g} in every step; {line}"
+        case Smooth():
+            factor = float(1 + exact(eta) * exact(assumption.L))
+            return (
+                f"losses that need not be convex may part by a factor 1 + step_size L = {factor:.4g} in every step, "
+                f"so that nothing is forgotten by itself; {line}"
+            )
+    return f"losses that need not be convex drive runs apart, so that nothing is forgotten by itself; {line}"

@@ -1,0 +1,254 @@
+"""Records that commands print under --json, of which ``lastiterate schema`` makes the schemas."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from lastiterate.numeric.compare import Row
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.lower.audit import Audit
+from lastiterate.numeric.lower.one_run import OneRun
+from lastiterate.proofs_checks.places.planted import Planted
+from lastiterate.proofs_checks.places.record import PlacesReport
+from lastiterate.proofs_checks.stated import Stated
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.runtime.constants.along_record import AlongTraining
+from lastiterate.runtime.constants.record import HolderEstimate
+
+
+class _Files(TypedDict):
+    files: list[str]
+
+
+class _Figure(_Files):
+    figures: NotRequired[dict[str, str]]
+
+
+class _Listed(TypedDict):
+    key: str
+    title: str
+    paper: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class _Claim(ClaimReport):
+    rejected: int = 0
+
+
+class _Check(TypedDict):
+    claims: list[_Claim]
+    drifts: list[str]
+    summary: str
+
+
+class _Bound(TypedDict):
+    kind: Literal["bound", "estimate"]
+    epsilon: float | None
+    order: float | None
+    delta: float | None
+    window: list[int]
+    route: str
+    claim: str
+    assumptions: list[str]
+    mu: float | None
+    cost: float | None
+    position: int | None
+    share: float | None
+    conditional_on: NotRequired[str]
+    certified: NotRequired[float]
+
+
+class _Calibrated(_Bound):
+    noise_std: NotRequired[float]
+    steps: NotRequired[int]
+    diameter: NotRequired[float]
+    batch_size: NotRequired[int]
+
+
+class _Forgotten(TypedDict):
+    kind: Literal["forgetting"]
+    clean_steps: int
+    epsilon: float
+    retrained: float
+    before: float
+    shifts: float
+    order: float | None
+    delta: float | None
+    claim: str
+    assumptions: list[str]
+
+
+class _Used(TypedDict):
+    kind: Literal["participation"]
+    epsilon: float
+    shifts: float
+    order: float | None
+    delta: float | None
+    claim: str
+    times: int
+    last: int | None
+    assumptions: list[str]
+
+
+class _ByPosition(TypedDict):
+    kind: Literal["by_position"]
+    order: float | None
+    delta: float | None
+    worst: float
+    median: float
+    epsilons: list[float]
+    shifts: list[float]
+    assumptions: list[str]
+
+
+@dataclass(frozen=True)
+class _Compared(Row):
+    verdict: str | None
+
+
+class _Sweep(TypedDict):
+    out: str
+    rows: int
+    refused: int
+    picture: str | None
+
+
+_Carried = TypedDict("Carried", {"lambda": float, **_Bound.__annotations__})  # type: ignore[misc]
+
+
+class _Search(TypedDict):
+    workload: str
+    run: dict[str, Any]
+    kind: str
+    inputs: str | None
+    effort: int
+    inits: int
+    found: list[float]
+    upper: list[float | None]
+    why: str
+    searched: list[dict[str, Any]]
+    curvature: float | None
+    extremes: list[dict[str, Any] | None]
+    certified: LossConstants | None
+    bounded: _Bound | None
+    remark: str
+
+
+class _Measured(TypedDict):
+    measurement: HolderEstimate
+    carried: list[_Carried]
+    layers_together: NotRequired[_Bound]
+    untrusted: NotRequired[str]
+
+
+class _Searched(TypedDict):
+    search: _Search
+    carried: list[_Carried]
+
+
+_Recomputed = TypedDict(
+    "Recomputed", {"lambda": float, "said": float, "recomputed": float, "problem": str, "holds": bool}
+)
+
+
+class _Rechecked(TypedDict):
+    rechecked: list[_Recomputed]
+
+
+@dataclass(frozen=True)
+class _Along(AlongTraining):
+    files: list[str]
+
+
+class _Under(_Bound):
+    under: str
+    exceeded: bool
+    refuted: list[Literal["epsilon", "mu", "profile"]]
+
+
+class _Attack(TypedDict):
+    workload: str
+    kind: str
+    runs: int
+    attack: Audit | OneRun
+    bounds: list[_Under]
+
+
+class _Tracked(TypedDict):
+    name: str
+    kind: Literal["assumed", "certified", "estimate"]
+    statement: str
+    excess: float
+    distances: list[float]
+
+
+class _Wasserstein(TypedDict):
+    level: float
+    low: float
+    w2_high: float
+    w_infinity_high: float
+    share_left_out: float
+    w2_of_clouds: float
+    w_infinity_of_clouds: float
+    matched_points: int
+
+
+class _Drift(TypedDict):
+    workload: str
+    pairs: int
+    replaced: int
+    greatest: list[float]
+    tracked: list[_Tracked]
+    wasserstein: _Wasserstein
+    remark: str
+
+
+class _Knob(TypedDict):
+    change: str
+    epsilon: float
+    composition: float
+
+
+class _Advice(TypedDict):
+    kind: Literal["advice"]
+    delta: float
+    bound: _Bound
+    composition: float
+    lower_bound: float
+    linear_estimate: float
+    helps: bool
+    helps_from: int | None
+    stop_after: int | None
+    in_words: str
+    knobs: list[_Knob]
+    files: NotRequired[list[str]]
+
+
+class _Verified(TypedDict):
+    holds: bool
+    statement: str
+
+
+PRINTED: Final[dict[str, Any]] = {
+    "advise": _Advice,
+    "attack": _Attack,
+    "bound": _Bound,
+    "calibrate": _Calibrated,
+    "check": _Check,
+    "checkpoints": _Along,
+    "compare": list[_Compared] | Stated,
+    "drift": _Drift,
+    "estimate": _Measured | _Searched | _Rechecked,
+    "figure": _Figure,
+    "forget": _Forgotten,
+    "list": list[_Listed] | dict[str, dict[Verdict, int]],
+    "participation": _Used | _ByPosition,
+    "places": list[PlacesReport] | list[Planted],
+    "report": _Files,
+    "show": _Claim,
+    "sweep": _Sweep,
+    "verify": _Verified,
+}
+"""Command -> the type of what it prints."""
