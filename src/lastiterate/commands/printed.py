@@ -149,7 +149,7 @@ class _Searched(TypedDict):
 
 
 _Recomputed = TypedDict(
-    "Recomputed", {"lambda": float, "said": float, "recomputed": float, "problem": str, "holds": bool}
+    "_Recomputed", {"lambda": float, "said": float, "recomputed": float, "problem": str, "holds": bool}
 )
 
 
