@@ -128,7 +128,7 @@ def advise(
     >>> plan = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
     >>> told = advise(plan, Convex(1.0), delta=1e-5)
     >>> told.helps, told.helps_from < 20, told.stop_after
-    (True, True, 1)
+    (True, True, 2)
     """
     described_run("advise", run)
     chance("delta", delta)

@@ -20,7 +20,7 @@ from typing import Any
 
 from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
-from torch import Tensor
+from torch import Tensor, nn
 
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.bound import bound
@@ -28,8 +28,10 @@ from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.refutation import check_not_refuted
 from lastiterate.runtime.opacus.description import Description, check_plain, read, weight_decay_of
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
+from lastiterate.runtime.opacus.samples import workload_of
 from lastiterate.runtime.opacus.state import State, loaded
 
 _NAME = "last_iterate"
@@ -61,7 +63,14 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Route by which the last call of `get_epsilon` found its number; empty before it."""
 
     def describe(
-        self, optimizer: DPOptimizer, assumption: Assumption, data_loader: Any, *, diameter: float = inf
+        self,
+        optimizer: DPOptimizer,
+        assumption: Assumption,
+        data_loader: Any,
+        *,
+        diameter: float = inf,
+        module: nn.Module | None = None,
+        loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> None:
         """Say what the theorems for the last iterate need; again after a state was loaded.
 
@@ -70,10 +79,14 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             assumption: of the losses on the domain, as `lastiterate.numeric.bound.bound` takes it.
             data_loader: what ``make_private`` returned, with Poisson batches; its data set has all n samples.
             diameter: of the domain, a length; inf without projection. Where finite, `project` must be attached.
+            module: what ``make_private`` returned. With it and ``loss``, which is loss(output, target) of a batch, the
+                assumption is tried on some of the data, and refused with the pair of points that refutes it.
+            loss: as in the training loop.
 
         Raises:
             InputError: the optimiser does more than plain SGD, batches are no Poisson batches, no theorem holds for
-                such a step, what is said does not fit the steps so far, or steps were taken before.
+                such a step, what is said does not fit the steps so far, steps were taken before, or the losses do not
+                meet the assumption.
         """
         described_assumption(assumption)
         found = read(optimizer, data_loader, diameter)
@@ -87,7 +100,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         if self._description is not None:
             found.check_continues(self._description)
         one = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((_step_size(optimizer), 1),)
-        bound(found.run(*one, assumption), assumption, order=2)  # says at once where no theorem applies
+        run = found.run(*one, assumption)
+        bound(run, assumption, order=2)  # says at once where no theorem applies
+        if module is not None and loss is not None:
+            check_not_refuted("describe", workload_of(module, loss, data_loader), run, assumption)
         self._description, self._assumption = found, assumption
         self._parameters = parameters_of(optimizer)
         projection = attached(optimizer)

@@ -1,0 +1,228 @@
+"""Assumptions put to the test: two points at which the clipped gradients of a sample do what an assumption forbids.
+
+Gradients are clipped as in the run, for these are what a bound speaks of. Clipping is a projection onto a ball and
+makes no change longer, so a pair that is too far apart for L is so without clipping, too. Where losses are convex and
+their clipped gradients are not those of a convex loss, as for softmax with a small clip norm, it is clipping that
+acts, which the assumption excludes. An assumption that is not refuted is not proved.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.func import jvp, vmap
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
+from lastiterate.numeric.losses.moduli import Holder
+from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.runtime.constants.gradient_difference import Changes
+from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
+from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.workload import Workload
+
+_REFUTING: Final = 2**49
+"""The purpose of the stream that draws points and samples."""
+
+_STARTS: Final = 32
+_ITERATIONS: Final = 40
+_NUMBERS: Final = 2**20
+"""Pairs that look for a refutation, their steps, and the numbers that they may have together."""
+
+_WEIGHT: Final = 3
+"""Memory of a product with a Jacobian, in gradients."""
+
+_CLOSE: Final = 1e-3
+"""Distance of two points along a direction of negative curvature, in radii of the ball."""
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Two points and a sample that no loss of the assumption can have.
+
+    Attributes:
+        assumption: the part of the assumption that is refuted.
+        distance: |x - y|, a length.
+        change: |g(x) - g(y)| of the clipped gradients, a gradient.
+        sample: index of the sample.
+        along: <g(x) - g(y), x - y> / |x - y|^2, which convex losses have at least at 0, gradient / length.
+        constant: the least L of this order that admits the pair, gradient / length^lambda.
+        words: in one clause.
+    """
+
+    assumption: Assumption
+    distance: float
+    change: float
+    sample: int
+    along: float
+    constant: float
+    words: str
+
+    def __str__(self) -> str:
+        """The clause."""
+        return self.words
+
+
+def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: int = 0) -> Refutation | None:
+    """Look for a pair that refutes an assumption for the samples of a workload, or return None.
+
+    Constants of Hölder orders, of smooth and of convex losses are tried, alone or as parts of a `Minimum`, on the
+    domain of the run around the initial parameters; without a domain on a ball around them. Nothing is found for what
+    makes no such claim. All numbers are less the rounding that is assumed of float64.
+
+    Args:
+        workload: network, loss and data.
+        run: its clip norm and its diameter.
+        assumption: to be refuted.
+        seed: of the initial parameters and of the search.
+
+    Raises:
+        InputError: no workload, run or assumption, or gradients that are not finite.
+    """
+    if not isinstance(workload, Workload):
+        raise InputError(
+            f"refute needs a Workload, got workload={type(workload).__name__}; make one of network and data."
+        )
+    described_run("refute", run)
+    described_assumption(assumption)
+    gradients = Gradients(workload, workload.initial(seed))
+    start = gradients.start
+    diameter = run.diameter if isfinite(run.diameter) else 2 * max(1.0, float(start.norm()))
+    for part in _parts(assumption):
+        if isinstance(part, Holder):
+            found = _too_steep(gradients, part, part.L, float(part.lam), diameter, run.clip_norm, seed)
+        elif isinstance(part, Convex | StronglyConvex):
+            found = _too_steep(gradients, part, part.L, 1.0, diameter, run.clip_norm, seed) or _bent(
+                gradients, part, getattr(part, "m", 0.0), diameter, run.clip_norm, seed
+            )
+        else:
+            found = None
+        if found is not None:
+            return found
+    return None
+
+
+def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> None:
+    """Refuse an assumption that `refute` refutes.
+
+    Raises:
+        InputError: with the pair.
+    """
+    found = refute(workload, run, assumption)
+    if found is not None:
+        raise InputError(
+            f"{name} needs an assumption that the losses meet, got assumption={found.assumption!r}, but {found}; "
+            "assume what holds, scale the rows by a bound that does not look at the data, or take Clipped()."
+        )
+
+
+def _parts(assumption: Assumption) -> list[Assumption]:
+    if isinstance(assumption, Minimum):
+        return list(chain.from_iterable(map(_parts, assumption.parts)))
+    return [assumption]
+
+
+def _too_steep(
+    gradients: Gradients, part: Assumption, most: float, lam: float, diameter: float, clip_norm: float, seed: int
+) -> Refutation | None:
+    """Search for the pair of the largest ratio of this order, and report it where that exceeds ``most``."""
+    starts = min(_STARTS, max(1, _NUMBERS // gradients.dimension))
+    found = search_one(
+        gradients, gradients.start, lam, diameter=diameter, clip_norm=clip_norm, starts=starts, iterations=_ITERATIONS,
+        seed=seed,
+    )  # fmt: skip
+    place, constant = found.best(lam)
+    if not constant > most:
+        return None
+    distance, change = float(found.distances[place]), float(found.changes[place] - found.floors[place])
+    x, y = (torch.as_tensor(rows[place : place + 1]).to(gradients.start) for rows in (found.x, found.y))
+    sample = int(found.samples[place])
+    along, _ = _along(gradients, x, y, torch.tensor([sample], device=x.device), clip_norm)
+    order = "" if lam == 1 else f" of order {lam:g}"
+    words = (
+        f"at two points {distance:.3g} apart the clipped gradients of sample {sample} differ by {change:.4g}: "
+        f"L{order} is at least {constant:.4g}"
+    )
+    return Refutation(part, distance, change, sample, float(along), constant, words)
+
+
+@torch.no_grad()
+def _bent(
+    gradients: Gradients, part: Assumption, least: float, diameter: float, clip_norm: float, seed: int
+) -> Refutation | None:
+    """Search along the directions in which losses are curved downwards most, and report a pair below ``least``."""
+    generator = stream(seed, purpose=_REFUTING)
+    count = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
+    drawn, vectors = (ball_points(count, gradients.dimension, 1.0, Draw.UNIFORM, generator) for _ in range(2))
+    at = gradients.start + drawn.to(gradients.start) * diameter / 2
+    samples = torch.randint(gradients.samples, (count,), generator=generator).to(at.device)
+    middle = project(at, gradients.start, diameter * (1 - 2 * _CLOSE))
+    along = _most_negative(_bending(gradients, samples, clip_norm, middle), vectors.to(at))
+    x, y = (middle + sign * along * _CLOSE * diameter / 4 for sign in (1, -1))
+    slopes, change = _along(gradients, x, y, samples, clip_norm)
+    worst = int(slopes.argmin())
+    slope, distance = float(slopes[worst]), float((x - y)[worst].norm())
+    if not slope < least:
+        return None
+    sample = int(samples[worst])
+    claim = "losses are not convex" if least == 0 else f"m is at most {slope:.4g}"
+    words = (
+        f"from one point to another {distance:.3g} away the clipped gradient of sample {sample} grows by {slope:.4g} "
+        f"of that, along it: {claim}, or clipping acts"
+    )
+    return Refutation(part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words)
+
+
+def _bending(gradients: Gradients, samples: Tensor, clip_norm: float, at: Tensor) -> Callable[[Tensor], Tensor]:
+    """Make the product of vectors with (J + J') / 2, J the Jacobians of the clipped gradients at the points."""
+    changes = Changes(gradients, samples, clip_norm)
+    inputs, targets = gradients.rows()
+
+    def pushed(point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        def clipped(w: Tensor) -> Tensor:
+            gradient = gradients.of_one(w, row, target)
+            return gradient * clip_factor(torch.linalg.vector_norm(gradient), clip_norm)
+
+        found: Tensor = jvp(clipped, (point,), (vector,))[1]
+        return found
+
+    def product(vectors: Tensor) -> Tensor:
+        parts = [
+            vmap(pushed)(at[part], vectors[part], inputs[samples[part]], targets[samples[part]])
+            for part in gradients.pair_chunks(len(at), weight=_WEIGHT)
+        ]
+        return (torch.cat(parts) + changes.pulled(at, vectors)) / 2
+
+    return product
+
+
+def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tensor:
+    """Unit vectors along which symmetric matrices are least, by powers of each and of its shift."""
+    vectors = start = _unit(vectors)
+    for _ in range(_ITERATIONS // 4):
+        pushed = product(vectors)
+        top, vectors = torch.linalg.vector_norm(pushed, dim=1, keepdim=True), _unit(pushed)
+    for _ in range(_ITERATIONS):
+        start = _unit(top * start - product(start))
+    return start
+
+
+def _along(gradients: Gradients, x: Tensor, y: Tensor, samples: Tensor, clip_norm: float) -> tuple[Tensor, Tensor]:
+    """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding, so no less than the truth, and |g(x) - g(y)|; (pairs,)."""
+    change, scale = Changes(gradients, samples, clip_norm).between(x, y)
+    distance = torch.linalg.vector_norm(x - y, dim=1)
+    floor = FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
+    inner = ((change * (x - y)).sum(dim=1) / distance + floor) / distance
+    return inner.nan_to_num(float("inf")), torch.linalg.vector_norm(change, dim=1)
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    found: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+    return found.nan_to_num(0.0, 0.0, 0.0)
