@@ -6,17 +6,18 @@ gradients themselves; `norm`, `difference` and `flat` work on leaves.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, jvp, vmap
+from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
 from lastiterate.runtime.factors import Factored
+from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
@@ -96,7 +97,8 @@ class Gradients:
         self._both = vmap(over_samples, (0, None, None))
         self._own = vmap(over_samples, (0, 0, 0))
         if tried:
-            probe(workload.name, self._module, self._loss, self._inputs, self._targets, self._of_first)
+            first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
+            probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
         self._memory = memory
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
         self._pairs_at_once = memory // needed
@@ -127,8 +129,7 @@ class Gradients:
             return None
         activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
         memory = self._memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
-        leaves = self.parameters(self.start)
-        found = Factored(self._loss_of_one, leaves, self._inputs, self._targets, activations, memory)
+        found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
     def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
@@ -148,9 +149,12 @@ class Gradients:
         return torch.cat([leaf.reshape(-1) for leaf in gradient])
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        """The Hessian of one sample's loss at one point, times a vector of shape (dimension,), forward over reverse."""
-        pushed: Tensor = jvp(lambda at: self.of_one(at, row, target), (point,), (vector,))[1]
-        return pushed
+        """The Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
+        return self._second(lambda at: self.of_one(at, row, target), point, vector)
+
+    @cached_property
+    def _second(self) -> Callable[..., Tensor]:
+        return way_of(lambda at: self.of_one(at, self._inputs[0], self._targets[0]), self.start)
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
@@ -244,14 +248,9 @@ class Gradients:
         parts = torch.split(points, self._sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
-    def _of_first(self) -> Tensor:
-        return flat(self.at(self.start[None], slice(0, 1)))[0, 0]
-
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))
-        output = functional_call(self._module, parameters, (row[None],))
-        loss: Tensor = self._loss(output, target[None])
-        return loss
+        return self._loss(functional_call(self._module, parameters, (row[None],)), target[None])
 
     def _placed(self, values: Tensor) -> Tensor:
         return values.to(self.device, self.dtype) if values.is_floating_point() else values.to(self.device)

@@ -14,7 +14,7 @@ from typing import Final
 
 import torch
 from torch import Tensor
-from torch.func import jvp, vmap
+from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
@@ -23,7 +23,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
 from lastiterate.runtime.constants.search import search_one
-from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
@@ -186,12 +186,11 @@ def _bending(gradients: Gradients, samples: Tensor, clip_norm: float, at: Tensor
     inputs, targets = gradients.rows()
 
     def pushed(point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        def clipped(w: Tensor) -> Tensor:
-            gradient = gradients.of_one(w, row, target)
-            return gradient * clip_factor(torch.linalg.vector_norm(gradient), clip_norm)
-
-        found: Tensor = jvp(clipped, (point,), (vector,))[1]
-        return found
+        gradient = gradients.of_one(point, row, target)
+        length, curved = torch.linalg.vector_norm(gradient), gradients.curved(point, vector, row, target)
+        along = gradient / length
+        across = (curved - along * (along @ curved)) * (clip_norm / length)
+        return torch.where(length <= clip_norm, curved, across)
 
     def product(vectors: Tensor) -> Tensor:
         parts = [
@@ -210,7 +209,7 @@ def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tens
         pushed = product(vectors)
         top, vectors = torch.linalg.vector_norm(pushed, dim=1, keepdim=True), _unit(pushed)
     for _ in range(_ITERATIONS):
-        start = _unit(top * start - product(start))
+        start = _unit(1.5 * top * start - product(start))  # of the shift not all vanishes
     return start
 
 

@@ -60,6 +60,11 @@ _SCREENED: Final = 2000
 _LOOKED_AT: Final = 2**25
 """Points that are screened for curvature, and numbers that they may have together."""
 
+_ITERATIONS: Final = 60
+_FEWEST: Final = 8
+_STEPPED: Final = 2**28
+"""Steps of an ascent, and points that are screened, at least, and numbers that a pair may have over all steps."""
+
 _SEEN: Final = 100_000
 """About how many (point, sample) pairs the extrapolation looks at: iterates are thinned for it."""
 
@@ -155,7 +160,7 @@ def worst_case_constants(
             diameter=diameter,
             around=iterates(),
             free=inputs,
-            screened=min(_SCREENED, max(_CURVED, _LOOKED_AT // gradients.dimension)),
+            screened=min(_SCREENED, max(_FEWEST, _LOOKED_AT // gradients.dimension)),
             starts=min(_CURVED, max(1, room // len(APART))),
             seed=seed,
             part=part,
@@ -173,6 +178,7 @@ def worst_case_constants(
             also=None if batch else most_curved(part),
             free=inputs,
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, room)),
+            iterations=min(_ITERATIONS, max(_FEWEST, _STEPPED // gradients.dimension)),
             seed=seed,
             part=part,
         )

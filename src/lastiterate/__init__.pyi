@@ -54,6 +54,8 @@ from lastiterate.runtime.attacks.one_run import attack_once as attack_once
 from lastiterate.runtime.attacks.worst_case import worst_case as worst_case
 from lastiterate.runtime.constants.certified import certified_constants as certified_constants
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
+from lastiterate.runtime.constants.refutation import Refutation as Refutation
+from lastiterate.runtime.constants.refutation import refute as refute
 from lastiterate.runtime.coupled.drift import measure_drift as measure_drift
 from lastiterate.runtime.coupled.runs import coupled_runs as coupled_runs
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD as ProjectedNoisySGD

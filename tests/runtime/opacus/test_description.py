@@ -77,3 +77,26 @@ def test_other_bad_descriptions() -> None:
     changing.optimizer.max_grad_norm = 2.0
     with pytest.raises(InputError, match="max_grad_norm=2"):
         changing.train(1)
+
+
+def test_an_assumption_is_tried_on_the_data_and_the_network_is_left_as_it_is() -> None:
+    def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.binary_cross_entropy_with_logits(output.squeeze(1), target)
+
+    training = Training()
+    told = {"module": training.model, "loss": loss}
+    with pytest.raises(InputError, match=r"got assumption=Convex\(L=0.24\), but at two points"):
+        training.accountant.describe(training.optimizer, Convex(0.24), training.loader, **told)
+    training.accountant.describe(training.optimizer, Convex(0.25), training.loader, **told)
+    training.train(3)
+    assert len(training.accountant) == 3
+    assert training.accountant.get_epsilon(DELTA) > 0
+
+
+def test_items_that_are_no_pairs_are_told() -> None:
+    training = Training()
+    training.loader.dataset.tensors = training.loader.dataset.tensors[:1]
+    with pytest.raises(InputError, match="pairs of an input and a target"):
+        training.accountant.describe(
+            training.optimizer, Convex(0.25), training.loader, module=training.model, loss=training.loss
+        )
