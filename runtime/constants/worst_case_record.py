@@ -35,8 +35,8 @@ class WorstCaseConstants:
         effort: rounds of the search.
         inits: initialisations.
         searched: for each order the worst pair found in the domain. Lower estimates.
-        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), or None
-            where second derivatives are not finite. A lower estimate, order 1.
+        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), a
+            lower estimate of order 1; None where it is not finite, and for networks so large that only pairs climb.
         extremes: for each order the extrapolated constant, or None where too few pairs could be trusted. Statistical
             estimates, from at most 256 of the samples.
         side: what is proved on the domain. Upper bounds.

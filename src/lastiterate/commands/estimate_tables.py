@@ -126,7 +126,9 @@ def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advi
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
     console.print(table, markup=False)
     print_circumstances(console, advised, look.subset)
-    reached = "have no finite eigenvalues" if look.curvature is None else f"reach {look.curvature:.4g}"
+    reached = (
+        "have no finite eigenvalues, or are too large" if look.curvature is None else f"reach {look.curvature:.4g}"
+    )
     console.print(
         f"What is found are lower estimates: inits {look.inits}, effort {look.effort}. Per-sample Hessians along the "
         f"trajectory {reached}. The extrapolation is statistical and only about the pairs that are drawn."
