@@ -13,6 +13,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.runtime.workloads.layers import layers_of
+from lastiterate.runtime.workloads.validation import told
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _TRIED: Final = 8
@@ -67,14 +68,15 @@ def _tried(workload: Workload, outputs: int, loss: str, scale: float) -> None:
     generator = torch.Generator().manual_seed(0)
     for target in workload.targets[:_TRIED]:
         output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
-        wanted = (
-            functional.cross_entropy(output, target[None].long())
-            if loss == "cross_entropy"
-            else functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double())
-        )
-        got = workload.loss(output, target[None])
-        if not abs(float(got) - scale * float(wanted)) <= _SAME * scale:
+        with told(f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."):
+            wanted = (
+                functional.cross_entropy(output, target[None].long())
+                if loss == "cross_entropy"
+                else functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double())
+            )
+            got = float(workload.loss(output, target[None]))
+        if not abs(got - scale * float(wanted)) <= _SAME * scale:
             raise InputError(
-                f"The workload's loss needs to be scale times {loss}, got {float(got):g} where that is "
+                f"The workload's loss needs to be scale times {loss}, got {got:g} where that is "
                 f"{scale * float(wanted):g} with scale={scale:g}; name its loss and its scale."
             )

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
 from lastiterate.numeric.losses.moduli import Holder
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -92,7 +92,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
         )
     described_run("refute", run)
     described_assumption(assumption)
-    gradients = Gradients(workload, workload.initial(seed))
+    gradients = Gradients(workload, workload.initial(count("seed", seed, least=0)))
     start = gradients.start
     diameter = run.diameter if isfinite(run.diameter) else 2 * max(1.0, float(start.norm()))
     for part in _parts(assumption):
@@ -159,10 +159,10 @@ def _bent(
 ) -> Refutation | None:
     """Search along the directions in which losses are curved downwards most, and report a pair below ``least``."""
     generator = stream(seed, purpose=_REFUTING)
-    count = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
-    drawn, vectors = (ball_points(count, gradients.dimension, 1.0, Draw.UNIFORM, generator) for _ in range(2))
+    many = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
+    drawn, vectors = (ball_points(many, gradients.dimension, 1.0, Draw.UNIFORM, generator) for _ in range(2))
     at = gradients.start + drawn.to(gradients.start) * diameter / 2
-    samples = torch.randint(gradients.samples, (count,), generator=generator).to(at.device)
+    samples = torch.randint(gradients.samples, (many,), generator=generator).to(at.device)
     middle = project(at, gradients.start, diameter * (1 - 2 * _CLOSE))
     along = _most_negative(_bending(gradients, samples, clip_norm, middle), vectors.to(at))
     x, y = (middle + sign * along * _CLOSE * diameter / 4 for sign in (1, -1))

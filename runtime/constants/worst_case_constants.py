@@ -61,9 +61,10 @@ _LOOKED_AT: Final = 2**25
 """Points that are screened for curvature, and numbers that they may have together."""
 
 _ITERATIONS: Final = 60
+_BENDING: Final = 40
 _FEWEST: Final = 8
 _STEPPED: Final = 2**28
-"""Steps of an ascent, and points that are screened, at least, and numbers that a pair may have over all steps."""
+"""Steps of a pair and of a curvature at most, steps and screened points at least, and numbers that all steps have."""
 
 _SEEN: Final = 100_000
 """About how many (point, sample) pairs the extrapolation looks at: iterates are thinned for it."""
@@ -142,6 +143,7 @@ def worst_case_constants(
         return found
 
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
+    steps = max(_FEWEST, _STEPPED // gradients.dimension)
     room, large = memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE
 
     @cache
@@ -164,6 +166,7 @@ def worst_case_constants(
             free=inputs,
             screened=min(_SCREENED, max(_FEWEST, _LOOKED_AT // gradients.dimension)),
             starts=min(_CURVED, max(1, room // len(APART))),
+            iterations=min(_BENDING, steps),
             seed=seed,
             part=part,
         )
@@ -180,7 +183,7 @@ def worst_case_constants(
             also=None if batch else most_curved(part),
             free=inputs,
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, room)),
-            iterations=min(_ITERATIONS, max(_FEWEST, _STEPPED // gradients.dimension)),
+            iterations=min(_ITERATIONS, steps),
             seed=seed,
             part=part,
         )

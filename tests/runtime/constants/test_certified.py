@@ -239,3 +239,9 @@ def test_small_balls_make_the_bound_smaller() -> None:
     layers = layers_of(module)
     assert not isinstance(layers, str)
     assert network_constants(layers, np.zeros((1, 3)), 0.05, input_radius=2.0).smoothness == sizes[1]
+
+
+def test_targets_that_are_no_classes_are_told_in_one_sentence() -> None:
+    line = Workload("line", lambda: nn.Linear(4, 1), nn.functional.mse_loss, torch.eye(4), torch.ones(4, 1))
+    with pytest.raises(InputError, match="needs to be scale times cross_entropy, got RuntimeError"):
+        certified_constants(line, 0.1)
