@@ -142,11 +142,11 @@ def test_chunks_of_vectors_and_of_heavy_pairs_cover_everything_once(budget: int)
     ],
 )
 def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_arguments: object) -> None:
+    def full(*_arguments: object, **_options: object) -> None:
         raise error
 
     workload = known.quadratic([[1.0, 2.0]])
-    for name in ("at", "_of_first"):
+    for name in ("at", "total"):
         with monkeypatch.context() as patched:
             patched.setattr(Gradients, name, full)
             with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
