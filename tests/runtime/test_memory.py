@@ -146,7 +146,7 @@ def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: py
         raise error
 
     workload = known.quadratic([[1.0, 2.0]])
-    for name in ("at", "total"):
+    for name in ("total", "point_chunks"):  # before the first draw, and among the pairs
         with monkeypatch.context() as patched:
             patched.setattr(Gradients, name, full)
             with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
