@@ -1,8 +1,10 @@
 """Devices, floating-point formats, threads and memory of the machine."""
 
+import ctypes
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Final, ParamSpec, TypeVar
 
 import torch
@@ -59,6 +61,10 @@ Result = TypeVar("Result")
 _COPIES_OF_GRADIENT: Final = 8
 _COPIES_OF_ACTIVATION: Final = 4
 
+_MMAP_MAX: Final = -4
+_TRIM_THRESHOLD: Final = -1
+"""Settings of mallopt, from malloc.h of glibc."""
+
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
 
 
@@ -89,8 +95,21 @@ def ran_out(error: BaseException) -> bool:
     return told or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
+@cache
+def keep_freed_memory() -> bool:
+    """Let the process keep the memory that it frees, instead of mapping every large vector anew; True if it does.
+
+    The kernel clears each page that it maps: two thirds of the time of a search in a network of 22 million parameters.
+    Only the allocator of glibc (Linux) is known to do so; elsewhere nothing changes.
+    """
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    return set_option is not None and all(
+        set_option(option, value) == 1 for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1))
+    )
+
+
 def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Let a function end with one sentence, an `InputError`, where memory runs out in it.
+    """Let a function keep the memory that it frees, and end with one sentence where memory runs out in it.
 
     >>> @says_when_memory_runs_out
     ... def greedy() -> None:
@@ -102,6 +121,7 @@ def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Resu
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> Result:
+        keep_freed_memory()
         try:
             return function(*args, **kwargs)
         except (MemoryError, RuntimeError) as error:

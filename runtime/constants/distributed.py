@@ -5,7 +5,8 @@
 Initialisations go round the processes; where there are fewer of them than processes, those that share one measure every
 so many iterates of it each. Every iterate draws its points from a stream of its own, so it does not matter who measures
 it. Where all is done, the tables are joined by a maximum over processes that hold zeros where they measured nothing:
-that is exact, so the result is the one of a single process bit by bit, on the same kind of device.
+that is exact, so the result is the one of a single process bit by bit, on the same kind of device. The parts of a
+search (a round for one order, the curvature, the drawn pairs) go round the processes, too.
 
 The processes talk through gloo, whatever device the gradients are computed on: only tables that are on the CPU anyway
 are exchanged. A failing process says why and ends; torchrun then ends the others. One that is cut off ends when it has
@@ -29,6 +30,7 @@ from torch.distributed.rendezvous import rendezvous
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, Interrupted
+from lastiterate.numeric.store import Arrays
 
 _PATIENCE: Final = timedelta(days=1)
 _MEETING: Final = timedelta(minutes=5)
@@ -83,14 +85,35 @@ def joined(own: Array) -> Array:
     if me.size == 1:
         return own
     values = torch.from_numpy(own.copy())
-    try:
+    with _telling_who_waits(me):
         distributed.all_reduce(values, op=distributed.ReduceOp.MAX)
+    return np.asarray(values.numpy())
+
+
+def shared(own: dict[str, Arrays]) -> dict[str, Arrays]:
+    """The named arrays of all processes, on every one of them; each must call it.
+
+    Raises:
+        InputError: another process ended before.
+    """
+    me = team()
+    if me.size == 1:
+        return own
+    everyones: list[dict[str, Arrays]] = [{}] * me.size
+    with _telling_who_waits(me):
+        distributed.all_gather_object(everyones, own)
+    return {name: arrays for theirs in everyones for name, arrays in theirs.items()}
+
+
+@contextmanager
+def _telling_who_waits(me: Team) -> Iterator[None]:
+    try:
+        yield
     except RuntimeError as error:
         raise InputError(
-            f"The tables of all processes are needed, got rank={me.rank} of {me.size} waiting for one that ended; see "
+            f"What all processes found is needed, got rank={me.rank} of {me.size} waiting for one that ended; see "
             "what that one says, and start them again."
         ) from error
-    return np.asarray(values.numpy())
 
 
 def local_device(name: str) -> str:

@@ -6,7 +6,7 @@ extreme-value theory (a statistical estimate) and, where they are proved, upper 
 estimate.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import cache, partial
 from math import inf, isfinite, nan
@@ -25,6 +25,7 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
+from lastiterate.runtime.constants.distributed import local_device, shared, team
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
 from lastiterate.runtime.constants.input_sets import InputSet
@@ -105,7 +106,8 @@ def worst_case_constants(
     is the Rényi order of the bound from certified constants. The extrapolation draws so many points in the ball of the
     radius around an iterate, more where few iterates are kept. Finished parts (a round of the search for one order,
     the curvature, the drawn pairs) are kept in ``folder`` and looked for there; ``on_step`` is called with (finished,
-    all) parts. All else is as in `lastiterate.runtime.constants.holder.Sampling`; the seed is of one initialisation.
+    all) parts of this process: those that torchrun started share them, and all return the same. All else is as in
+    `lastiterate.runtime.constants.holder.Sampling`; the seed is of one initialisation.
 
     Raises:
         InputError: as `estimate_holder`, or there is no such kind, or a set of inputs where it cannot be.
@@ -121,7 +123,7 @@ def worst_case_constants(
             f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
         )
     spread(run.steps, centers)  # refused before anything is kept
-    gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
+    gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=local_device(device), memory=memory)
     settings = {
         "format": 5,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
@@ -131,17 +133,6 @@ def worst_case_constants(
         "run": asdict(run),
     }
     store = Store(folder, fingerprint(workload, gradients) | settings)
-    done, tell = 0, on_step or (lambda _done, _parts: None)
-    parts = len(asked) * len(rounds) + 2
-    tell(0, parts)
-
-    def step(name: str, compute: Callable[[], Arrays]) -> Arrays:
-        nonlocal done
-        found = store.part(name, compute)
-        done += 1
-        tell(done, parts)
-        return found
-
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
     room, large = memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE
@@ -200,7 +191,7 @@ def worst_case_constants(
         at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
         places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(
-            Gradients(some, some.initial(seed), dtype=dtype, device=device, memory=memory, tried=False),
+            Gradients(some, some.initial(seed), dtype=dtype, device=local_device(device), memory=memory, tried=False),
             iterates()[places],
             run.clip_norm,
             Around(
@@ -212,20 +203,23 @@ def worst_case_constants(
             str(k): v for k, v in table.differences.items()
         }
 
+    tasks: dict[str, Callable[[], Arrays]] = {
+        _name(lam, part): partial(search, lam, part) for lam in asked for part in rounds
+    } | {
+        "curvature": lambda: {"value": np.array(nan) if large else _curvature(near(), iterates(), seed)},
+        "pairs": drawn,
+    }
     with threads_of_torch(threads):
-        found = [
-            Found.joined([Found(**step(f"search-{lam!r}-{part}", partial(search, lam, part))) for part in rounds])
-            for lam in asked
-        ]
-        curved = step("curvature", lambda: {"value": np.array(nan) if large else _curvature(near(), iterates(), seed)})
-        kept = step("pairs", drawn)
+        parts = _computed(tasks, store, on_step or (lambda _done, _parts: None))
+    found = [Found.joined([Found(**parts[_name(lam, part)]) for part in rounds]) for lam in asked]
+    kept = parts["pairs"]
     table = PairTable(kept["distances"], {one: kept[one] for one in Kind}, kept["floors"])
     enough = np.count_nonzero(trusted(table, kind)) >= _BLOCKS
     extremes = tuple(extrapolate(table, kind, lam, blocks=_BLOCKS, seed=seed) if enough else None for lam in asked)
     side = certified_side(workload, seed, run.diameter, inputs)
     known = side.constants
     certainly = known is not None and side.everyone and isfinite(known.smoothness) and isfinite(run.diameter)
-    value = float(curved["value"])
+    value = float(parts["curvature"]["value"])
     return WorstCaseConstants(
         workload=workload.name,
         run=run,
@@ -243,6 +237,23 @@ def worst_case_constants(
         subset=workload.subset,
         remark=f"{workload.remark} {jumps(workload.initial(seed))}".strip(),
     )
+
+
+def _name(lam: float, part: int) -> str:
+    return f"search-{lam!r}-{part}"
+
+
+def _computed(
+    tasks: Mapping[str, Callable[[], Arrays]], store: Store, tell: Callable[[int, int], None]
+) -> dict[str, Arrays]:
+    """All parts, each found or else computed and kept, by one of the processes."""
+    me, mine = team(), dict[str, Arrays]()
+    own = list(tasks)[me.rank :: me.size]
+    tell(0, len(own))
+    for name in own:
+        mine[name] = store.part(name, tasks[name])
+        tell(len(mine), len(own))
+    return shared(mine)
 
 
 def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:

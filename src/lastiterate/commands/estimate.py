@@ -130,7 +130,7 @@ def command(
     numbers beside it are estimates; beside it stands the certified constant, or why there is none. A round of the
     search takes seconds an order on a network of a few hundred parameters, a minute for all on builtin:digits-cnn.
     With --draw pairs are drawn around every iterate, as in the paper: a lower estimate that is far smaller. Under
-    torchrun several processes share the draws, each on a GPU of its own; the numbers are those of one process.
+    torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
 
     A module:factory is a function of yours that returns a lastiterate.Workload: network, loss of one sample, data. With
     --checkpoint there is one initialisation, those weights, where --inits is left out.
@@ -151,7 +151,7 @@ def command(
       lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate hf:my_model --data tokens.parquet
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
-      torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --draw uniform --device cuda
+      torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     require_torch()
     from lastiterate.commands.estimate_search import say_rechecked, say_searched, searched
@@ -182,8 +182,8 @@ def command(
             chosen = subset(chosen, samples, options["seed"])
         folder = resume or cache_folder("estimate")
         if draw == "search":
+            look = searched(chosen, lambdas, options | {"effort": effort, "kind": kind, "inputs": inputs}, folder)
             if me.rank == 0:
-                look = searched(chosen, lambdas, options | {"effort": effort, "kind": kind, "inputs": inputs}, folder)
                 if save_pairs is not None:
                     from lastiterate.runtime.constants.saved_pairs import save_pairs as save
 

@@ -14,7 +14,8 @@ from processes import TORCH, python
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants import distributed, holder
+from lastiterate.numeric.store import Store
+from lastiterate.runtime.constants import distributed, holder, worst_case_constants
 from lastiterate.runtime.constants.distributed import Team, joined, local_device, process_group, team
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.pair_table import Kind, PairTable
@@ -166,3 +167,28 @@ def test_one_that_waits_for_one_that_ended_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(distributed.distributed, "all_reduce", cut_off)
     with pytest.raises(InputError, match=r"rank=0 of 2 waiting for one that ended"):
         joined(np.zeros(2))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")
+def test_two_processes_search_what_one_searches(tmp_path: Path) -> None:
+    arguments = ["--inits", "1", "--steps", "3", "--lambda", "0.5", "--lambda", "1", "--json"]
+    both = torchrun(tmp_path, "theirs:network", *arguments, "--resume", "kept")
+    assert both.returncode == 0, both.stderr
+    given = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
+    words = ["estimate", "theirs:network", *arguments, "--resume", "alone"]
+    alone = python("-m", "lastiterate", *words, cwd=tmp_path, env=given, libraries=TORCH)
+    assert alone.returncode == 0, alone.stderr
+    assert both.stdout == alone.stdout
+    kept, expected = (sorted(path.name for path in (tmp_path / name).rglob("*.npz")) for name in ("kept", "alone"))
+    assert kept == expected
+    assert {"search-0.5-0.npz", "search-1.0-0.npz", "curvature.npz", "pairs.npz"} == set(kept)
+
+
+def test_the_parts_of_a_search_go_round_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = dict.fromkeys("abcde", lambda: {"of": np.ones(1)})
+    monkeypatch.setattr(worst_case_constants, "shared", lambda own: own)
+    shares = []
+    for me in (Team(0, 2), Team(1, 2)):
+        monkeypatch.setattr(worst_case_constants, "team", lambda me=me: me)
+        shares.append(list(worst_case_constants._computed(tasks, Store(None, {}), lambda *_: None)))
+    assert shares == [["a", "c", "e"], ["b", "d"]]
