@@ -57,9 +57,9 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     stepped = check.step.xreplace({PREVIOUS: before})
     letter = sp.Symbol("the value before", real=True if not complex_valued(before) else None)
     known = (*later, sp.Eq(letter, before, evaluate=False))
-    undefined = unmet((base, check.initial), conditions, shown) or unmet(
-        (before, stepped, check.step.xreplace({PREVIOUS: letter}), check.closed_form), known, shown
-    )
+    # A premise is taken to be defined, so what the letter stands for must be shown to be without it.
+    undefined = unmet((base, check.initial), conditions, shown) or unmet((before, check.closed_form), later, shown)
+    undefined = undefined or unmet((stepped, check.step.xreplace({PREVIOUS: letter})), known, shown)
     if undefined:
         return undecided(check, undefined)
     shown_base, shown_step = vanishes(base - check.initial, conditions), vanishes(stepped - check.closed_form, later)

@@ -38,6 +38,7 @@ from lastiterate.symbolic.statement import (
 )
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
+_price = _step.subs(beta, 1)
 _order = 4 * z
 _last_term = (_order * (_order - 1) / 2 - _order * z) / (_order - 1)
 _rate = _order / n
@@ -79,12 +80,12 @@ CLAIMS = (
         "liang/theorem_3_3/forward",
         "The larger data set second: 2 alpha K^2 T/(n b sigma_DP^2), for both kinds of batches",
         at("Theorem B.2", "(46)"),
-        Recursion(T, Integer(0), PREVIOUS + _step, _step * T, name="(46): T times the price of (10)"),
+        Recursion(T, Integer(0), PREVIOUS + _price, _price * T, name="(46): T times the price of (10)"),
         UpperBound("liang_mended", ("added_fixed_second", "added_drawn_second"), name="solved runs, in this order")
         .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
         .mutant("both orders", attacks=("added_fixed", "added_drawn")),
         statement=closed(
-            RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= _step.subs(beta, 1) * T,
+            RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)) <= _price * T,
             Larger(SAMPLES, OTHER),
             alpha > 1,
             Clipped(K),
@@ -133,7 +134,7 @@ CLAIMS = (
         "Without shifts nothing is gained by keeping beta below 1: the price falls in beta, to its limit at 1",
         earlier("Theorem 3.3", "(12)"),
         Inequality(
-            _step.subs(beta, Integer(1)),
+            _price,
             "<",
             _step,
             (beta > 0, beta < 1),

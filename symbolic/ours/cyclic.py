@@ -65,7 +65,7 @@ CLAIMS = (
         Identity(put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))),
         # Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones.
         Inequality(u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord"),
-        Recursion(w, Integer(0), PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X"),
+        Recursion(w, Integer(0), PREVIOUS + (1 - c**2) * c ** (2 * w - 2), 1 - c ** (2 * w), name="(1 - c^2) X"),
         assumptions=(c > 0, x > 0, y > 0),
     ),
     Ours(

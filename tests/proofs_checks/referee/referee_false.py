@@ -98,6 +98,8 @@ UNDEFINED = [
     ("a case where it is undefined", at_most(0, sp.Piecewise((r**2, r > 0), (1 / r**2, True))), ()),
     ("a power of a negative number", on({r: (-1, 1), s: (1, 2)}, 0, r ** (2 * s)), ()),
     ("gamma at its poles", on({r: (-2, 2)}, -100, sp.gamma(r)), ()),
+    ("a closed form that is 0/0 at ratio one", solves(time, ZERO, pos * PREVIOUS + s, s * (1 - pos**time) / (1 - pos)), ()),
+    ("a closed form with a pole at a letter", solves(time, 1 / r, PREVIOUS + 1, 1 / r + time), ()),
     ("a step with a pole", solves(time, ONE, (PREVIOUS**2 - PREVIOUS) / (PREVIOUS - 1), ONE), ()),
     ("a closed form with a pole at the start", solves(time, ONE, PREVIOUS + 1, (time**2 + time) / time), ()),
     ("a closed form with a pole on the way", solves(time, sp.Integer(3), PREVIOUS + 1, (time**2 - 9) / (time - 3)), ()),
