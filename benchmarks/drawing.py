@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 import lastiterate as li
 
-__all__ = ["Graph", "files", "passed", "rooms"]
+__all__ = ["Graph", "files", "passed", "room", "rooms"]
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("symbolic", "numeric", "runtime", "proofs_checks")
@@ -140,7 +140,7 @@ def files() -> Graph:
     return Graph(arrows)
 
 
-def _room(module: str, folder: str = "") -> str:
+def room(module: str, folder: str = "") -> str:
     """The room of a module: in a folder, or, without one, in the whole package."""
     parts = module.removeprefix(f"{folder}.").split(".") if folder else module.split(".")
     return parts[0] if folder or parts[0] not in FOLDERS else "/".join(parts[:2])
@@ -152,8 +152,8 @@ def rooms(folder: str = "") -> Graph:
     inside = [name for name in every if name.startswith(f"{folder}.")] if folder else [name for name in every if name]
     arrows: dict[str, set[str]] = {}
     for name in inside:
-        below = {_room(lower, folder) for lower in every[name] if lower in inside}
-        arrows.setdefault(_room(name, folder), set()).update(below - {_room(name, folder)})
+        below = {room(lower, folder) for lower in every[name] if lower in inside}
+        arrows.setdefault(room(name, folder), set()).update(below - {room(name, folder)})
     met = {name for name, below in arrows.items() if below}.union(*arrows.values())
     return Graph({name: frozenset(below) for name, below in arrows.items() if name in met})
 
@@ -259,7 +259,7 @@ def main() -> None:
         for target in TARGETS:
             way = passed(scheme, target)
             (kind,) = target
-            inside = {_room(name, "numeric") for name in way}
+            inside = {room(name, "numeric") for name in way}
             print(f"bound, {scheme}, at {kind}: {len(set(way))} modules in {len(inside)} rooms, {len(way)} stays")
             print(f"  {', '.join(dict.fromkeys(name.removeprefix('numeric.') for name in way))}")
 

@@ -8,11 +8,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, rooms
+from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, room, rooms
 
 _FLOORS = 10
-_MODULES = 25
-"""The most modules of numeric/ that a run may pass, whatever its scheme: by shifts and by contraction."""
+_ROOMS, _MODULES = 10, 25
+"""The most rooms and modules of numeric/ that a run may pass, whatever its scheme: by shifts and by contraction."""
 
 
 @pytest.mark.parametrize("folder", ["symbolic", "numeric", "runtime", "proofs_checks", ""])
@@ -30,10 +30,11 @@ def test_the_floors_of_numeric_are_few() -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_run_passes_few_modules(scheme: str, target: Mapping[str, float]) -> None:
+def test_a_run_passes_few_rooms_and_modules(scheme: str, target: Mapping[str, float]) -> None:
     way = set(passed(scheme, target))
     assert {"numeric.bound", "numeric.run"} <= way
     assert len(way) <= _MODULES, sorted(way)
+    assert len({room(name, "numeric") for name in way}) <= _ROOMS, sorted(way)
 
 
 def test_what_imports_what_is_found() -> None:
