@@ -8,9 +8,8 @@ every start tau, O(T log T).
 Source: docs/proofs/affine_windows.md (claims ours/taut_string/*).
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,35 +32,58 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
         noise: (T,) standard deviation of each step's noise, lengths.
         tracked: (T,) the distance that is there for free at each time, min(D, D_t), lengths.
     """
-    best, start = np.inf, len(c) - 1
-    for t, string, growth in _backwards(c, s, noise):
-        energy, _ = string.energy_to(growth * float(tracked[t]))
-        if energy < best:
-            best, start = energy, t
-        if string.energy_to(0.0)[0] >= best:
-            break  # even from 0 an earlier start costs more, and from further away still more
-    for t, string, growth in _backwards(c, s, noise):
-        if t == start:
-            height = growth * float(tracked[t])
-            _, anchor = string.energy_to(height)
-            held = [*string.vertices[: anchor + 1], (string.x, string.h + height)]
+    hull, growth, x, h = [_Vertex(0.0, 0.0, 0.0, None)], 1.0, 0.0, 0.0
+    best, start = None, len(c) - 1
+    steps = zip(c.tolist()[::-1], s.tolist()[::-1], noise.tolist()[::-1], tracked.tolist()[::-1], strict=True)
+    for t, (contraction, sensitivity, deviation, distance) in zip(reversed(range(len(c))), steps, strict=True):
+        before, x, h = x, x + (deviation * growth) ** 2, h + growth * sensitivity
+        growth *= contraction
+        if x == before:  # earlier steps no longer count in floats
             break
-    return Path(start, float(tracked[start]), _shifts(held, c[start:], noise[start:]))
+        end = _pulled(hull, x, h + growth * distance)
+        if best is None or end.energy < best.energy:
+            best, start = end, t
+        while len(hull) > 1 and _beyond(hull[-2], hull[-1], x, h):
+            hull.pop()
+        hull.append(hull[-1].to(x, h))  # where z = 0, the string must pass above
+        # Even from 0 an earlier start costs more, and from further away still more.
+        if hull[-1].energy >= best.energy or not 1 / _HUGE < growth < _HUGE:
+            break
+    ends, vertex = list[tuple[float, float]](), best
+    while vertex is not None:
+        ends.append((vertex.x, vertex.h))
+        vertex = vertex.before
+    return Path(start, float(tracked[start]), _shifts(ends[::-1], c[start:], noise[start:]))
 
 
-def _backwards(c: Array, s: Array, noise: Array) -> Iterator[tuple[int, "_String", float]]:
-    """For t = T - 1, ..., 0 the string with its end at t, and P_t; until earlier steps no longer count in floats."""
-    string, growth = _String(), 1.0
-    for t in reversed(range(len(c))):
-        before = string.x
-        string.extend((noise[t] * growth) ** 2, growth * s[t])
-        growth *= c[t]
-        if string.x == before:
-            return
-        yield t, string, growth
-        string.fix()
-        if not 1 / _HUGE < growth < _HUGE:
-            return
+class _Vertex(NamedTuple):
+    """A vertex of a string, with the energy up to it from the end of time backwards, and the vertex before it there."""
+
+    x: float
+    h: float
+    energy: float
+    before: "_Vertex | None"
+
+    def to(self, x: float, h: float) -> "_Vertex":
+        """The end of a string that leaves here."""
+        return _Vertex(x, h, self.energy + (h - self.h) ** 2 / (x - self.x), self)
+
+
+def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
+    """The end (x, h) of the string that is pulled taut above the hull."""
+    low, high = 0, len(hull) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _beyond(hull[middle], hull[middle + 1], x, h):
+            high = middle
+        else:
+            low = middle + 1
+    return hull[low].to(x, h)
+
+
+def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
+    """Tell whether an edge is beyond the tangent point: its slope is below that of the line from it to (x, h)."""
+    return (other.h - one.h) * (x - other.x) < (h - other.h) * (other.x - one.x)
 
 
 def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Array:
@@ -73,38 +95,3 @@ def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Arra
     middle = x - (noise * growth) ** 2 / 2
     piece = np.clip(np.searchsorted(ends, middle) - 1, 0, len(slopes) - 1)
     return np.asarray(np.array(slopes)[piece] * noise**2 * growth * _SPARE)
-
-
-class _String:
-    """The upper hull of the points so far, from the end of time backwards, with the energy up to each vertex."""
-
-    def __init__(self) -> None:
-        self.x, self.h = 0.0, 0.0
-        self.vertices: list[tuple[float, float]] = [(0.0, 0.0)]
-        self.energy: list[float] = [0.0]
-
-    def extend(self, width: float, drift: float) -> None:
-        """Move one step back in time."""
-        self.x += width
-        self.h += drift
-
-    def energy_to(self, extra: float) -> tuple[float, int]:
-        """Energy of the taut string to (x, h + extra), and the vertex it leaves the hull at."""
-        height = self.h + extra
-        anchor = bisect_left(range(len(self.vertices) - 1), True, key=lambda i: self._below(i, height))
-        x0, r0 = self.vertices[anchor]
-        return self.energy[anchor] + (height - r0) ** 2 / (self.x - x0), anchor
-
-    def fix(self) -> None:
-        """Make the current point (x, h), where z = 0, one that the string must pass above."""
-        while len(self.vertices) > 1 and self._below(len(self.vertices) - 2, self.h):
-            self.vertices.pop()
-            self.energy.pop()
-        x0, r0 = self.vertices[-1]
-        self.energy.append(self.energy[-1] + (self.h - r0) ** 2 / (self.x - x0))
-        self.vertices.append((self.x, self.h))
-
-    def _below(self, i: int, height: float) -> bool:
-        """Tell whether edge i is beyond the tangent point: its slope is below that of the line from it to the end."""
-        (x0, r0), (x1, r1) = self.vertices[i], self.vertices[i + 1]
-        return (r1 - r0) * (self.x - x1) < (height - r1) * (x1 - x0)
