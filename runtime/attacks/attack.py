@@ -128,8 +128,8 @@ def attack(
     check_sample(workload, run, "target", target, spare=kind != Attack.CANARY and run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     if kind == Attack.CANARY:
-        drawn = torch.randn(gradients.dimension, generator=stream(seed, _DIRECTION), dtype=torch.float64)
-        direction: Tensor = (drawn / torch.linalg.vector_norm(drawn)).to(gradients.start)
+        (drawn,) = stream(seed, _DIRECTION).normals(1, gradients.dimension, gradients.start)
+        direction: Tensor = drawn / torch.linalg.vector_norm(drawn)
         differing = _canary(gradients, run, target, direction, crafted_tilt(run, assumption))
 
         def score(points: Tensor) -> Tensor:
@@ -146,7 +146,7 @@ def attack(
             return -torch.cat([gradients.losses(points[part], row, wanted) for part in parts])
 
     settings = fingerprint(workload, gradients) | {
-        "format": 2,
+        "format": 3,
         "run": asdict(run),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
         "target": target,

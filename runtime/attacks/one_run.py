@@ -106,7 +106,7 @@ def attack_once(
             f"Crafted canaries need a parameter each, got canaries={canaries} for the {whole.dimension} parameters of "
             f"workload={workload.name}; plant fewer."
         )
-    heads = torch.rand(canaries, generator=stream(seed, _COINS), dtype=torch.float64) < 0.5
+    heads = stream(seed, _COINS).uniform(1, canaries)[0] < 0.5
     data = _data(workload, run, heads if exchanged else torch.ones_like(heads))
     gradients = _Planted(data, data.initial(seed), tried=False, **placed)
     gradients.first = run.dataset_size - canaries
@@ -119,7 +119,7 @@ def attack_once(
         gradients.on_total = _counting(on_step, run.steps)
 
     settings = fingerprint(workload, whole) | {
-        "format": 1,
+        "format": 2,
         "run": asdict(run),
         "kind": str(kind),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
@@ -158,7 +158,7 @@ class _Crafted:
         self._start, self._signs = gradients.start, signs.to(gradients.start)
         self._curvature, self._tilt = shape
         self._owner = (torch.arange(gradients.dimension) % canaries).to(gradients.device)
-        drawn = 2.0 * torch.randint(2, (gradients.dimension,), generator=stream(seed, _SIGNS)) - 1
+        drawn = 2.0 * stream(seed, _SIGNS).integers(2, gradients.dimension, gradients.device) - 1
         sizes = torch.bincount(self._owner, minlength=canaries).double().sqrt()
         self._direction = (drawn.to(sizes) / sizes[self._owner]).to(gradients.start)
 

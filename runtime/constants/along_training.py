@@ -129,7 +129,7 @@ def _stage(
 ) -> Stage:
     gradients = _at(workload, path, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "device", "seed")}
-    settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 1}
+    settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
     around = store.load_pairs(0)
     if around is None:

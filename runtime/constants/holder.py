@@ -21,7 +21,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
@@ -195,12 +195,12 @@ class _Measurement:
             return found
         gradients, checkpoint = self.gradients(init), store.training(init, rank)
         trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
-        streams = own_streams(stream(seed, purpose=1), self.iterates)
+        own = stream(seed, purpose=1)
         drawn, kept_at = Around(sampling.points, sampling.radius, Draw(sampling.draw)), monotonic()
         try:
             for at in wanted:
                 if at not in found:
-                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, streams[at])
+                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, own.part(at))
                 if monotonic() - kept_at > _KEPT_EVERY:
                     store.save_iterates(init, rank, found)
                     kept_at = monotonic()
@@ -232,4 +232,4 @@ class _Measurement:
         kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
         for name in ("inits", "memory", "threads"):
             del kept[name]
-        return fingerprint(self.workload, gradients) | {"format": 5, "run": asdict(self.run), "sampling": kept}
+        return fingerprint(self.workload, gradients) | {"format": 6, "run": asdict(self.run), "sampling": kept}

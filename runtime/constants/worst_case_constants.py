@@ -125,7 +125,7 @@ def worst_case_constants(
     spread(run.steps, centers)  # refused before anything is kept
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=local_device(device), memory=memory)
     settings = {
-        "format": 5,
+        "format": 6,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "inputs": str(inputs),
         "dtype": dtype,
@@ -184,7 +184,7 @@ def worst_case_constants(
         """Pairs around some of the iterates, with some of the samples."""
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
-        chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
+        chosen = generator.permutation(workload.samples)[:most].sort().values
         rows = workload.inputs[chosen]
         rows = rows if inputs is None else inputs.projected(rows)
         some = replace(workload, inputs=rows, targets=workload.targets[chosen])

@@ -152,7 +152,7 @@ def coupled_runs(
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     chosen = {"replaced": replaced, "dtype": dtype, "device": device, "seed": seed}
-    store = Store(folder, fingerprint(workload, gradients) | {"format": 2, "run": asdict(run)} | chosen)
+    store = Store(folder, fingerprint(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen)
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
