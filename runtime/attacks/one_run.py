@@ -54,7 +54,7 @@ def attack_once(
     level: float = 0.95,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -73,7 +73,8 @@ def attack_once(
         level: confidence of all limits together.
         dtype: float32 or float64.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed and the last bits.
         seed: of everything random, the coins among it, at least 0.
         folder: where the training is kept as far as it got, and the scores; None keeps nothing.
         on_step: called with (finished, all) steps.
@@ -125,7 +126,6 @@ def attack_once(
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
         "canaries": canaries,
         "dtype": dtype,
-        "device": device,
         "seed": seed,
     }
     store = Store(folder, settings)

@@ -128,7 +128,7 @@ def _stage(
     folder: Path | None,
 ) -> Stage:
     gradients = _at(workload, path, sampling)
-    kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "device", "seed")}
+    kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "seed")}
     settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
     around = store.load_pairs(0)

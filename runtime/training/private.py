@@ -39,13 +39,14 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
     """
 
     def __init__(
-        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int
+        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int | None
     ) -> None:
         self._need("module", module, nn.Module, "a torch.nn.Module")
         self._need("loss", loss, Callable, "a function of output and target")
         refuse_mixing(module)
         count("seed", seed, least=0)
-        count("memory", memory)
+        if memory is not None:
+            count("memory", memory)
         self.run: Run = run
         self.seed, self.done = seed, 0
         self._module, self._loss, self._memory = module, loss, memory

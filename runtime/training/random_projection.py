@@ -55,7 +55,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: what is to be run; `accounted` says what has been, for `projection_bound`.
         seed: of the noise, the matrices and the batches; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take.
+        memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
 
     Raises:
         InputError: the module mixes samples or is random, has nothing to train, or other layers than the run says.
@@ -79,7 +79,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         run: RandomProjectionRun,
         *,
         seed: int = 0,
-        memory: int = 256 * 2**20,
+        memory: int | None = None,
     ) -> None:
         self._need("run", run, RandomProjectionRun, "a RandomProjectionRun")
         super().__init__(module, loss, run, seed=seed, memory=memory)
