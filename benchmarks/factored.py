@@ -7,6 +7,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
 from lastiterate.runtime.devices import threads_of_torch
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import Stream, stream
 from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import subset
@@ -50,5 +51,5 @@ def measure(samples: int = 8, points: int = 4, steps: int = 2) -> list[Row | Mis
     return rows
 
 
-def _stream() -> torch.Generator:
-    return torch.Generator().manual_seed(0)
+def _stream() -> Stream:
+    return stream(0, purpose=1)

@@ -15,7 +15,7 @@ import torch
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import DamagedError, read_sealed, seal, write_whole, writing
 
-HEAD: Final = b"lastiterate checkpoint 2\n"
+HEAD: Final = b"lastiterate checkpoint 3\n"
 """First line of a checkpoint."""
 _EVERY: Final = 60.0
 _SHARE: Final = 0.05

@@ -1,6 +1,7 @@
 """Devices, floating-point formats, threads and memory of the machine."""
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,6 +66,15 @@ _MMAP_MAX: Final = -4
 _TRIM_THRESHOLD: Final = -1
 """Settings of mallopt, from malloc.h of glibc."""
 
+MEMORY: Final = 256 * 2**20
+"""Bytes of a chunk on the CPU: chunks that are four times as large are no faster."""
+
+_SHARE: Final = 0.75
+"""Share of the free memory of a GPU that a chunk may take."""
+
+_PAIRS: Final = 4
+"""Pairs that a chunk on the CPU has room for at least, where the machine has."""
+
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
 
 
@@ -87,6 +97,24 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
         for hook in hooks:
             hook.remove()
     return dtype.itemsize * (_COPIES_OF_GRADIENT * dimension + _COPIES_OF_ACTIVATION * seen)
+
+
+def memory_of(device: torch.device, of_a_pair: int) -> int:
+    """Bytes that a chunk may take on a device where nobody says, at one (point, sample) of so many bytes.
+
+    On CUDA it is three quarters of what is free now, or kept by torch for reuse; on mps of what the system recommends.
+    On the CPU it is `MEMORY`, or four pairs where these need more, but no more than half of the machine's memory: a
+    number that depends on the network and not on how busy the machine is.
+    """
+    if device.type == "cuda":
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(_SHARE * (torch.cuda.mem_get_info(device)[0] + kept))
+    if device.type == "mps":
+        return int(_SHARE * (torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()))
+    names = getattr(os, "sysconf_names", {})
+    known = "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names
+    half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 if known else MEMORY
+    return max(MEMORY, min(_PAIRS * of_a_pair, half))
 
 
 def ran_out(error: BaseException) -> bool:

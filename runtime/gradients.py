@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of
+from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
@@ -35,7 +35,8 @@ class Gradients:
             that ask for no gradient are frozen: they stay as they are at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, a budget kept to by an estimate of the working set.
+        memory: bytes that one chunk may take, a budget kept to by an estimate of the working set; None for what the
+            device has room for, see `memory_of`.
         tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
 
     Attributes:
@@ -44,6 +45,7 @@ class Gradients:
         samples: number of samples.
         layers: for each layer (a module that owns parameters itself) the indices of its leaves, by the module's name.
         layer_sizes: number of parameters of each layer.
+        memory: bytes that one chunk may take.
 
     Raises:
         InputError: unknown dtype or device, float64 on mps, a budget below one point and one sample, or a workload
@@ -67,11 +69,12 @@ class Gradients:
         *,
         dtype: str = "float64",
         device: str = "cpu",
-        memory: int = 256 * 2**20,
+        memory: int | None = None,
         tried: bool = True,
     ) -> None:
         refuse_mixing(module)
-        count("memory", memory)
+        if memory is not None:
+            count("memory", memory)
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
         self.device = device_of(device)
@@ -99,13 +102,13 @@ class Gradients:
         if tried:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
-        self._memory = memory
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
-        self._pairs_at_once = memory // needed
+        self.memory = memory_of(self.device, needed) if memory is None else memory
+        self._pairs_at_once = self.memory // needed
         if self._pairs_at_once < 1:
             raise InputError(
-                f"One gradient needs {needed} bytes of working memory, got memory={memory}; raise the budget to that "
-                f"(--memory {needed}) or more, or halve it by dtype float32."
+                f"One gradient needs {needed} bytes of working memory, got memory={self.memory}; raise the budget to "
+                f"that (--memory {needed}) or more, or halve it by dtype float32."
             )
 
     def at(self, points: Tensor, samples: slice | Tensor = slice(None)) -> Leaves:
@@ -128,7 +131,7 @@ class Gradients:
         if self.device.type == "mps":  # no float64, in which they are compared
             return None
         activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
-        memory = self._memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
+        memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
@@ -184,7 +187,7 @@ class Gradients:
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
         """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
-        step = max(1, self._memory // (copies * self.dimension * self.dtype.itemsize))
+        step = max(1, self.memory // (copies * self.dimension * self.dtype.itemsize))
         return (slice(i, min(i + step, vectors)) for i in range(0, vectors, step))
 
     def total(

@@ -76,7 +76,7 @@ def attack(
     level: float = 0.95,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -98,7 +98,8 @@ def attack(
         level: confidence of all limits together.
         dtype: float32 or float64.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed and the last bits.
         seed: of everything random, at least 0.
         folder: where finished runs are kept and looked for, many at a time; None keeps nothing.
         on_step: called with (finished, all) steps, first with those found in ``folder``.
@@ -128,8 +129,8 @@ def attack(
     check_sample(workload, run, "target", target, spare=kind != Attack.CANARY and run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     if kind == Attack.CANARY:
-        drawn = torch.randn(gradients.dimension, generator=stream(seed, _DIRECTION), dtype=torch.float64)
-        direction: Tensor = (drawn / torch.linalg.vector_norm(drawn)).to(gradients.start)
+        (drawn,) = stream(seed, _DIRECTION).normals(1, gradients.dimension, gradients.start)
+        direction: Tensor = drawn / torch.linalg.vector_norm(drawn)
         differing = _canary(gradients, run, target, direction, crafted_tilt(run, assumption))
 
         def score(points: Tensor) -> Tensor:
@@ -146,12 +147,11 @@ def attack(
             return -torch.cat([gradients.losses(points[part], row, wanted) for part in parts])
 
     settings = fingerprint(workload, gradients) | {
-        "format": 2,
+        "format": 3,
         "run": asdict(run),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
         "target": target,
         "dtype": dtype,
-        "device": device,
         "seed": seed,
     }
     if initialisation == Initialisation.CRAFTED:

@@ -54,7 +54,7 @@ def attack_once(
     level: float = 0.95,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -73,7 +73,8 @@ def attack_once(
         level: confidence of all limits together.
         dtype: float32 or float64.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed and the last bits.
         seed: of everything random, the coins among it, at least 0.
         folder: where the training is kept as far as it got, and the scores; None keeps nothing.
         on_step: called with (finished, all) steps.
@@ -106,7 +107,7 @@ def attack_once(
             f"Crafted canaries need a parameter each, got canaries={canaries} for the {whole.dimension} parameters of "
             f"workload={workload.name}; plant fewer."
         )
-    heads = torch.rand(canaries, generator=stream(seed, _COINS), dtype=torch.float64) < 0.5
+    heads = stream(seed, _COINS).uniform(1, canaries)[0] < 0.5
     data = _data(workload, run, heads if exchanged else torch.ones_like(heads))
     gradients = _Planted(data, data.initial(seed), tried=False, **placed)
     gradients.first = run.dataset_size - canaries
@@ -119,13 +120,12 @@ def attack_once(
         gradients.on_total = _counting(on_step, run.steps)
 
     settings = fingerprint(workload, whole) | {
-        "format": 1,
+        "format": 2,
         "run": asdict(run),
         "kind": str(kind),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",
         "canaries": canaries,
         "dtype": dtype,
-        "device": device,
         "seed": seed,
     }
     store = Store(folder, settings)
@@ -158,7 +158,7 @@ class _Crafted:
         self._start, self._signs = gradients.start, signs.to(gradients.start)
         self._curvature, self._tilt = shape
         self._owner = (torch.arange(gradients.dimension) % canaries).to(gradients.device)
-        drawn = 2.0 * torch.randint(2, (gradients.dimension,), generator=stream(seed, _SIGNS)) - 1
+        drawn = 2.0 * stream(seed, _SIGNS).integers(2, gradients.dimension, gradients.device) - 1
         sizes = torch.bincount(self._owner, minlength=canaries).double().sqrt()
         self._direction = (drawn.to(sizes) / sizes[self._owner]).to(gradients.start)
 

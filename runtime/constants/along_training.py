@@ -128,8 +128,8 @@ def _stage(
     folder: Path | None,
 ) -> Stage:
     gradients = _at(workload, path, sampling)
-    kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "device", "seed")}
-    settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 1}
+    kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "seed")}
+    settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
     around = store.load_pairs(0)
     if around is None:

@@ -17,6 +17,10 @@ from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
+
+_STARTING: Final = 2**56
+"""The purpose of the stream that draws the first vector."""
 
 _WEIGHT: Final = 2
 """Memory of a Hessian-vector product with its Lanczos vectors, in gradients."""
@@ -78,8 +82,7 @@ def top_curvature(
     """
     count("iterations", iterations)
     steps = min(iterations, gradients.dimension)
-    generator = torch.Generator().manual_seed(seed)
-    start = torch.randn(gradients.dimension, generator=generator, dtype=torch.float64).to(points)
+    (start,) = stream(seed, purpose=_STARTING).normals(1, gradients.dimension, points)
     chosen = torch.arange(gradients.samples) if samples is None else samples
     pairs = torch.cartesian_prod(torch.arange(len(points)), chosen)
     found = largest_ritz(gradients, points, pairs, start, min(steps, _SCREENING))

@@ -21,7 +21,7 @@ from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import Draw, ball_points
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.random_streams import Stream, stream
 from lastiterate.runtime.training.descent import project
 
 _ASCENT: Final = 2**46
@@ -105,7 +105,7 @@ def curved_pairs(
     generator = stream(seed, purpose=_ASCENT + part)
     screen = _Screen(gradients, center, diameter, around, free)
     points, chosen = screen.most_curved(screened, starts, generator, stream(seed, purpose=_INPUTS + part))
-    drawn = torch.randn(len(points), len(center), generator=generator, dtype=torch.float64).to(center)
+    drawn = generator.normals(len(points), len(center), center)
     ascent = _Ascent(gradients, center, diameter, free)
     every = ascent.ends(points, drawn, chosen, iterations)
     best = most_promising(every.values, every.chosen.samples, -(-starts // 4))
@@ -127,18 +127,16 @@ class _Screen(NamedTuple):
     around: Tensor | None
     free: InputSet | None
 
-    def most_curved(
-        self, screened: int, starts: int, generator: torch.Generator, of_inputs: torch.Generator
-    ) -> tuple[Tensor, Samples]:
+    def most_curved(self, screened: int, starts: int, generator: Stream, of_inputs: Stream) -> tuple[Tensor, Samples]:
         """The most curved of many drawn points, each with the sample that was drawn for it."""
         gradients, center, around = self.gradients, self.center, self.around
-        samples = torch.randint(gradients.samples, (screened,), generator=generator).to(center.device)
-        chosen = torch.randint(1 if around is None else len(around), (screened,), generator=generator)
-        vector = torch.randn(len(center), generator=generator, dtype=torch.float64).to(center)
-        curved, again = [], (generator.get_state(), of_inputs.get_state())
+        samples = generator.integers(gradients.samples, screened, center.device)
+        chosen = None if around is None else generator.integers(len(around), screened, around.device)
+        (vector,) = generator.normals(1, len(center), center)
+        curved, again = [], (generator.done, of_inputs.done)
 
         def drawn(part: slice) -> tuple[Tensor, Samples]:
-            near = None if around is None else around[chosen[part].to(around.device)]
+            near = None if around is None or chosen is None else around[chosen[part]]
             points = _drawn(range(screened)[part], center, self.diameter, near, generator)
             return points, Samples.drawn(gradients, samples[part], self.free, of_inputs, part.start)
 
@@ -148,8 +146,7 @@ class _Screen(NamedTuple):
             own = gradients.on(rows.inputs, rows.targets)
             curved.append(largest_ritz(own, points, pairs, vector, min(_SCREENING, len(center))).nan_to_num(0.0))
         best = most_promising(torch.cat(curved).to(center.device), samples, starts).sort().values
-        generator.set_state(again[0])
-        of_inputs.set_state(again[1])
+        generator.done, of_inputs.done = again
         kept = []  # drawn again: all of them together may be many times the budget
         for part in gradients.pair_chunks(screened, weight=_WEIGHT):
             points, rows = drawn(part)
@@ -158,14 +155,14 @@ class _Screen(NamedTuple):
         return torch.cat([at for at, _ in kept]), Samples.joined([rows for _, rows in kept])
 
 
-def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None, generator: torch.Generator) -> Tensor:
-    """Points of the ball, drawn one by one, so that they are the same whatever the memory; odd ones near to others."""
-    offsets = [ball_points(1, len(center), diameter / 2, Draw.LOG_UNIFORM, generator) for _ in numbers]
+def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None, generator: Stream) -> Tensor:
+    """Points of the ball, odd ones near to others."""
+    offsets = ball_points(len(numbers), diameter / 2, Draw.LOG_UNIFORM, generator, center)
     middle = center.repeat(len(numbers), 1)
     if near is not None:
         odd = torch.tensor([number % 2 == 1 for number in numbers], device=near.device)
         middle = torch.where(odd[:, None], near, center).to(center)
-    return project(middle + torch.cat(offsets).to(center), center, diameter)
+    return project(middle + offsets, center, diameter)
 
 
 class _Climb:

@@ -21,7 +21,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.distributed import joined, local_device, team
 from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import fingerprint
@@ -49,7 +49,8 @@ class Sampling:
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take; it changes nothing but speed.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed.
         threads: threads of torch on the CPU. Small networks are fastest with one; on a busy machine two
             threads that wait for each other were five times slower than one.
         seed: seed of everything random, at least 0.
@@ -65,13 +66,14 @@ class Sampling:
     draw: Draw = Draw.UNIFORM
     dtype: str = "float64"
     device: str = "cpu"
-    memory: int = 256 * 2**20
+    memory: int | None = None
     threads: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("inits", "points", "memory", "threads"):
-            count(name, getattr(self, name))
+            if getattr(self, name) is not None or name != "memory":
+                count(name, getattr(self, name))
         positive("radius", self.radius)
         spread(1, self.centers)
         if self.draw not in tuple(Draw):
@@ -120,7 +122,8 @@ def estimate_holder(
     asked, measurement = orders(lambdas), _Measurement(workload, run, sampling)
     with threads_of_torch(sampling.threads):
         table = measurement.all_initialisations(folder, on_step)
-    sizes = measurement.gradients(0).layer_sizes if layers else {}
+    first = measurement.gradients(0)
+    sizes = first.layer_sizes if layers else {}
     return HolderEstimate(
         workload=workload.name,
         lambdas=asked,
@@ -136,6 +139,7 @@ def estimate_holder(
         distances=(float(table.distances.min()), float(table.distances.max())),
         dtype=sampling.dtype,
         device=sampling.device,
+        memory=first.memory,
         seed=sampling.seed,
         remark=f"{workload.remark} {jumps(workload.initial(seed_of(sampling.seed, 0)))}".strip(),
         layers=layers_of(table, sizes, asked, sampling.radius),
@@ -195,12 +199,12 @@ class _Measurement:
             return found
         gradients, checkpoint = self.gradients(init), store.training(init, rank)
         trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
-        streams = own_streams(stream(seed, purpose=1), self.iterates)
+        own = stream(seed, purpose=1)
         drawn, kept_at = Around(sampling.points, sampling.radius, Draw(sampling.draw)), monotonic()
         try:
             for at in wanted:
                 if at not in found:
-                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, streams[at])
+                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, own.part(at))
                 if monotonic() - kept_at > _KEPT_EVERY:
                     store.save_iterates(init, rank, found)
                     kept_at = monotonic()
@@ -230,6 +234,6 @@ class _Measurement:
     def _settings(self, gradients: Gradients) -> dict[str, object]:
         """Everything that decides the numbers of one initialisation."""
         kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
-        for name in ("inits", "memory", "threads"):
+        for name in ("inits", "device", "memory", "threads"):
             del kept[name]
-        return fingerprint(self.workload, gradients) | {"format": 5, "run": asdict(self.run), "sampling": kept}
+        return fingerprint(self.workload, gradients) | {"format": 6, "run": asdict(self.run), "sampling": kept}

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.random_streams import Stream
 from lastiterate.runtime.training.descent import project
 
 
@@ -34,13 +35,12 @@ class InputSet:
         flat = inputs.flatten(start_dim=1)
         return project(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
 
-    def drawn(self, like: Tensor, generator: torch.Generator) -> Tensor:
+    def drawn(self, like: Tensor, generator: Stream) -> Tensor:
         """Random corners of the box, or points of the sphere, in the shape of ``like``, (k, ...), one after another."""
-        found = torch.stack([torch.randn(like.shape[1:], generator=generator, dtype=torch.float64) for _ in like])
+        found = generator.normals(len(like), like[0].numel(), like)
         if not self.ball:
-            return torch.where(found < 0, self.low, self.high).to(like)
-        flat = found.flatten(start_dim=1)
-        return self.projected((flat / flat.norm(dim=1, keepdim=True) * self.high).reshape(found.shape).to(like))
+            return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
+        return self.projected((found / found.norm(dim=1, keepdim=True) * self.high).reshape(like.shape))
 
     def around(self, entries: int) -> tuple[float, float]:
         """A value of all entries and an upper bound of the distance of any point of the set from there."""

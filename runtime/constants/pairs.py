@@ -17,16 +17,13 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
-from lastiterate.runtime.random_streams import LARGE
+from lastiterate.runtime.random_streams import Stream
 
 SMALLEST_RADIUS: Final = 1e-3
 """The smallest radius of a log-uniform draw, as a share of the radius of the ball."""
 
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
-
-_IN_CACHE: Final = 2**18
-"""Coordinates that are scaled at once, all three times."""
 
 _Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
 """Distances, differences, floors and blocks of some pairs, as `_around` has them."""
@@ -47,25 +44,28 @@ class Draw(StrEnum):
     LOG_UNIFORM = "log-uniform"
 
 
-def ball_points(
-    count: int,
-    dimension: int,
-    radius: float,
-    draw: Draw,
-    generator: torch.Generator,
-    dtype: torch.dtype = torch.float64,
-) -> Tensor:
-    """Points of the ball of this radius (a length) around the origin, shape (count, dimension), on the CPU."""
-    directions = torch.randn(count, dimension, generator=generator, dtype=dtype)
-    lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=torch.float64)
-    uniform = torch.rand(count, 1, generator=generator, dtype=torch.float64)
-    if draw is Draw.UNIFORM:
-        shares = uniform ** (1.0 / dimension)
-    else:
-        shares = torch.exp(uniform * log(SMALLEST_RADIUS))
-    for part in torch.split(directions, _IN_CACHE, dim=1):
-        part.div_(lengths).mul_(shares).mul_(radius)
-    return directions
+def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
+    """Points of the ball of this radius (a length) around the origin, on the device of ``like`` and in its type.
+
+    Each is a row of the stream, two numbers longer than a point: so many points at once are those drawn one by one.
+
+    Args:
+        count: number of points.
+        radius: of the ball, a length.
+        draw: the distribution.
+        generator: where the points are drawn from.
+        like: shape (dimension,), for example the centre of the ball.
+
+    Returns:
+        Shape (count, dimension).
+    """
+    drawn = generator.normals(count, 2 + len(like), like)
+    exact = like.dtype if like.device.type == "mps" else torch.float64  # mps has no other
+    directions, rest = drawn[:, :-2], drawn[:, -2:].to(exact)
+    uniform = torch.exp(rest.square().sum(dim=1, keepdim=True) / -2)  # so is the law of exp(-|z|^2 / 2) for two numbers
+    shares = uniform ** (1.0 / len(like)) if draw is Draw.UNIFORM else torch.exp(uniform * log(SMALLEST_RADIUS))
+    lengths = torch.linalg.vector_norm(directions, dim=1, keepdim=True, dtype=exact)
+    return directions.mul_((shares * radius / lengths).to(directions))
 
 
 class Around(NamedTuple):
@@ -77,7 +77,7 @@ class Around(NamedTuple):
 
 
 def measure_pairs(
-    gradients: Gradients, centers: Tensor, clip_norm: float, drawn: Around, generator: torch.Generator
+    gradients: Gradients, centers: Tensor, clip_norm: float, drawn: Around, generator: Stream
 ) -> PairTable:
     """Draw points around every center and measure how the gradients change.
 
@@ -86,27 +86,18 @@ def measure_pairs(
         centers: shape (centers, dimension).
         clip_norm: clip norm K of the two clipped kinds, a gradient.
         drawn: the points.
-        generator: on the CPU, so that every device sees the same points.
+        generator: where the points are drawn from, those of each center from a part of its own.
 
     Raises:
         InputError: a gradient that is not finite.
     """
-    pairs = zip(centers, own_streams(generator, len(centers)), strict=True)
-    return PairTable.join([measure_center(gradients, center, clip_norm, drawn, own) for center, own in pairs])
-
-
-def own_streams(generator: torch.Generator, centers: int) -> list[torch.Generator]:
-    """A stream for every center, so that it does not matter in which order or by whom they are measured.
-
-    Torch's generator takes 32 bits of a seed; that two of 10,000 centers draw the same points has probability 0.012.
-    """
-    seeds = torch.randint(2**32, (centers,), generator=generator).tolist()
-    return [torch.Generator().manual_seed(seed) for seed in seeds]
+    tables = [measure_center(gradients, at, clip_norm, drawn, generator.part(k)) for k, at in enumerate(centers)]
+    return PairTable.join(tables)
 
 
 @torch.no_grad()
 def measure_center(
-    gradients: Gradients, center: Tensor, clip_norm: float, drawn: Around, generator: torch.Generator
+    gradients: Gradients, center: Tensor, clip_norm: float, drawn: Around, generator: Stream
 ) -> PairTable:
     """The pairs of one center, of shape (dimension,); else as `measure_pairs`.
 
@@ -114,17 +105,9 @@ def measure_center(
         InputError: a gradient that is not finite.
     """
     rows: list[_Rows] = []
-
     points, radius, draw = drawn
-
-    def some(count: int, dtype: torch.dtype) -> Tensor:
-        return ball_points(count, gradients.dimension, radius, draw, generator, dtype).to(center)
-
-    ball = some(points, torch.float64) if points * gradients.dimension <= LARGE else None
     for group in gradients.point_groups(points):
-        away = ball[group] if ball is not None else center.new_empty(group.stop - group.start, len(center))
-        for row in away if ball is None else ():
-            row.copy_(some(1, gradients.dtype)[0])
+        away = ball_points(group.stop - group.start, radius, draw, generator, center)
         rows.append(_around(gradients, center, away.add_(center), clip_norm))
     table = _table(rows)
     if not np.isfinite(table.floors).all():

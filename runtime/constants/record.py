@@ -36,6 +36,7 @@ class HolderEstimate:
         distances: least and greatest distance of a pair.
         dtype: floating-point format of the gradients.
         device: where they were computed.
+        memory: bytes that one chunk of gradients might take there.
         seed: seed of initialisations, noise and points.
         remark: what the workload says of itself, and whether gradients of its network jump.
         layers: the same of every layer's block of the gradient, where they were asked for.
@@ -58,6 +59,7 @@ class HolderEstimate:
     distances: tuple[float, float]
     dtype: str
     device: str
+    memory: int
     seed: int
     remark: str = ""
     layers: tuple[Layer, ...] = ()

@@ -160,11 +160,11 @@ def _bent(
     """Search along the directions in which losses are curved downwards most, and report a pair below ``least``."""
     generator = stream(seed, purpose=_REFUTING)
     many = min(4 * _STARTS, max(1, _NUMBERS // gradients.dimension))
-    drawn, vectors = (ball_points(many, gradients.dimension, 1.0, Draw.UNIFORM, generator) for _ in range(2))
-    at = gradients.start + drawn.to(gradients.start) * diameter / 2
-    samples = torch.randint(gradients.samples, (many,), generator=generator).to(at.device)
+    drawn, vectors = (ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2))
+    at = gradients.start + drawn
+    samples = generator.integers(gradients.samples, many, at.device)
     middle = project(at, gradients.start, diameter * (1 - 2 * _CLOSE))
-    along = _most_negative(_bending(gradients, samples, clip_norm, middle), vectors.to(at))
+    along = _most_negative(_bending(gradients, samples, clip_norm, middle), vectors)
     x, y = (middle + sign * along * _CLOSE * diameter / 4 for sign in (1, -1))
     slopes, change = _along(gradients, x, y, samples, clip_norm)
     worst = int(slopes.argmin())

@@ -29,7 +29,7 @@ from lastiterate.runtime.constants.pair_ascent import PairAscent, State, best_ro
 from lastiterate.runtime.constants.pairs import Draw, ball_points
 from lastiterate.runtime.constants.starts import Samples
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.random_streams import Stream, stream
 from lastiterate.runtime.training.descent import project
 
 _SEARCH: Final = 2**42
@@ -187,9 +187,8 @@ def search_one(
     for name, value in (("starts", starts), ("iterations", iterations)):
         count(name, value)
     generator = stream(seed, purpose=_SEARCH + part)
-    samples = torch.randint(gradients.samples, (starts,), generator=generator).to(center.device)
-    chosen = torch.randint(1 if around is None else len(around), (starts // 2,), generator=generator)
-    at = None if around is None else around[chosen.to(around.device)]
+    samples = generator.integers(gradients.samples, starts, center.device)
+    at = None if around is None else around[generator.integers(len(around), starts // 2, around.device)]
     ascent = PairAscent(gradients, lam, center, diameter, clip_norm, None if batch else free)
     rows = None if batch else Samples.drawn(gradients, samples, free, stream(seed, purpose=_FREE + part))
     state = ascent.begun(*_drawn(starts, center, diameter, at, generator), rows)
@@ -214,20 +213,14 @@ def _found(state: State, started: float, free: InputSet | None) -> Found:
     return Found(moved, floor, distance, index, np.array([started]), x, y, inputs, targets)
 
 
-def _drawn(
-    starts: int, center: Tensor, diameter: float, at: Tensor | None, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """Drawn pairs, one by one; every second one begins at a point."""
-    offsets = [
-        [ball_points(1, len(center), diameter / 2, Draw.LOG_UNIFORM, generator) for _ in range(2)]
-        for _ in range(starts)
-    ]
-    from_center, from_first = (torch.cat(drawn).to(center) for drawn in zip(*offsets, strict=True))
-    first = center + from_center
+def _drawn(starts: int, center: Tensor, diameter: float, at: Tensor | None, generator: Stream) -> tuple[Tensor, Tensor]:
+    """Drawn pairs; every second one begins at a point."""
+    offsets = ball_points(2 * starts, diameter / 2, Draw.LOG_UNIFORM, generator, center)
+    first = center + offsets[::2]
     if at is not None:
         first[1::2] = at.to(center)
     first = project(first, center, diameter)
-    return first, project(first + from_first, center, diameter)
+    return first, project(first + offsets[1::2], center, diameter)
 
 
 def _array(values: Tensor) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import Stream
 
 
 class Samples(NamedTuple):
@@ -33,7 +34,7 @@ class Samples(NamedTuple):
 
     @staticmethod
     def drawn(
-        gradients: Gradients, samples: Tensor, free: InputSet | None, generator: torch.Generator, first: int = 0
+        gradients: Gradients, samples: Tensor, free: InputSet | None, generator: Stream, first: int = 0
     ) -> "Samples":
         """These samples, numbered from ``first`` on; free inputs are the nearest of the set, odd ones drawn."""
         inputs, targets = (part[samples] for part in gradients.rows())

@@ -92,7 +92,7 @@ def worst_case_constants(
     centers: int | None = None,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     threads: int = 1,
     seed: int = 0,
     folder: Path | None = None,
@@ -125,17 +125,16 @@ def worst_case_constants(
     spread(run.steps, centers)  # refused before anything is kept
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=local_device(device), memory=memory)
     settings = {
-        "format": 5,
+        "format": 6,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "inputs": str(inputs),
         "dtype": dtype,
-        "device": device,
         "run": asdict(run),
     }
     store = Store(folder, fingerprint(workload, gradients) | settings)
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
-    room, large = memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE
+    room, large = gradients.memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE
 
     @cache
     def iterates() -> Tensor:
@@ -184,7 +183,7 @@ def worst_case_constants(
         """Pairs around some of the iterates, with some of the samples."""
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
-        chosen = torch.randperm(workload.samples, generator=generator)[:most].sort().values
+        chosen = generator.permutation(workload.samples)[:most].sort().values
         rows = workload.inputs[chosen]
         rows = rows if inputs is None else inputs.projected(rows)
         some = replace(workload, inputs=rows, targets=workload.targets[chosen])
@@ -232,6 +231,8 @@ def worst_case_constants(
         extremes=extremes,
         side=side,
         bounded=bound(run, known.assumption(run), order=order) if known and certainly else None,
+        device=device,
+        memory=gradients.memory,
         seeds=(seed,) * len(asked),
         witnesses=witnesses(asked, found),
         subset=workload.subset,

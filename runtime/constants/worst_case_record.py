@@ -41,6 +41,8 @@ class WorstCaseConstants:
             estimates, from at most 256 of the samples.
         side: what is proved on the domain. Upper bounds.
         bounded: the bound that the certified constants give for the run, or None.
+        device: where the gradients were computed.
+        memory: bytes that one chunk of gradients might take there.
         seeds: of the initialisation that the pair of each order is about.
         witnesses: where the pair of each order is.
         subset: how the samples were drawn from more; None if all were used.
@@ -58,6 +60,8 @@ class WorstCaseConstants:
     extremes: tuple[Extrapolation | None, ...]
     side: Certified
     bounded: Bound | None
+    device: str
+    memory: int
     seeds: tuple[int, ...]
     witnesses: tuple[Witness, ...] = field(repr=False, compare=False)
     subset: Subset | None = None
@@ -120,6 +124,8 @@ class WorstCaseConstants:
             "extremes": [asdict(one) if one else None for one in self.extremes],
             "certified": asdict(self.certified) if self.certified else None,
             "bounded": self.bounded.as_dict() if self.bounded else None,
+            "device": self.device,
+            "memory": self.memory,
             "remark": self.remark,
         }
 

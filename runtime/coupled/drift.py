@@ -96,7 +96,7 @@ def measure_drift(
     level: float = 0.95,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,

@@ -121,7 +121,7 @@ def coupled_runs(
     replaced: int = 0,
     dtype: str = "float64",
     device: str = "cpu",
-    memory: int = 256 * 2**20,
+    memory: int | None = None,
     seed: int = 0,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
@@ -138,7 +138,8 @@ def coupled_runs(
         replaced: index of the sample that differs.
         dtype: float32 or float64.
         device: a torch device name.
-        memory: bytes that one chunk of gradients may take; it changes nothing but speed and the last bits.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed and the last bits.
         seed: of the initial point, the batches and the noise, at least 0.
         folder: where finished pairs are kept and looked for, many at a time; None keeps nothing.
         on_step: called with (finished, all) steps, first with those found in ``folder``.
@@ -151,8 +152,8 @@ def coupled_runs(
     described_run("coupled_runs", run)
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
-    chosen = {"replaced": replaced, "dtype": dtype, "device": device, "seed": seed}
-    store = Store(folder, fingerprint(workload, gradients) | {"format": 2, "run": asdict(run)} | chosen)
+    chosen = {"replaced": replaced, "dtype": dtype, "seed": seed}
+    store = Store(folder, fingerprint(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen)
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:

@@ -21,7 +21,7 @@ def split(workload: Workload, held_out: int) -> Split:
 
     Inputs are float32.
     """
-    order = torch.randperm(workload.samples, generator=stream(0, SPLIT))
+    order = stream(0, SPLIT).permutation(workload.samples)
     inputs, targets = workload.inputs[order].float(), workload.targets[order]
     return inputs[held_out:], targets[held_out:], inputs[:held_out], targets[:held_out]
 

@@ -19,7 +19,7 @@ from lastiterate.runtime.training.batches import batches_of_many
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
-_BATCHES = 2**46
+_BATCHES = 2**54
 """The purpose of the stream that draws the batches of runs side by side."""
 
 _MOST_RUNS = 2**14
@@ -138,7 +138,7 @@ def adjacent_runs(
         pairs: number of pairs.
         coupled: whether the two runs of a pair have the batches and the noise in common, so that they differ by the
             data alone; if not, nothing, as whoever sees a released model must expect.
-        seed: of the noise and the batches, drawn on the CPU and so the same on every device.
+        seed: of the noise and the batches, the same on every device.
         block: which block of pairs this is; each has draws of its own.
         purpose: of the stream that draws the noise.
 
@@ -154,7 +154,7 @@ def adjacent_runs(
     points = gradients.start.repeat(2 * pairs, 1)
     for t, chosen in enumerate(batches_of_many(run, runs, drawn)):
         sums = _sums(gradients, run, differing, points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen)
-        moved = torch.randn(runs, gradients.dimension, generator=noise, dtype=torch.float64).to(points)
+        moved = noise.normals(runs, gradients.dimension, points)
         moved = moved.repeat(2, 1) if coupled else moved
         decayed = (1 - run.step_size_at(t) * run.weight_decay) * points
         points = decayed - run.step_size_at(t) / run.batch * sums + run.noise_std_at(t) * moved

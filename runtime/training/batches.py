@@ -8,23 +8,24 @@ from torch import Tensor
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.runtime.random_streams import Stream
 
 _DRAWN_AT_ONCE = 2**22
 
 
-def batches(run: NoisySGD | RandomProjectionRun, generator: torch.Generator) -> Iterator[Tensor]:
+def batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
     """The indices of the samples in the batch of each step, sorted or not, on the CPU.
 
     Args:
         run: says how batches are drawn; cyclic batches are consecutive samples in the order of the data.
-        generator: on the CPU; full and cyclic batches draw nothing from it.
+        generator: full and cyclic batches draw nothing from it.
 
     Yields:
         One tensor of shape (size of the batch,) a step; a Poisson batch can be empty.
 
     >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(4, 0.1, 1.0, 1.0, dataset_size=6, batch_size=2, sampling="cyclic")
-    >>> [batch.tolist() for batch in batches(run, torch.Generator())]
+    >>> [batch.tolist() for batch in batches(run, Stream(0, 0))]
     [[0, 1], [2, 3], [4, 5], [0, 1]]
     """
     everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
@@ -33,16 +34,16 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: torch.Generator) -> 
         place = t % run.batches
         if not scheme.fixed_size:
             rate = run.batch / run.dataset_size
-            yield everything[torch.rand(run.dataset_size, generator=generator, dtype=torch.float64) < rate]
+            yield everything[generator.uniform(1, run.dataset_size)[0] < rate]
         elif scheme.random:
-            yield torch.randperm(run.dataset_size, generator=generator)[: run.batch]
+            yield generator.permutation(run.dataset_size)[: run.batch]
         else:
             if scheme.permuted and place == 0:
-                order = torch.randperm(run.dataset_size, generator=generator)
+                order = generator.permutation(run.dataset_size)
             yield order[place * run.batch : (place + 1) * run.batch]
 
 
-def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream) -> Iterator[Tensor]:
     """The batches of many runs side by side, each run with batches of its own from one stream; on the CPU.
 
     Yields:
@@ -51,7 +52,7 @@ def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: t
 
     >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
-    >>> first, second = batches_of_many(run, 3, torch.Generator())
+    >>> first, second = batches_of_many(run, 3, Stream(0, 0))
     >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
     [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
     """
@@ -72,11 +73,11 @@ def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: t
             yield order[:, place * run.batch : (place + 1) * run.batch]
 
 
-def _uniform(run: NoisySGD | RandomProjectionRun, runs: int, generator: torch.Generator) -> Iterator[Tensor]:
+def _uniform(run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream) -> Iterator[Tensor]:
     """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):
-        yield torch.rand(min(step, runs - first), run.dataset_size, generator=generator, dtype=torch.float64)
+        yield generator.uniform(min(step, runs - first), run.dataset_size)
 
 
 def _padded(taken: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
-from lastiterate.runtime.random_streams import normals, stream
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -119,7 +119,7 @@ def train(
         gradients: per-sample gradients of the workload.
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run; its dataset_size must be the number of samples.
-        seed: seed of the noise and of the batches, drawn on the CPU and so the same on every device.
+        seed: seed of the noise and of the batches, the same on every device.
         centers: how many iterates to keep, see `spread`; None for all of them.
         checkpoint: a file that holds the training as far as it got, written every minute and when it is stopped (so a
             short one writes none); where it is there already, the training goes on from it bit by bit.
@@ -141,7 +141,7 @@ def train(
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial
-    reached = (0, points[0], noise.get_state())  # one name, so that Ctrl-C finds all three of the same step
+    reached = (0, points[0], noise.done)  # one name, so that Ctrl-C finds all three of the same step
 
     def state() -> dict[str, Any]:
         return {"done": reached[0], "current": reached[1], "noise": reached[2], "points": points}
@@ -157,13 +157,13 @@ def train(
             )
         points.copy_(held["points"])
         reached = (held["done"], held["current"].to(points), held["noise"])
-        noise.set_state(held["noise"])
+        noise.done = held["noise"]
     drawn_batches = enumerate(batches(run, stream(seed, purpose=BATCHES)))
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]
             step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch).div_(run.batch)
-            drawn = normals(gradients.dimension, noise, initial)
+            (drawn,) = noise.normals(1, gradients.dimension, initial)
             decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
             moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
             moved = project(moved, points[0], run.diameter)
@@ -171,7 +171,7 @@ def train(
                 raise InputError(_what_diverged(gradients, current, t + 1))
             if t + 1 in rows:
                 points[rows[t + 1]] = moved
-            reached = (t + 1, moved, noise.get_state())
+            reached = (t + 1, moved, noise.done)
             saved.step()
     except BaseException:
         saved.save()

@@ -30,7 +30,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         center: of the ball to which iterates are projected: "initial", the parameters that the module comes with;
             "origin"; or a vector of shape (dimension,), which must not depend on the data.
         seed: of the noise and of the batches; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take.
+        memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
 
     Raises:
         InputError: the module mixes samples or is random, or has nothing to train; or the center is no point.
@@ -54,7 +54,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         *,
         center: str | Tensor | Sequence[float] = "initial",
         seed: int = 0,
-        memory: int = 256 * 2**20,
+        memory: int | None = None,
     ) -> None:
         self._need("run", run, NoisySGD, "a NoisySGD")
         super().__init__(module, loss, run, seed=seed, memory=memory)

@@ -2,7 +2,7 @@
 
 An optimiser takes one step on the rows that `PrivateOptimiser.batches` chose, counts it, and says at any time what has
 been run. A run that is taken up from a checkpoint goes on bit by bit: the state holds the parameters, the number of
-steps, and the state of every random stream. The batches are drawn again from the seed.
+steps, and how far every random stream is used. The batches are drawn again from the seed.
 """
 
 from abc import abstractmethod
@@ -39,13 +39,14 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
     """
 
     def __init__(
-        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int
+        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int | None
     ) -> None:
         self._need("module", module, nn.Module, "a torch.nn.Module")
         self._need("loss", loss, Callable, "a function of output and target")
         refuse_mixing(module)
         count("seed", seed, least=0)
-        count("memory", memory)
+        if memory is not None:
+            count("memory", memory)
         self.run: Run = run
         self.seed, self.done = seed, 0
         self._module, self._loss, self._memory = module, loss, memory
@@ -94,7 +95,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 f"{len(targets)} targets; take them from batches()."
             )
         point = self._point()
-        before = {name: drawn.get_state() for name, drawn in self._streams.items()}
+        before = {name: drawn.done for name, drawn in self._streams.items()}
         try:
             moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
             if not bool(torch.isfinite(moved).all()):
@@ -103,7 +104,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 )
         except BaseException:
             for name, drawn in self._streams.items():
-                drawn.set_state(before[name])
+                drawn.done = before[name]
             raise
         self._move(moved)
         self.done += 1
@@ -146,7 +147,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         return {
             "optimiser": type(self).__name__,
             "done": self.done,
-            "streams": {name: drawn.get_state() for name, drawn in self._streams.items()},
+            "streams": {name: drawn.done for name, drawn in self._streams.items()},
             "run": asdict(self.run),
             "seed": self.seed,
             "layout": self._layout,
@@ -161,7 +162,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         """
         self._check(state_dict)
         for name, drawn in self._streams.items():
-            drawn.set_state(state_dict["streams"][name].cpu())
+            drawn.done = state_dict["streams"][name]
         self._move(state_dict["parameters"].to(self._point()))
         self.done = state_dict["done"]
 
@@ -192,13 +193,11 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 "load an intact one."
             )
         for name, held in streams.items():
-            try:
-                torch.Generator().set_state(held.cpu())
-            except (AttributeError, RuntimeError, TypeError):
+            if type(held) is not int or not 0 <= held < 2**63:
                 raise InputError(
-                    f"A checkpoint needs the states of torch generators, got streams[{name!r}]={held!r:.60}; "
+                    f"A checkpoint needs the number of blocks drawn from a stream, got streams[{name!r}]={held!r:.60}; "
                     "load an intact one."
-                ) from None
+                )
 
     def _check_point(self, name: str, value: object) -> None:
         """Refuse a value of a checkpoint that is no finite point of this module's parameter space."""
@@ -224,8 +223,8 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
             parameter.copy_(part.reshape(parameter.shape))
 
     def _normal(self, size: int, like: Tensor) -> Tensor:
-        """Standard normal noise of shape (size,), drawn in double precision on the CPU."""
-        return torch.randn(size, generator=self._streams["noise"], dtype=torch.float64).to(like)
+        """Standard normal noise of shape (size,), drawn in double precision where there is one."""
+        return self._streams["noise"].normals(1, size, like, torch.float64)[0]
 
     def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
         workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)

@@ -1,7 +1,7 @@
 """D2P2-SGD, DP2-SGD and D2P-SGD as a torch optimiser: noise behind a random projection of every layer, or none.
 
 Matrices are drawn in blocks of columns and never stored: a layer of d parameters and rank p costs d p random numbers a
-step, and memory for one block.
+step, and memory for one block. They are the same on every device.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ from lastiterate.runtime.gradients import Gradients, clip_factor, flat
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.private import PrivateOptimiser
 
-MATRICES = 2**47
+MATRICES = 2**55
 """The purpose of the stream that draws the matrices."""
 
 _BLOCK = 2**22
-"""Entries of a matrix that are drawn at once; part of what is drawn, so it is fixed."""
+"""Entries of a matrix that are drawn at once."""
 
 
 def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
@@ -55,7 +55,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         loss: loss(output, target) of a batch of one sample, a scalar.
         run: what is to be run; `accounted` says what has been, for `projection_bound`.
         seed: of the noise, the matrices and the batches; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take.
+        memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
 
     Raises:
         InputError: the module mixes samples or is random, has nothing to train, or other layers than the run says.
@@ -79,7 +79,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         run: RandomProjectionRun,
         *,
         seed: int = 0,
-        memory: int = 256 * 2**20,
+        memory: int | None = None,
     ) -> None:
         self._need("run", run, RandomProjectionRun, "a RandomProjectionRun")
         super().__init__(module, loss, run, seed=seed, memory=memory)
@@ -94,7 +94,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
         run, t = self.run, self.done
         noise = run.noise_std_at(t) * self._normal(sum(run.ranks) or len(point), point)
-        seen = self._streams["matrices"].get_state()
+        seen = self._streams["matrices"].done
         if run.clip == "after" and run.ranks:
             mean = self._clipped_after(point, gradients, seen) / run.batch
         else:
@@ -106,7 +106,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         released = mean + noise
         return point - run.step_size_at(t) * (self._back(released, point, seen) if run.ranks else released)
 
-    def _clipped_after(self, point: Tensor, gradients: Gradients | None, seen: Tensor) -> Tensor:
+    def _clipped_after(self, point: Tensor, gradients: Gradients | None, seen: int) -> Tensor:
         """Sum over the samples of their projected gradients, each clipped; shape (sum of ranks,)."""
         total = point.new_zeros(sum(self.run.ranks))
         if gradients is None:
@@ -116,16 +116,16 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
             total += clip_factor(torch.linalg.vector_norm(rows, dim=1), 1.0, self.run.stability) @ rows
         return total
 
-    def _projected(self, rows: Tensor, seen: Tensor) -> Tensor:
+    def _projected(self, rows: Tensor, seen: int) -> Tensor:
         """A^T row / sqrt(p) of every row, layer after layer; shape (k, sum of ranks) for rows of shape (k, dimension).
 
-        The matrices of this step are drawn from the stream in the state ``seen``.
+        The matrices of this step are drawn from the stream as it was when ``seen`` blocks had been drawn.
         """
         parts = torch.split(rows, self._sizes, dim=1)
         found = [parts[layer] @ block.T / sqrt(self.run.ranks[layer]) for layer, block in self._blocks(rows, seen)]
         return torch.cat(found, dim=1)
 
-    def _back(self, values: Tensor, point: Tensor, seen: Tensor) -> Tensor:
+    def _back(self, values: Tensor, point: Tensor, seen: int) -> Tensor:
         """A times the values, layer after layer; values of shape (sum of ranks,), the result of shape (dimension,)."""
         found = [point.new_zeros(size) for size in self._sizes]
         used = 0
@@ -134,12 +134,11 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
             used += len(block)
         return torch.cat(found)
 
-    def _blocks(self, like: Tensor, seen: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """The rows of A^T of every layer, a block at a time, with the layer's place; the same for the same state."""
+    def _blocks(self, like: Tensor, seen: int) -> Iterator[tuple[int, Tensor]]:
+        """Rows of A^T of every layer, a few at a time, with the layer's place, from block ``seen`` of the stream on."""
         drawn = self._streams["matrices"]
-        drawn.set_state(seen)
+        drawn.done = seen
         for layer, (size, rank) in enumerate(zip(self._sizes, self.run.ranks, strict=True)):
             width = max(1, _BLOCK // size)
             for start in range(0, rank, width):
-                shape = (min(width, rank - start), size)
-                yield layer, (self.run.entry_std * torch.randn(shape, generator=drawn, dtype=like.dtype)).to(like)
+                yield layer, drawn.normals(min(width, rank - start), size, like, like.dtype).mul_(self.run.entry_std)

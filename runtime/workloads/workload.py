@@ -178,7 +178,7 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
         )
     if workload.subset is not None:
         raise InputError(f"A subset is drawn once, got {workload.name} with {workload.subset}; draw from all samples.")
-    order = torch.randperm(workload.samples, generator=stream(seed, purpose=_SUBSET))
+    order = stream(seed, purpose=_SUBSET).permutation(workload.samples)
     chosen = order[:samples].sort().values
     return replace(
         workload,

@@ -16,6 +16,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.adjacent import adjacent_runs, real_sample
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.loading import load_workload
@@ -49,7 +50,7 @@ def test_what_is_read_is_counted() -> None:
 
 def of_pairs(gradients: Gradients, points: int) -> int:
     with Reads() as reads:
-        measure_center(gradients, gradients.start, 0.1, Around(points, 0.5), torch.Generator().manual_seed(0))
+        measure_center(gradients, gradients.start, 0.1, Around(points, 0.5), stream(0, 1))
     return reads.times.total()
 
 

@@ -169,7 +169,9 @@ def command(
         advised = {
             key: value
             for key, value in chosen.recommended.items()
-            if _left_open(key) and not (draw == "search" and key in _SEARCHED)
+            if _left_open(key)
+            and not (draw == "search" and key in _SEARCHED)
+            and not (key == "memory" and options["device"] != "cpu")
         }
         usual = {
             key: value for key, value in (_SEARCHED if draw == "search" else _DRAWN).items() if options[key] is None

@@ -70,7 +70,8 @@ def test_a_canary_of_poisson_batches_is_there_or_missing(monkeypatch: pytest.Mon
     crafted(run, 100)
     scores, coins = kept[0]
     assert abs(scores[~coins]).max() < 1e-6
-    assert scores[coins].mean() == pytest.approx(400 * 0.5 / 50, rel=0.01)
+    steps = 400 * coins.sum()  # in half of which the canary is in the batch, give or take five standard deviations
+    assert scores[coins].sum() == pytest.approx(0.5 * steps / 50, abs=5 * 0.5 * steps**0.5 / 50)
 
 
 @pytest.mark.parametrize(("sampling", "batch"), SCHEMES)

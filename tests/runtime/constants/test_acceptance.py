@@ -140,7 +140,7 @@ def test_certified_constants_are_above_every_estimate(name: str, slack: float, s
     diameter = 2.0
     certified = workload.certified(seed, diameter)
     gradients = gradients_of(workload, seed)
-    within = ball_points(4, gradients.dimension, diameter / 2, Draw.UNIFORM, stream(seed, purpose=1))
+    within = ball_points(4, diameter / 2, Draw.UNIFORM, stream(seed, purpose=1), gradients.start)
     points = torch.cat([gradients.start[None], gradients.start + within])
     curved = top_curvature(gradients, points).value
     (pair,) = known.search_pairs(

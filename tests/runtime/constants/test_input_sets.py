@@ -16,6 +16,7 @@ from lastiterate.runtime.constants.pair_ascent import PairAscent
 from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.workload import Workload
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -37,7 +38,7 @@ def test_inputs_are_projected_and_drawn_into_the_set(text: str) -> None:
     free = input_set(text)
     far = 5 * torch.randn(50, 2, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     middle, reach = free.around(6)
-    for rows in (free.projected(far), free.drawn(far, torch.Generator().manual_seed(2))):
+    for rows in (free.projected(far), free.drawn(far, stream(2, 0))):
         assert rows.shape == far.shape
         torch.testing.assert_close(free.projected(rows), rows, rtol=0, atol=1e-12)
         lengths = (rows - middle).flatten(start_dim=1).norm(dim=1)

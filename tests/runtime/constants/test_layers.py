@@ -12,7 +12,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs, own_streams
+from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind, PairTable
@@ -34,8 +34,8 @@ def test_blocks_equal_the_plain_formula() -> None:
     assert gradients.layer_sizes == {"0": 4 * 64 + 64, "2": 64 * 3 + 3}
     clip_norm = float(flat(gradients.at(gradients.start[None]))[0].norm(dim=1).median())
     table = table_of(gradients, clip_norm)
-    (own,) = own_streams(stream(0, purpose=1), 1)
-    points = gradients.start + ball_points(6, gradients.dimension, 1.0, Draw.LOG_UNIFORM, own)
+    own = stream(0, purpose=1).part(0)
+    points = gradients.start + ball_points(6, 1.0, Draw.LOG_UNIFORM, own, gradients.start)
 
     def clipped(g: torch.Tensor) -> torch.Tensor:
         return g * (clip_norm / g.norm(dim=1, keepdim=True)).clamp(max=1)

@@ -41,6 +41,7 @@ def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> Ho
         distances=(distances[0], distances[-1]),
         dtype="float64",
         device="cpu",
+        memory=2**28,
         seed=0,
     )
 

@@ -28,7 +28,7 @@ def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, coupled: bool, targ
     seed = 3 * 1_000_003 + 4
     draws = pairs if coupled else 2 * pairs
     noise, chosen = stream(seed, PURPOSE), stream(seed, adjacent._BATCHES)
-    moves = [torch.randn(draws, 2, generator=noise, dtype=torch.float64).numpy() for _ in range(run.steps)]
+    moves = [noise.normals(draws, 2, torch.zeros(1).double()).numpy() for _ in range(run.steps)]
     drawn = [rows.expand(draws, -1).numpy() for rows in batches_of_many(run, draws, chosen)]
     ends = np.zeros((2, pairs, 2))
     for side in (0, 1):

@@ -20,13 +20,13 @@ _RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyc
 
 def _drawn(sampling: str, seed: int = 0) -> list[list[int]]:
     run = replace(_RUN, sampling=sampling, adjacency="")
-    return [batch.tolist() for batch in batches(run, torch.Generator().manual_seed(seed))]
+    return [batch.tolist() for batch in batches(run, stream(seed, 0))]
 
 
 def test_cyclic_batches_repeat_and_full_batches_are_everything() -> None:
     assert _drawn("cyclic") == [[0, 1], [2, 3], [4, 5]] * 1000
     full = replace(_RUN, steps=2, batch_size=None, sampling="full")
-    assert [batch.tolist() for batch in batches(full, torch.Generator())] == [[0, 1, 2, 3, 4, 5]] * 2
+    assert [batch.tolist() for batch in batches(full, stream(0, 0))] == [[0, 1, 2, 3, 4, 5]] * 2
 
 
 def test_every_epoch_of_shuffled_batches_is_a_fresh_permutation() -> None:
@@ -69,21 +69,11 @@ def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
         slopes = curvatures[batch.numpy()] * points[t]
         slopes *= np.minimum(1.0, 1.0 / np.linalg.norm(slopes, axis=1, keepdims=True))
         moved = points[t] - 0.1 * slopes.sum(axis=0) / 2
-        moved += 0.2 * torch.randn(2, generator=noise, dtype=torch.float64).numpy()
+        moved += 0.2 * noise.normals(1, 2, gradients.start)[0].numpy()
         away = moved - points[0]
         np.testing.assert_allclose(points[t + 1], points[0] + away * min(1.0, 0.75 / np.linalg.norm(away)), rtol=1e-12)
         sizes.add(len(batch))
     assert sizes == {2} or (sampling == "poisson" and {0, 2} < sizes)
-
-
-def test_streams_of_all_purposes_and_seeds_draw_different_numbers() -> None:
-    """By what is drawn: torch uses only the low 32 bits of a seed, and seeds that differ above them are the same."""
-    purposes = [0, 1, *(2**k for k in range(40, 55))]
-    assert BATCHES in purposes
-    first = [int(torch.randint(2**62, (1,), generator=stream(s, p))) for s in range(50) for p in purposes]
-    assert len(set(first)) == len(first)
-    starts = sorted(stream(0, p).initial_seed() * pow(0x9E3779B97F4A7C15, -1, 2**32) % 2**32 for p in purposes)
-    assert min(np.diff(starts)) > 2**23  # twice the seeds between them
 
 
 def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
@@ -94,7 +84,7 @@ def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
     for seed in range(400):
         (batch,) = batches(run, stream(seed, purpose=BATCHES))
         taken[seed, batch.numpy()] = 1
-        noise[seed] = torch.randn(6, generator=stream(seed, purpose=0), dtype=torch.float64).numpy()
+        noise[seed] = stream(seed, purpose=0).normals(1, 6, torch.zeros(1).double())[0].numpy()
     together = np.corrcoef(taken.T, noise.T)[:6, 6:]
     assert np.abs(together).max() < 4.5 / sqrt(400)
     assert np.abs(np.corrcoef(taken.T, noise.T**2)[:6, 6:]).max() < 4.5 / sqrt(400)
@@ -102,7 +92,7 @@ def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
 
 def _side_by_side(sampling: str, runs: int, steps: int = 6) -> list[np.ndarray]:
     run = replace(_RUN, steps=steps, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2)
-    return [chosen.numpy() for chosen in batches_of_many(run, runs, torch.Generator().manual_seed(5))]
+    return [chosen.numpy() for chosen in batches_of_many(run, runs, stream(5, 0))]
 
 
 @pytest.mark.parametrize("sampling", ["full", "cyclic"])
@@ -134,6 +124,6 @@ def test_batches_side_by_side_have_the_law_of_their_scheme(sampling: str) -> Non
 
 def test_batches_side_by_side_are_drawn_in_parts_where_the_data_are_large() -> None:
     run = NoisySGD(1, 0.1, 1.0, 1.0, dataset_size=2**21, batch_size=3, sampling="without_replacement")
-    (chosen,) = batches_of_many(run, 5, torch.Generator().manual_seed(0))
+    (chosen,) = batches_of_many(run, 5, stream(0, 0))
     assert chosen.shape == (5, 3)
     assert len(chosen.unique()) == 15

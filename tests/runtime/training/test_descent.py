@@ -42,7 +42,7 @@ def test_every_step_is_the_update_written_out_by_hand() -> None:
         for row in np.array(CURVATURES):
             gradient = row * w
             step += gradient * min(1.0, 1.0 / np.linalg.norm(gradient))
-        g = torch.randn(3, generator=noise, dtype=torch.float64).numpy()
+        g = noise.normals(1, 3, start)[0].numpy()
         moved = w - run.step_size_at(t) * (step / 2 + 0.7 * w) + run.noise_std_at(t) * g
         away = moved - points[0]
         w = points[0] + away * min(1.0, 0.75 / np.linalg.norm(away))

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training import random_projection
 from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload
@@ -79,12 +80,12 @@ def test_clipped_after_the_projection_a_sample_counts_for_less_than_one_whatever
 
 def _released(optimiser: RandomProjectionSGD, row: torch.Tensor, clip: str) -> float:
     """Length of A^T g / sqrt(p) of one sample, clipped as the run says, for the next matrices, which stay unseen."""
-    held = optimiser._streams["matrices"].get_state()
+    held = optimiser._streams["matrices"].done
     gradient = torch.cat([1e3 * row, 1e3 * row, torch.ones(2).double()])
     if clip == "before":
         gradient = gradient / (gradient.norm() + 1e-6)
     found = optimiser._projected(gradient[None], held)[0]
-    optimiser._streams["matrices"].set_state(held)
+    optimiser._streams["matrices"].done = held
     return float(found.norm() if clip == "before" else found.norm() / (found.norm() + 1e-6))
 
 
@@ -95,13 +96,13 @@ def test_blocks_of_columns_make_one_matrix(monkeypatch: pytest.MonkeyPatch, clip
     run = replace(RUN, steps=1, ranks=(5, 2), noise_std=0.3, clip=clip, stability=0.01)
     module = line()
     optimiser = RandomProjectionSGD(module, loss, run, seed=3, memory=2000)  # and several chunks of samples
-    start, held = point(module), optimiser._streams["matrices"].get_state()
-    noise = torch.randn(7, generator=_copy(optimiser._streams["noise"]), dtype=torch.float64) * 0.3
+    start, held = point(module), optimiser._streams["matrices"].done
+    noise = stream(3, purpose=0).normals(1, 7, start)[0] * 0.3
     shapes = [(block.shape, layer) for layer, block in optimiser._blocks(start, held)]
     assert shapes == [((2, 6), 0), ((2, 6), 0), ((1, 6), 0), ((2, 2), 1)]
     blocks = [block for _, block in optimiser._blocks(start, held)]
     a = torch.block_diag(torch.cat(blocks[:3]), blocks[3]).T
-    optimiser._streams["matrices"].set_state(held)
+    optimiser._streams["matrices"].done = held
     optimiser.step(ROWS, torch.zeros(4))
     gradients = torch.stack([torch.cat([row, row, torch.ones(2)]) for row in ROWS])
     scale = torch.tensor([1 / sqrt(5)] * 5 + [1 / sqrt(2)] * 2, dtype=torch.float64)
@@ -113,15 +114,9 @@ def test_blocks_of_columns_make_one_matrix(monkeypatch: pytest.MonkeyPatch, clip
     torch.testing.assert_close(point(module), start - a @ (total / 4 + noise), rtol=1e-12, atol=1e-13)
 
 
-def _copy(generator: torch.Generator) -> torch.Generator:
-    found = torch.Generator()
-    found.set_state(generator.get_state())
-    return found
-
-
 def test_matrices_noise_and_batches_come_from_streams_of_their_own() -> None:
     optimiser = RandomProjectionSGD(line(), loss, RUN, seed=1)
-    draws = [torch.randn(8, generator=drawn) for drawn in optimiser._streams.values()]
+    draws = [drawn.normals(1, 8, torch.zeros(1))[0] for drawn in optimiser._streams.values()]
     assert abs(float(np.corrcoef(torch.stack(draws).numpy())[0, 1])) < 0.999
     assert not torch.equal(draws[0], draws[1])
 
