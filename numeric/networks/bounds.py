@@ -10,11 +10,11 @@ from flint import arb
 from lastiterate.numeric.networks.matrices import (
     Floats,
     MatrixBall,
+    Slopes,
     as_float,
     length,
     raised,
     row_lengths,
-    Slopes,
     spectral_norm,
 )
 from lastiterate.numeric.rounding import exact

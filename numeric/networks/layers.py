@@ -14,7 +14,7 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.networks.activations import Activation, PiecewiseLinear, Smooth, activation
+from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, Smooth, activation
 from lastiterate.numeric.networks.bounds import Affine
 from lastiterate.numeric.networks.matrices import Floats, length
 from lastiterate.numeric.networks.normalisation import Normalisation
@@ -42,7 +42,7 @@ class Layer:
     Attributes:
         weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
         bias: b there, one number a row of the weight; None for no bias.
-        activation: a name that `lastiterate.numeric.networks.activations.activation` knows, or an activation itself,
+        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, or an activation itself,
             or a `lastiterate.numeric.networks.normalisation.Normalisation`.
         skip: the outputs of so many layers before are added to those of this one; 0 for none, 1 for a residual layer.
         through: the matrix F by which they are multiplied before, shape (outputs, theirs), frozen; None for identity.

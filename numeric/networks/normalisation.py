@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from flint import arb
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError, count, positive
@@ -127,7 +127,7 @@ class _Group:
         return total * self._least[1]
 
     def form(self, at: Floats, off: arb) -> MatrixBall:
-        """-(n m^T + m n^T + (m . n)(C - 3 n n^T)) / (s^2 sqrt(d)) for m without its mean, m within ``off`` of ``at``."""
+        """-(n m^T + m n^T + (m . n)(C - 3 n n^T)) / (s^2 sqrt(d)), m within ``off`` of ``at``, less its mean."""
         n, C, size = self._n, self._centring, length(self._n)
         (scale,), (scale_off,) = rounded([self._here[0] ** 2 / arb(self.size).sqrt()])
         m, total = C @ at, length(at)

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.networks.activations import PiecewiseLinear, Smooth
+from lastiterate.numeric.losses.activations import PiecewiseLinear, Smooth
 from lastiterate.numeric.networks.bounds import Spread
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, raised
 from lastiterate.numeric.rounding import exact
@@ -24,7 +24,7 @@ class Bends(Protocol):
         """Whether it is bounded: no kink lies in the ball."""
 
     def largest(self, each: Floats, total: arb) -> arb:
-        """At least |m . phi''(u, u)| for |u| = 1 and every m with |m_i| <= each[i], shape (width,), and |m| <= total."""
+        """At least |m . phi''(u, u)| for |u| = 1 and every m, |m_i| <= each[i], shape (width,), and |m| <= total."""
 
     def form(self, at: Floats, off: Spread) -> Slopes | MatrixBall:
         """All quadratic forms u -> m . phi''(u, u), m within ``off`` of ``at``."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.networks.activations import SMOOTH, Activation, hardtanh, leaky_relu
+from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.normalisation import Normalisation
@@ -83,7 +83,18 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
             yield from _parts(part, key if name == "module" else f"{name}.{key}")
         if kind is Residual:
             yield name, "end"
-    elif kind in (nn.Linear, LowRank, nn.Identity, nn.Flatten, *_PIECES, *_PLAIN, *_POOLS, *_AVERAGES, *_CONVOLUTIONS, *NORMS):
+    elif kind in (
+        nn.Linear,
+        LowRank,
+        nn.Identity,
+        nn.Flatten,
+        *_PIECES,
+        *_PLAIN,
+        *_POOLS,
+        *_AVERAGES,
+        *_CONVOLUTIONS,
+        *NORMS,
+    ):
         yield name, module
     else:
         raise InputError(

@@ -138,7 +138,11 @@ CLAIMS = (
             laws=(Eq(_bound(_k + 1), _norm(_k) * _bound(_k) + _slope(_k) * _reach(_k)), _products.laws[1]),
         ),
         Inequality(
-            a * x + y * d + x * y, "<=", formulas.product_radius(a, v, d, u), given=(x <= u, y <= v), name="a product of two balls"
+            a * x + y * d + x * y,
+            "<=",
+            formulas.product_radius(a, v, d, u),
+            given=(x <= u, y <= v),
+            name="a product of two balls",
         ),
         letters={
             _k: "number of a layer",

@@ -12,9 +12,9 @@ from flint import arb
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.activations import SMOOTH, activation
 from lastiterate.numeric.losses.certified import logistic_regression, softmax_regression
 from lastiterate.numeric.networks import constants
-from lastiterate.numeric.networks.activations import SMOOTH, activation
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.convolutions import average_pool, convolution
 from lastiterate.numeric.networks.derivatives import derivatives
