@@ -95,6 +95,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "shuffled",
             "certified",
             "networks",
+            "normalisation",
             "layers",
             "contraction",
             "attacked",

@@ -13,12 +13,12 @@ Source: docs/proofs/constants.md (claims ours/certified/*).
 
 from dataclasses import dataclass
 from math import inf, isfinite
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from flint import arb
 
 from lastiterate.numeric.errors import InputError, count, positive, within
+from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -57,25 +57,6 @@ class LossConstants:
 
 
 _LOGISTIC: Final = "logistic loss"
-
-
-class Activation(NamedTuple):
-    """Upper bounds of |phi|, |phi'| and |phi''|, and whether phi(0) = 0."""
-
-    bound: float
-    slope: float
-    curvature: float
-    through_zero: bool
-
-
-ACTIVATIONS: Final = MappingProxyType(
-    {
-        "tanh": Activation(1.0, 1.0, 0.7698003589195011, through_zero=True),  # 4 / (3 sqrt 3)
-        "sigmoid": Activation(1.0, 0.25, 0.09622504486493764, through_zero=False),  # an eighth of it
-        "gelu": Activation(inf, 1.1289041452, 0.7978845608028655, through_zero=True),  # at sqrt 2; sqrt(2 / pi)
-    }
-)
-"""The activations whose constants are known; every figure is rounded up."""
 
 
 def logistic_regression(
@@ -128,7 +109,7 @@ def two_layer(
         first_norm: greatest spectral norm of (W1, b1) on the domain: at its centre plus the radius.
         second_norm: greatest spectral norm of W2 on the domain.
         hidden: number of hidden units.
-        activation: one of `ACTIVATIONS`.
+        activation: one of `lastiterate.numeric.losses.activations.SMOOTH`.
         scale: factor of the loss.
 
     Returns:
@@ -137,12 +118,12 @@ def two_layer(
     Raises:
         InputError: a number out of its range, or an activation whose constants are not known.
     """
-    if activation not in ACTIVATIONS:
+    if activation not in SMOOTH:
         raise InputError(
-            f"activation needs one of {', '.join(ACTIVATIONS)}, got activation={activation!r}; "
+            f"activation needs one of {', '.join(SMOOTH)}, got activation={activation!r}; "
             "ReLU has no smoothness constant, since its gradients jump."
         )
-    phi = ACTIVATIONS[activation]
+    phi = SMOOTH[activation]
     with precision():
         r, first, second, factor = (
             exact(positive(name, value))
@@ -153,11 +134,13 @@ def two_layer(
                 ("scale", scale),
             )
         )
-        outputs = count("hidden", hidden) * exact(phi.bound) ** 2
-        if phi.through_zero:  # |phi(u)| <= slope |u|
-            outputs = min(outputs, (exact(phi.slope) * first * r) ** 2, key=upper)
-        jacobian = outputs + 1 + (exact(phi.slope) * second * r) ** 2
-        bent, mixed = exact(phi.curvature) * second * r**2, exact(phi.slope) * r
+        slope, width = phi.steepest, count("hidden", hidden)
+        linear = (
+            arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r
+        ) ** 2  # |phi(u)| <= |phi(0)| + slope |u|
+        outputs = min(width * exact(phi.bound) ** 2, linear, key=upper)
+        jacobian = outputs + 1 + (slope * second * r) ** 2
+        bent, mixed = phi.most_curved * second * r**2, slope * r
         hessian = (bent + (bent**2 + 4 * mixed**2).sqrt()) / 2
         root = arb(2).sqrt()
         return LossConstants(

@@ -10,6 +10,7 @@ from flint import arb
 from lastiterate.numeric.networks.matrices import (
     Floats,
     MatrixBall,
+    Slopes,
     as_float,
     length,
     raised,
@@ -36,10 +37,15 @@ class Spread:
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
 
-    def stretched(self, slopes: Floats) -> "Spread":
-        """Of the vector after a map whose entry i has a slope of at most ``slopes[i]`` in absolute value."""
-        each = raised(slopes * self.each, 1)
-        return Spread(each, (self.total * exact(float(slopes.max(initial=0.0)))).min(length(each)))
+    def stretched(self, slopes: Slopes | MatrixBall) -> "Spread":
+        """Of the vector after a map whose derivative is one of these wherever the vector may be."""
+        if isinstance(slopes, MatrixBall):
+            turned = as_float(slopes.radius * self.total)
+            near = raised(np.abs(slopes.center) @ self.each, len(self.each) + 1)
+            each = raised(np.minimum(near, row_lengths(slopes.center) * as_float(self.total)) + turned, 3)
+            return Spread(each, (slopes.norm * self.total).min(length(each)))
+        each = raised(slopes.above * self.each, 1)
+        return Spread(each, (self.total * slopes.largest).min(length(each)))
 
 
 def box(each: Floats) -> Spread:

@@ -215,7 +215,7 @@ def _second_derivative(
                 form[here, moving.index(j)] += most * met
                 form[moving.index(j), here] += most * met
         each = raised(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
-        bend = float(raised((each * found.bends[k].above).max(), 2))
+        bend = as_float(found.bends[k].largest(each, _pulled_norm(found.upward[k], gradient)))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
         form[:count, :count] += bend * np.outer(moved, moved)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.networks.activations import Activation
+from lastiterate.numeric.losses.activations import Activation
 from lastiterate.numeric.networks.layers import Layer, floats
 from lastiterate.numeric.networks.sharing import Sharing
 

@@ -9,15 +9,15 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.networks.activations import Activation
 from lastiterate.numeric.networks.bounds import Affine, Spread, box, reached
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, identity, length
+from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks.responses import Bends, Response, entrywise
 from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact
 
@@ -46,7 +46,7 @@ class Derivatives:
         outer: dh_(l+1)/da_j, or in (V, c), by (l, j).
         upward: the derivative of the outputs in phi_l(a_l), by l.
         slopes: phi_l', by l.
-        bends: phi_l'', by l; within infinity of 0 at a kink.
+        bends: phi_l'', by l.
         entering: h_(l-1), by l, and the outputs at the end.
         outputs: the outputs at the centre, shape (outputs,).
         spread: how far the outputs may be from there.
@@ -57,8 +57,8 @@ class Derivatives:
     inner: dict[tuple[int, int], MatrixBall]
     outer: dict[tuple[int, int], MatrixBall]
     upward: list[MatrixBall]
-    slopes: list[Slopes]
-    bends: list[Slopes]
+    slopes: list[Slopes | MatrixBall]
+    bends: list[Bends]
     entering: list[State]
     outputs: Floats
     spread: Spread
@@ -74,7 +74,7 @@ def derivatives(
     sizes: dict[int, arb] = {}
     inner: dict[tuple[int, int], MatrixBall] = {}
     outer: dict[tuple[int, int], MatrixBall] = {}
-    slopes, bends = [], []
+    slopes, bends = list[Slopes | MatrixBall](), list[Bends]()
     for k, (layer, map_) in enumerate(zip(layers, affine, strict=True)):
         before = states[-1]
         for j in sizes:
@@ -87,20 +87,21 @@ def derivatives(
         step = reached(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
         moved = map_.image(before.moved).plus(box(rounding)).plus(step)
         moved = moved.least(still.plus(reached(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
-        found, bend = _ranges(layer.phi, center, moved.each)
-        slopes.append(found)
-        bends.append(bend)
+        phi = layer.phi
+        found = phi.response(center, moved) if isinstance(phi, Normalisation) else entrywise(phi, center, moved)
+        slopes.append(found.slopes)
+        bends.append(found.bends)
         skipped = _passed(layer, states[k + 1 - layer.skip]) if layer.skip else None
         for j in sizes:
-            outer[k, j] = inner[k, j].after(found)
+            outer[k, j] = inner[k, j].after(found.slopes)
             if layer.skip and (k - layer.skip, j) in outer:
                 passed = outer[k - layer.skip, j]
                 outer[k, j] = outer[k, j].plus(layer.bypass.still.times(passed) if layer.bypass else passed)
-        states.append(_after(layer, center, still, moved, found, skipped))
+        states.append(_after(found, still, moved, skipped))
         total = states[-1].still.plus(reached(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
         states[-1] = State(states[-1].center, states[-1].still, states[-1].moved.least(total))
     upward = _upward(layers, affine, slopes)
-    kinked = next((k for k, bend in enumerate(bends) if not np.isfinite(bend.spread).all()), None)
+    kinked = next((k for k, bend in enumerate(bends) if not bend.finite), None)
     last = states[-1]
     return Derivatives(sizes, inner, outer, upward, slopes, bends, states, last.center, last.moved, kinked)
 
@@ -120,7 +121,9 @@ def in_parameters(layer: Layer, sharing: Sharing, before: State) -> MatrixBall:
     return sharing.derivative(before.center, spread.each, spread.total, channels, **moves)
 
 
-def _upward(layers: Sequence[Layer], affine: Sequence[Affine], slopes: list[Slopes]) -> list[MatrixBall]:
+def _upward(
+    layers: Sequence[Layer], affine: Sequence[Affine], slopes: Sequence[Slopes | MatrixBall]
+) -> list[MatrixBall]:
     """The derivative of the outputs in h_1, ..., h_depth."""
     depth = len(layers)
     found: list[MatrixBall] = [identity(len(affine[-1].weight))]
@@ -143,31 +146,15 @@ def _passed(layer: Layer, state: State) -> State:
     return State(center, still, moved)
 
 
-def _after(layer: Layer, center: Floats, still: Spread, moved: Spread, slopes: Slopes, skipped: State | None) -> State:
+def _after(found: Response, still: Spread, moved: Spread, skipped: State | None) -> State:
     """h from a: values at the centre with their roundings, and the spreads times the slopes."""
-    exactly = [layer.phi.value(exact(a)) for a in center.tolist()]
-    values = np.array([float(value.mid()) for value in exactly])
-    off = box(np.array([as_float(abs(v - exact(c))) for v, c in zip(exactly, values.tolist(), strict=True)]))
-    still, moved = (one.stretched(slopes.above).plus(off) for one in (still, moved))
+    still, moved = (one.stretched(found.slopes) for one in (still, moved))
+    if found.most is not None:
+        still, moved = still.least(found.most), moved.least(found.most)
+    off = box(found.off)
+    still, moved = still.plus(off), moved.plus(off)
     if skipped is None:
-        return State(values, still, moved)
-    total = values + skipped.center
+        return State(found.values, still, moved)
+    total = found.values + skipped.center
     rounded = box(np.abs(total) * 2.0**-52 + 1e-290)
     return State(total, still.plus(skipped.still).plus(rounded), moved.plus(skipped.moved).plus(rounded))
-
-
-def _ranges(phi: Activation, center: Floats, spread: Floats) -> tuple[Slopes, Slopes]:
-    """The ranges of phi' and of phi''."""
-    ends = [
-        (exact(a) - exact(off), exact(a) + exact(off)) for a, off in zip(center.tolist(), spread.tolist(), strict=True)
-    ]
-    return _around([phi.slopes(*one) for one in ends]), _around([phi.curvatures(*one) for one in ends])
-
-
-def _around(ranges: list[tuple[arb, arb]]) -> Slopes:
-    middles, radii = [], []
-    for least, most in ranges:
-        middle = float(((least + most) / 2).mid())
-        middles.append(middle if isfinite(middle) else 0.0)
-        radii.append(as_float((most - exact(middles[-1])).max(exact(middles[-1]) - least)))
-    return Slopes(np.array(middles), np.array(radii))

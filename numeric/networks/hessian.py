@@ -13,7 +13,7 @@ from flint import arb
 
 from lastiterate.numeric.networks.derivatives import Derivatives, in_parameters
 from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.matrices import MatrixBall, Slopes, raised
+from lastiterate.numeric.networks.matrices import MatrixBall
 from lastiterate.numeric.networks.outputs import Gradient, OutputLoss
 from lastiterate.numeric.networks.sharing import Sharing
 
@@ -50,18 +50,11 @@ class Hessian:
         """
         total = self._flat
         for k, moved in self._inner.items():
-            total = total.plus(moved.turned.times(moved.after(self._bends(k, gradient))))
+            bends = self._found.bends[k].form(*gradient.before(self._found.upward[k]))
+            total = total.plus(moved.turned.times(moved.after(bends)))
             if self._layers[k].weight_moves and k - 1 in self._outer:
                 total = total.plus(self._mixed(k, gradient))
         return total
-
-    def _bends(self, k: int, gradient: Gradient) -> Slopes:
-        """U_k^T g times phi_k'', as a diagonal matrix."""
-        at, off = gradient.before(self._found.upward[k])
-        bends = self._found.bends[k]
-        middle = at * bends.middle
-        spread = np.abs(at) * bends.spread + off.each * bends.above + np.abs(middle) * 2.0**-52
-        return Slopes(middle, raised(spread, 4))
 
     def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
         """Derivatives in a weight of layer k and a parameter below it, on both sides of the diagonal."""

@@ -14,9 +14,10 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.networks.activations import Activation, PiecewiseLinear, Smooth, activation
+from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, Smooth, activation
 from lastiterate.numeric.networks.bounds import Affine
 from lastiterate.numeric.networks.matrices import Floats, length
+from lastiterate.numeric.networks.normalisation import Normalisation
 from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact
 
@@ -41,7 +42,8 @@ class Layer:
     Attributes:
         weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
         bias: b there, one number a row of the weight; None for no bias.
-        activation: a name that `lastiterate.numeric.networks.activations.activation` knows, or an activation itself.
+        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, or an activation itself,
+            or a `lastiterate.numeric.networks.normalisation.Normalisation`.
         skip: the outputs of so many layers before are added to those of this one; 0 for none, 1 for a residual layer.
         through: the matrix F by which they are multiplied before, shape (outputs, theirs), frozen; None for identity.
         weight_moves, bias_moves: whether the ball moves them; what does not is frozen at the centre.
@@ -54,21 +56,22 @@ class Layer:
 
     weight: ArrayLike
     bias: ArrayLike | None = None
-    activation: str | Activation = "identity"
+    activation: str | Activation | Normalisation = "identity"
     skip: int = 0
     through: ArrayLike | None = None
     weight_moves: bool = True
     bias_moves: bool = True
     sharing: Sharing | None = None
     rounded: bool = False
-    phi: Activation = field(init=False, repr=False)
+    phi: Activation | Normalisation = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         weight = floats("weight", self.weight, 2)
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
-        phi = self.activation if isinstance(self.activation, Smooth | PiecewiseLinear) else activation(self.activation)
+        known = isinstance(self.activation, Smooth | PiecewiseLinear | Normalisation)
+        phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(
                 f"sharing needs a Sharing or None, got sharing={self.sharing!r:.60}; give convolution(...)."

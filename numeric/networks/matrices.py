@@ -22,7 +22,8 @@ Floats = NDArray[np.float64]
 """Numbers in float64, of any shape."""
 
 _U: Final = 2.0**-53
-_TINY: Final = 1e-290
+TINY: Final = 1e-290
+"""More than what is lost to underflow in any of these operations."""
 
 
 def gamma(operations: int) -> arb:
@@ -37,7 +38,7 @@ def gamma(operations: int) -> arb:
 
 def raised(values: Floats, operations: int) -> Floats:
     """At least what nonnegative numbers would be if none of so many operations (+, *, /, sqrt) had been rounded."""
-    above: Floats = values * (1.0 + 4.0 * (operations + 4) * _U) + _TINY
+    above: Floats = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
 
 
@@ -80,7 +81,7 @@ def spectral_norm(matrix: Floats) -> arb:
     if not skew < 1:
         return all_together
     found = gram.sqrt() + gamma(columns) * lengths * sizes[0]
-    norm = exact(scale) * (found / (1 - skew).sqrt() + exact(_TINY))
+    norm = exact(scale) * (found / (1 - skew).sqrt() + exact(TINY))
     return norm if upper(norm) < upper(all_together) else all_together
 
 
@@ -139,25 +140,29 @@ class MatrixBall:
         """A ball that has every product of a matrix of this ball and one of the other."""
         off = gamma(self.center.shape[1]) * length(self.center) * length(other.center)
         spread = self.center_norm * other.radius + self.radius * other.norm
-        return MatrixBall(self.center @ other.center, spread + off + exact(_TINY))
+        return MatrixBall(self.center @ other.center, spread + off + exact(TINY))
 
-    def after(self, slopes: Slopes) -> "MatrixBall":
-        """A ball that has every D A, D one of the diagonal matrices and A in this ball."""
+    def after(self, slopes: "Slopes | MatrixBall") -> "MatrixBall":
+        """A ball that has every D A, D one of the diagonal matrices, or of the other ball, and A in this ball."""
+        if isinstance(slopes, MatrixBall):
+            return slopes.times(self)
         product, spread = slopes.middle[:, None] * self.center, slopes.spread[:, None] * self.center
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
-    def before(self, slopes: Slopes) -> "MatrixBall":
+    def before(self, slopes: "Slopes | MatrixBall") -> "MatrixBall":
         """A ball that has every A D."""
+        if isinstance(slopes, MatrixBall):
+            return self.times(slopes)
         product, spread = self.center * slopes.middle, self.center * slopes.spread
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
     def plus(self, other: "MatrixBall") -> "MatrixBall":
         """A ball that has every sum."""
         total = self.center + other.center
-        return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(_TINY))
+        return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(TINY))
 
     def _scaled(self, product: Floats, spread: Floats, slopes: Slopes) -> arb:
-        off = gamma(2) * (length(product) + length(spread)) + exact(_TINY)
+        off = gamma(2) * (length(product) + length(spread)) + exact(TINY)
         return slopes.largest * self.radius + spectral_norm(spread) + off
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.networks.activations import SMOOTH
+from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.networks.bounds import Spread
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, row_lengths
 from lastiterate.numeric.rounding import exact

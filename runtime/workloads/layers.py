@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.numeric.networks.activations import SMOOTH, Activation, hardtanh, leaky_relu
+from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
+from lastiterate.numeric.networks.normalisation import Normalisation
 from lastiterate.runtime.workloads.modules import LowRank, Residual
+from lastiterate.runtime.workloads.norms import NORMS, learned, normalised
 
 _PLAIN: Final = MappingProxyType({nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.Softplus: "softplus", nn.GELU: "gelu"})
 _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
@@ -28,7 +30,7 @@ _PIECES: Final = (nn.ReLU, nn.LeakyReLU, nn.Hardtanh, nn.ReLU6)
 _THRESHOLD: Final = 20.0
 _SUPPORTED: Final = (
     "Linear, LowRank, Conv, AvgPool, Flatten, Identity, Tanh, Sigmoid, Softplus, GELU, ReLU, LeakyReLU, Hardtanh, "
-    "Residual"
+    "LayerNorm, RMSNorm, GroupNorm, BatchNorm, Residual"
 )
 
 
@@ -81,7 +83,18 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
             yield from _parts(part, key if name == "module" else f"{name}.{key}")
         if kind is Residual:
             yield name, "end"
-    elif kind in (nn.Linear, LowRank, nn.Identity, nn.Flatten, *_PIECES, *_PLAIN, *_POOLS, *_AVERAGES, *_CONVOLUTIONS):
+    elif kind in (
+        nn.Linear,
+        LowRank,
+        nn.Identity,
+        nn.Flatten,
+        *_PIECES,
+        *_PLAIN,
+        *_POOLS,
+        *_AVERAGES,
+        *_CONVOLUTIONS,
+        *NORMS,
+    ):
         yield name, module
     else:
         raise InputError(
@@ -140,6 +153,8 @@ class _Reader:
             self._low_rank(part)
         elif isinstance(part, (*_CONVOLUTIONS, *_AVERAGES)):
             self._windows(name, part)
+        elif isinstance(part, NORMS):
+            self._norm(name, part)
         elif isinstance(part, nn.Flatten):
             self._shape = None if self._shape is None else (prod(self._shape),)
         elif not isinstance(part, nn.Identity):
@@ -175,6 +190,21 @@ class _Reader:
         self.found.append(_averaged(part, self._shape) if isinstance(part, _AVERAGES) else _conv(part, self._shape))
         self._shape = tuple(after)
 
+    def _norm(self, name: str, part: nn.Module) -> None:
+        """A norm as an activation of what stands before it, and what it learns as a layer."""
+        shape = self._shape or ((self.found[-1].outputs,) if self.found else tuple(np.shape(part.weight)))  # type: ignore[arg-type]
+        width, phi = prod(shape), normalised(name, part, shape)
+        if width**2 > LARGEST:
+            self.large = f"not known: {name}={type(part).__name__} has {width} entries, too many for a proof"
+            return
+        if isinstance(phi, Normalisation):
+            if not self.found:
+                self.found.append(_frozen_identity(width, SMOOTH["identity"]))
+            self._activate(phi, name)
+        else:
+            self.found += phi
+        self.found += learned(part, shape)
+
     def _low_rank(self, part: LowRank) -> None:
         """A and B one after the other, and W on the way past them."""
         through, down, up = (_linear(one) for one in (part.linear, part.down, part.up))
@@ -189,7 +219,7 @@ class _Reader:
             )
         )
 
-    def _activate(self, phi: Activation, name: str) -> None:
+    def _activate(self, phi: Activation | Normalisation, name: str) -> None:
         """Put an activation behind the last layer, or behind a frozen identity where that is not its own."""
         if not self.found:
             raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
@@ -252,5 +282,5 @@ def _averaged(module: nn.Module, shape: tuple[int, ...]) -> Layer:
     return average_pool(shape, module.kernel_size, stride=module.stride, padding=module.padding)  # type: ignore[arg-type]
 
 
-def _frozen_identity(width: int, phi: Activation) -> Layer:
+def _frozen_identity(width: int, phi: Activation | Normalisation) -> Layer:
     return Layer(np.eye(width), None, phi, weight_moves=False, bias_moves=False)

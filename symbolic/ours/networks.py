@@ -11,6 +11,7 @@ from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, 
 from sympy.core.relational import Relational
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.formulas import networks as formulas
 from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.papers import proof
 
@@ -62,8 +63,8 @@ _spread = Induction(
     Le(_distance(_k), _bound(_k)),
     (Eq(_distance(0), 0), Eq(_bound(0), 0)),
     (
-        Eq(_bound(_k + 1), _slope(_k) * (_norm(_k) * _bound(_k) + r * _size(_k))),
-        Le(_distance(_k + 1), _slope(_k) * (_norm(_k) * _distance(_k) + r * _size(_k))),
+        Eq(_bound(_k + 1), formulas.layer_spread(_bound(_k), _norm(_k), r, _size(_k), _slope(_k))),
+        Le(_distance(_k + 1), formulas.layer_spread(_distance(_k), _norm(_k), r, _size(_k), _slope(_k))),
     ),
     name="distance from the centre, layer by layer",
 )
@@ -73,8 +74,8 @@ _products = Induction(
     Le(_distance(_k), _bound(_k)),
     (Eq(_distance(0), 0), Eq(_bound(0), 0)),
     (
-        Eq(_bound(_k + 1), _norm(_k) * _bound(_k) + _slope(_k) * (_reach(_k) + _bound(_k))),
-        Le(_distance(_k + 1), _norm(_k) * _distance(_k) + _slope(_k) * (_reach(_k) + _distance(_k))),
+        Eq(_bound(_k + 1), formulas.product_radius(_norm(_k), _slope(_k), _reach(_k), _bound(_k))),
+        Le(_distance(_k + 1), formulas.product_radius(_norm(_k), _slope(_k), _reach(_k), _distance(_k))),
     ),
     name="distance of a product of matrices from the product of the centres",
 )
@@ -97,7 +98,7 @@ CLAIMS = (
         "Where slope and curvature of tanh and GELU turn: zeros of phi'' and phi'''",
         proof(_PAGE, "Activations"),
         # u = tanh; its derivative is 1 - u^2.
-        Identity(Derivative(-2 * h * (1 - h**2), h), 2 * (3 * h**2 - 1), "tanh''' over tanh'"),
+        Identity(Derivative(formulas.tanh_curvature(h), h), 2 * (3 * h**2 - 1), "tanh''' over tanh'"),
         Identity(Derivative(_gelu, xi), (2 - xi**2) * _bell, "GELU''"),
         Identity(Derivative((2 - xi**2) * _bell, xi), xi * (xi**2 - 4) * _bell, "GELU'''"),
     ),
@@ -137,7 +138,11 @@ CLAIMS = (
             laws=(Eq(_bound(_k + 1), _norm(_k) * _bound(_k) + _slope(_k) * _reach(_k)), _products.laws[1]),
         ),
         Inequality(
-            a * x + y * d + x * y, "<=", a * u + v * (d + u), given=(x <= u, y <= v), name="a product of two balls"
+            a * x + y * d + x * y,
+            "<=",
+            formulas.product_radius(a, v, d, u),
+            given=(x <= u, y <= v),
+            name="a product of two balls",
         ),
         letters={
             _k: "number of a layer",

@@ -44,7 +44,7 @@ from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import moved, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block
-from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
+from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep
 from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.projected import X as X_SQUARE
@@ -256,7 +256,7 @@ PAIRS = (
     *(
         Pair(f"losses.certified.two_layer ({what})",
              lambda p, i=i: statements.two_layer(p.x, p.z, p.D, min(p.w, (p.y * p.x) ** 2), S.One,
-                                             Rational(certified.ACTIVATIONS["tanh"].curvature))[i],
+                                             networks.largest_tanh_curvature())[i],
              lambda p, what=what: getattr(
                  certified.two_layer(p("x"), first_norm=p("y"), second_norm=p("z"), hidden=int(p.w), activation="tanh",
                                      scale=p("D")), what))

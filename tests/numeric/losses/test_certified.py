@@ -7,9 +7,9 @@ import torch
 from flint import arb
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.losses.certified import (
-    ACTIVATIONS,
     LossConstants,
     logistic_regression,
     softmax_regression,
@@ -19,15 +19,16 @@ from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 
 
-def test_constants_of_the_activations_are_rounded_up() -> None:
+@pytest.mark.parametrize("name", SMOOTH)
+def test_the_largest_slope_and_curvature_are_those_of_a_grid(name: str) -> None:
+    phi = SMOOTH[name]
     with precision():
-        tanh = 4 / (3 * arb(3).sqrt())
-        assert tanh <= exact(ACTIVATIONS["tanh"].curvature) <= tanh * (1 + exact(1e-14))
-        assert tanh / 8 <= exact(ACTIVATIONS["sigmoid"].curvature) <= tanh / 8 * (1 + exact(1e-14))
-        gelu = (2 / arb.pi()).sqrt()
-        assert gelu <= exact(ACTIVATIONS["gelu"].curvature) <= gelu * (1 + exact(1e-14))
-        slope = (1 + arb(1).erf()) / 2 + arb(2).sqrt() * (-arb(1)).exp() / (2 * arb.pi()).sqrt()
-        assert slope <= exact(ACTIVATIONS["gelu"].slope) <= slope * (1 + exact(1e-9))
+        grid = [exact(x / 64) for x in range(-2560, 2561)]
+        for curve, most in ((phi.slope, phi.steepest), (phi.curvature, phi.most_curved)):
+            largest = max(abs(curve(x)).upper() for x in grid)
+            assert largest * (1 - exact(1e-12)) <= most <= largest * (1 + exact(1e-3))
+        assert all(abs(phi.value(x)) <= exact(phi.bound) for x in grid)
+        assert SMOOTH["tanh"].most_curved.overlaps(4 / (3 * arb(3).sqrt()))
 
 
 def test_the_linear_constants_are_attained() -> None:
@@ -73,10 +74,12 @@ def constants_of(net: "torch.nn.Module", row: "torch.Tensor", activation: str) -
     )
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", SMOOTH)
 def test_two_layers_bound_random_networks(activation: str) -> None:
     torch.manual_seed(0)
-    make = {"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid, "gelu": torch.nn.GELU}[activation]
+    nn = torch.nn
+    kinds = {"identity": nn.Identity, "softplus": nn.Softplus, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "gelu": nn.GELU}
+    make = kinds[activation]
     worst = 0.0
     for _ in range(20):
         net = torch.nn.Sequential(torch.nn.Linear(3, 5), make(), torch.nn.Linear(5, 3)).double()

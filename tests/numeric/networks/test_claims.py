@@ -8,15 +8,16 @@ import pytest
 from flint import arb
 from sympy import Eq, Function, Symbol
 
+from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.networks import constants
-from lastiterate.numeric.networks.activations import SMOOTH
 from lastiterate.numeric.networks.derivatives import derivatives
 from lastiterate.numeric.networks.hessian import Hessian
 from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.matrices import MatrixBall
 from lastiterate.numeric.networks.outputs import Gradient, OutputLoss, cross_entropy
+from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.symbolic.letters import a, d, h, p, u, v, x, xi, y, z
+from lastiterate.symbolic.letters import a, d, h, p, r, u, v, x, xi, y, z
 from lastiterate.symbolic.ours.networks import CLAIMS
 
 _CHECKS: dict[str, Any] = {check.name: check for claim in CLAIMS for check in claim.checks}
@@ -32,11 +33,16 @@ def _law(check: str, defined: Any) -> Any:
     return next(law.rhs for law in _CHECKS[check].laws if isinstance(law, Eq) and law.lhs == defined)
 
 
-def _chain(seed: int) -> tuple[list[Layer], float, np.ndarray]:
+def _chain(seed: int, *, shared: bool = False) -> tuple[list[Layer], float, np.ndarray]:
     """Layers of one neuron where nothing is negative, an input, and a direction of the weights."""
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.2, 1.5, size=4)
-    return [Layer([[w]], None, "softplus") for w in weights], rng.uniform(0.5, 2), rng.uniform(0.1, 1, size=4)
+    sharing = Sharing(1, [[[0]]]) if shared else None
+    return (
+        [Layer([[w]], None, "softplus", sharing=sharing) for w in weights],
+        rng.uniform(0.5, 2),
+        rng.uniform(0.1, 1, size=4),
+    )
 
 
 def _by_the_claim(layers: list[Layer], x0: float, direction: np.ndarray) -> float:
@@ -67,10 +73,11 @@ def _ball(
     return Hessian(layers, at, OutputLoss((gradient,), arb(curvature), root, arb(1))).of(gradient)
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_second_derivative_is_that_of_the_claim(seed: int) -> None:
+def test_the_second_derivative_is_that_of_the_claim(seed: int, *, shared: bool) -> None:
     """Of the ball of Hessians, and of the form in lengths, which is equal where nothing is negative."""
-    layers, x0, direction = _chain(seed)
+    layers, x0, direction = _chain(seed, shared=shared)
     wanted = _by_the_claim(layers, x0, direction)
     with precision():
         nought = exact(0.0)
@@ -103,6 +110,21 @@ def test_an_input_that_is_not_known_widens_the_ball() -> None:
         at, off = Gradient(np.ones(1), arb(0), arb(1)).before(MatrixBall(np.array([[2.0]]), exact(0.5)))
         assert at == [2.0]
         assert (off.each[0], upper(off.total)) == pytest.approx((0.5, 0.5), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distances_pass_a_layer_as_the_claim_says(seed: int) -> None:
+    """An input and a weight that move together, and a slope that is largest at the end of the ball."""
+    weight, x0, near, radius = np.random.default_rng(seed).uniform(0.2, 1.5, size=4).tolist()
+    layer = Layer([[weight]], None, "softplus")
+    with precision():
+        reach = exact(radius)
+        at = derivatives([layer], [layer.affine(reach)], reach, np.array([x0]), exact(near))
+    law = _law("distance from the centre, layer by layer", _at("Y", _K + 1))
+    inside = law.xreplace({_at("N"): weight, _at("Y"): near, _at("S"): x0 + near, r: radius, _at("P"): 1})
+    slope = 1 / (1 + exp(-(weight * x0 + float(inside))))
+    assert upper(at.spread.total) == pytest.approx(slope * float(inside), rel=1e-12)
+    assert at.spread.each[0] == pytest.approx(slope * float(inside), rel=1e-12)
 
 
 def test_a_product_of_balls_is_that_of_the_claim() -> None:

@@ -12,7 +12,10 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import softmax_regression
+from lastiterate.numeric.networks.bounds import none
 from lastiterate.numeric.networks.constants import network_constants
+from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.curvature import top_curvature
@@ -44,6 +47,14 @@ def _adapted() -> nn.Module:
     return nn.Sequential(nn.Linear(3, 4).requires_grad_(requires_grad=False), nn.Tanh(), adapted, nn.Sigmoid(), head)
 
 
+def _drawn(norm: nn.Module) -> nn.Module:
+    """A norm as it is after a training."""
+    for values in (*norm.parameters(), *norm.buffers()):
+        if values.is_floating_point():
+            nn.init.uniform_(values, 0.5, 1.5)
+    return norm
+
+
 _NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "linear": lambda: nn.Linear(3, 2),
     "tanh": lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2, bias=False)),
@@ -72,11 +83,29 @@ _NETWORKS: dict[str, Callable[[], nn.Module]] = {
         nn.Flatten(),
         nn.Linear(8, 2),
     ),
+    "layer norm": lambda: nn.Sequential(
+        nn.Linear(3, 5), _drawn(nn.LayerNorm(5, eps=0.1)), nn.Tanh(), nn.RMSNorm(5, eps=0.1), nn.Linear(5, 2)
+    ),
+    "layer norm at once": lambda: nn.Sequential(nn.LayerNorm(3), nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)),
+    "block of a transformer": lambda: nn.Sequential(
+        nn.Linear(3, 6),
+        Residual(_drawn(nn.LayerNorm(6, eps=0.1)), nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6)),
+        nn.LayerNorm(6, eps=0.1, elementwise_affine=False),
+        nn.Linear(6, 2),
+    ),
+    "group norm": lambda: nn.Sequential(
+        nn.Conv1d(1, 4, 2), _drawn(nn.GroupNorm(2, 4, eps=0.1)), nn.GELU(), nn.Flatten(), nn.Linear(12, 2)
+    ),
+    "batch norm": lambda: nn.Sequential(
+        nn.Conv1d(1, 4, 2), _drawn(nn.BatchNorm1d(4)).eval(), nn.GELU(), nn.Flatten(), nn.Linear(12, 2)
+    ),
     "frozen conv": lambda: nn.Sequential(
         nn.Conv2d(1, 2, 2).requires_grad_(requires_grad=False), nn.Tanh(), nn.Conv2d(2, 2, (2, 1)), nn.Flatten()
     ),
 }
-_SHAPES: dict[str, tuple[int, ...]] = {"conv": (1, 3), "conv in groups": (2, 3, 4), "frozen conv": (1, 3, 2)}
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "conv": (1, 3), "conv in groups": (2, 3, 4), "frozen conv": (1, 3, 2), "group norm": (1, 4), "batch norm": (1, 4)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", _NETWORKS)
@@ -117,7 +146,12 @@ def test_outputs_are_those_of_the_module() -> None:
         }
         for layer in layers:
             bias = np.repeat(np.asarray(layer.bias), layer.outputs // len(np.asarray(layer.bias)))
-            out = known[layer.phi.name](torch.tensor(layer.matrix @ states[-1] + bias)).numpy()
+            before = layer.matrix @ states[-1] + bias
+            if isinstance(layer.phi, Normalisation):
+                with precision():
+                    out = layer.phi.response(before, none(len(before))).values
+            else:
+                out = known[layer.phi.name](torch.tensor(before)).numpy()
             if layer.skip:
                 passed = states[len(states) - layer.skip]
                 out = out + (passed if layer.through is None else np.asarray(layer.through) @ passed)
@@ -175,6 +209,8 @@ def _shared() -> nn.Module:
         (lambda: nn.Sequential(nn.Linear(3, 2), nn.Softplus(beta=2)), "default settings, got 1=Softplus"),
         (lambda: nn.Sequential(nn.Tanh(), nn.Linear(3, 2)), "a linear layer first, got 0=tanh"),
         (lambda: nn.Sequential(nn.Linear(3, 2), Residual(nn.Identity())), "A Residual needs a linear layer"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4, eps=0.0)), "a norm with eps > 0, got 1=LayerNorm"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.RMSNorm(4)), "a norm with eps > 0, got 1=RMSNorm"),
         (_shared, "parameters of their own"),
         (_hooked, "default settings"),
         (lambda: nn.Sequential(_hooked()), "default settings"),
@@ -191,6 +227,8 @@ def test_convolutions_need_a_shape_and_room() -> None:
     conv = nn.Conv2d(1, 4, 3)
     with pytest.raises(InputError, match="module=Conv2d needs the shape of an input"):
         constants_of_network(1.0)(conv, 0.1)
+    with pytest.raises(InputError, match=r"a norm over all entries, got 1=LayerNorm.* of inputs of shape=\(4, 2\)"):
+        constants_of_network(1.0, shape=(1, 3))(nn.Sequential(nn.Conv1d(1, 4, 2), nn.LayerNorm(2)), 0.1)
     large = constants_of_network(1.0, shape=(1, 64, 64))(conv, 0.1)
     assert isinf(large.smoothness)
     assert large.statement == "not known: module=Conv2d has 4096 inputs and 15376 outputs, too many for a proof"

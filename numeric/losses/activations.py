@@ -29,6 +29,7 @@ class Smooth:
         value, slope, curvature: phi, phi', phi'' at a point.
         turns: positive zeros of phi'' and, in absolute value, its negative ones; 0 where it is one.
         bends: the same of phi'''.
+        bound: at least |phi| everywhere; infinite where it tends to a slope of 1 far out.
     """
 
     name: str
@@ -37,6 +38,23 @@ class Smooth:
     curvature: Curve
     turns: Callable[[], tuple[arb, ...]]
     bends: Callable[[], tuple[arb, ...]]
+    bound: float = inf
+
+    @property
+    def steepest(self) -> arb:
+        """The largest |phi'| everywhere: at a zero of phi'', or far out."""
+        return _largest(
+            [self.slope(place) for place in self._both(self.turns())], far=1.0 if self.bound == inf else 0.0
+        )
+
+    @property
+    def most_curved(self) -> arb:
+        """The largest |phi''| everywhere: at a zero of phi''', since phi'' vanishes far out."""
+        return _largest([self.curvature(place) for place in self._both(self.bends())], far=0.0)
+
+    @staticmethod
+    def _both(zeros: tuple[arb, ...]) -> list[arb]:
+        return [place for zero in zeros for place in (zero, -zero)]
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
         """An interval that has phi' on [low, high]."""
@@ -87,6 +105,13 @@ def _ends(values: list[arb]) -> tuple[arb, arb]:
     return least, most
 
 
+def _largest(values: list[arb], *, far: float) -> arb:
+    largest = exact(far)
+    for value in values:
+        largest = largest.max(abs(value))
+    return largest
+
+
 def _sigmoid(x: arb) -> arb:
     return 1 / (1 + (-x).exp())
 
@@ -129,6 +154,7 @@ SMOOTH: Final = MappingProxyType(
                 lambda x: -8 * x.tanh() * _bell(2 * x),
                 _origin,
                 lambda: (_steepest_bend(),),
+                bound=1.0,
             ),
             Smooth(
                 "sigmoid",
@@ -137,6 +163,7 @@ SMOOTH: Final = MappingProxyType(
                 lambda x: -(x / 2).tanh() * _bell(x),
                 _origin,
                 lambda: (2 * _steepest_bend(),),
+                bound=1.0,
             ),
             Smooth("softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, _nowhere, _origin),
             Smooth(

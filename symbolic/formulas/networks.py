@@ -1,0 +1,96 @@
+"""A feed-forward network on a ball: how distances pass a layer, and the derivatives of a normalisation.
+
+Letters   a, b norms of the centres of two balls of matrices, rho and tau their radii; X a distance below a layer, N the
+          norm of its weights at the centre, s of its own derivative, R the radius of the parameters, P the largest
+          slope of what follows. Of a normalisation y = z / s, z the input, less its mean in layer norm, d entries,
+          v = |z|^2 / d their variance and s = sqrt(v + eps); n = y / sqrt(d), rho = |n|^2 = v / (v + eps), and c the
+          inner product of n with a direction u of unit length, without a mean in layer norm.
+Source    ours, docs/proofs/network_constants.md.
+"""
+
+from sympy import Expr, Min, Rational, S, sqrt
+
+Pair = tuple[Expr, Expr]
+"""Coefficients of the direction u and of n."""
+
+
+def layer_spread(X: Expr, N: Expr, R: Expr, s: Expr, P: Expr = S.One) -> Expr:
+    """P (N X + R s), the distance from the centre above a layer."""
+    return P * (N * X + R * s)
+
+
+def product_radius(a: Expr, rho: Expr, b: Expr, tau: Expr) -> Expr:
+    """a tau + rho (b + tau), the radius of the product of two balls of matrices."""
+    return a * tau + rho * (b + tau)
+
+
+def tanh_slope(u: Expr) -> Expr:
+    """tanh' where tanh = u."""
+    return 1 - u**2
+
+
+def tanh_curvature(u: Expr) -> Expr:
+    """tanh'' where tanh = u."""
+    return -2 * u * tanh_slope(u)
+
+
+def largest_tanh_curvature() -> Expr:
+    """4 / (3 sqrt 3), the largest |tanh''|, at u = 1 / sqrt 3."""
+    return 4 / (3 * sqrt(3))
+
+
+def deviation(t: Expr, c: Expr, s: Expr, d: Expr) -> Expr:
+    """s along the line z + t u, by |z + t u|^2 = |z|^2 + 2 t sqrt(d) s c + t^2."""
+    return sqrt(s**2 + 2 * t * c * s / sqrt(d) + t**2 / d)
+
+
+def along(t: Expr, c: Expr, s: Expr, d: Expr) -> Pair:
+    """y along the line z + t u, where z = sqrt(d) s n."""
+    return t / deviation(t, c, s, d), sqrt(d) * s / deviation(t, c, s, d)
+
+
+def first(c: Expr, s: Expr) -> Pair:
+    """y' along u: (u - c n) / s."""
+    return 1 / s, -c / s
+
+
+def second(c: Expr, s: Expr, d: Expr) -> Pair:
+    """y'' along u: -(2 c u + (1 - 3 c^2) n) / (s^2 sqrt d)."""
+    scale = -1 / (s**2 * sqrt(d))
+    return 2 * c * scale, (1 - 3 * c**2) * scale
+
+
+def third(c: Expr, s: Expr, d: Expr) -> Pair:
+    """y''' along u: -3 ((1 - 3 c^2) u - c (3 - 5 c^2) n) / (s^3 d)."""
+    scale = -3 / (s**3 * d)
+    return (1 - 3 * c**2) * scale, -c * (3 - 5 * c**2) * scale
+
+
+def squared(pair: Pair, c: Expr, rho: Expr) -> Expr:
+    """The square of the length of a vector with these coefficients."""
+    return pair[0] ** 2 + 2 * pair[0] * pair[1] * c + pair[1] ** 2 * rho
+
+
+def greatest_slope(v: Expr, eps: Expr) -> Expr:
+    """1 / s, at least |y'| wherever the variance is at least v."""
+    return 1 / sqrt(v + eps)
+
+
+def greatest_bend() -> Expr:
+    """|y''| s^2 sqrt(d) at most, attained wherever rho is at least 1/3."""
+    return 2 / sqrt(3)
+
+
+def worst_bend() -> Expr:
+    """|y''| eps sqrt(d) at most, attained at rho = c^2 = 1/5."""
+    return Rational(48, 25) / sqrt(5)
+
+
+def curvature(v: Expr, eps: Expr, d: Expr) -> Expr:
+    """At least |y''| wherever the variance is at least v."""
+    return Min(greatest_bend() / (v + eps), worst_bend() / eps) / sqrt(d)
+
+
+def twist(v: Expr, eps: Expr, d: Expr) -> Expr:
+    """At least |y'''| wherever the variance is at least v: 3 / (s^3 d), attained along every u across n."""
+    return 3 * greatest_slope(v, eps) ** 3 / d
