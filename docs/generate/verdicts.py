@@ -10,7 +10,7 @@ from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.selection import repaired_by
+from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Role
@@ -77,7 +77,7 @@ def _counts() -> str:
 
 def _sections(claims: list[Claim]) -> list[str]:
     locked = read_lock()
-    repairs = repaired_by(CLAIMS)
+    repairs = mending(CLAIMS)
     parts = []
     for verdict in _FAULTY:
         faulty = [claim for claim in claims if locked[claim.key].verdict is verdict]
@@ -123,7 +123,7 @@ def _words(text: str) -> str:
 
 def printed_table() -> str:
     """The printed theorems that speak of a run, with their verdicts and what holds instead."""
-    locked, repairs = read_lock(), repaired_by(CLAIMS)
+    locked, repairs = read_lock(), mending(CLAIMS)
     rows = []
     for theorem in THEOREMS.values():
         kinds = ", ".join(kind.__name__ for kind in theorem.assumptions)

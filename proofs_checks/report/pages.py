@@ -1,5 +1,6 @@
 """The ledger as pages: templates filled in, each page one file that needs nothing else."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
@@ -11,21 +12,24 @@ from markupsafe import Markup
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.plotting.canvas import sketch
 from lastiterate.numeric.store import write_whole
+from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.counts import paper_title
-from lastiterate.proofs_checks.describe import symbols
+from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
-from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
+from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
 from lastiterate.proofs_checks.selection import papers
-from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
 from lastiterate.symbolic.papers import PAPERS
+from lastiterate.symbolic.refutation import Refutation
 
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
@@ -45,6 +49,15 @@ def _templates() -> Environment:
     made.filters["words"] = lambda text: " ".join(text.split()).translate(_ACTIVE)
     made.globals.update(
         quantified=lambda said: as_html(quantified(said)),
+        worded=lambda line: next(as_html([line])),
+        row=row,
+        sentence=refutations.sentence,
+        measured=refutations.measured,
+        measured_text=lambda told: as_text([refutations.measured(told)]),
+        parameters=refutations.parameters,
+        shown=refutations.shown,
+        drawn=_drawn,
+        derivation=derivation,
         statement=lambda check: as_html(of_check(check)),
         inline=inline,
         sign=relation_sign,
@@ -64,6 +77,11 @@ def _templates() -> Environment:
 def _asset(name: str) -> Markup:
     """A style sheet or script of ours, put into the page as it is."""
     return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _drawn(told: Refutation) -> str:
+    """The picture of a refutation as an address that holds it."""
+    return f"data:image/svg+xml;base64,{b64encode(sketch(refutations.picture(told)).encode()).decode()}"
 
 
 def ledger_page(
