@@ -1,4 +1,4 @@
-"""The run that a refuted claim's page shows: its two numbers, rounded towards one another, its words and its picture."""
+"""The run that the page of a refuted claim shows: its words, two numbers, rounded towards one another, a picture."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ _WIDE: Final = 30
 """An axis over a larger ratio is logarithmic."""
 _LONG: Final = 5
 """From this power of ten on a number is written as one."""
+_SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,20 @@ class Shown:
     """The two numbers of a refuted claim as every output has them.
 
     Attributes:
-        claimed: what the statement says, with its direction: "at most 0.08074".
-        true: what holds there: "at least 37.57".
+        claimed: what the statement says: "0.08074".
+        true: what holds there: "37.57".
+        most: words for the side on which the claim is, "at most".
+        least: words for the side on which the truth is, "at least".
     """
 
     claimed: str
     true: str
+    most: str
+    least: str
 
     def __str__(self) -> str:
         """Both, claimed first."""
-        return f"claimed {self.claimed}, true {self.true}"
+        return f"claimed {self.most} {self.claimed}, true {self.least} {self.true}"
 
 
 def shown(refutation: Refutation) -> Shown:
@@ -52,10 +57,7 @@ def shown(refutation: Refutation) -> Shown:
         _rounded(_end(side, refutation.at, up=up), up=up)
         for side, up in ((refutation.claimed, not above), (refutation.true, above))
     )
-    said, held = {"<=": ("at most ", "at least "), "<": ("less than ", "at least "), ">=": ("at least ", "at most ")}[
-        refutation.sign
-    ]
-    return Shown(said + claimed, held + true)
+    return Shown(claimed, true, *_SIDES[refutation.sign])
 
 
 def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> Fraction:
@@ -82,10 +84,10 @@ def sentence(said: Words) -> Line:
     return Line(tuple(parts), text)
 
 
-def measured(refutation: Refutation, free: sp.Symbol | None = None) -> Line:
-    """What both numbers measure, with the parameters of the run put in, the one that a picture varies left out."""
+def measured(refutation: Refutation) -> Line:
+    """What both numbers measure, with the parameters of the run put in."""
     text, *parts = refutation.quantity
-    values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items() if letter != free}
+    values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
     return Line(tuple(part.xreplace(values) for part in parts), text)
 
 
@@ -107,7 +109,8 @@ def _short(value: sp.Expr) -> sp.Expr:
 def lines(refutation: Refutation) -> Iterator[str]:
     """What fails, the run and the two numbers, for a terminal."""
     yield as_text([sentence(refutation.fails)])
-    yield f"at {', '.join(f'{letter} = {sp.sstr(value)}' for letter, value in parameters(refutation))}: {refutation.run}"
+    at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in parameters(refutation))
+    yield f"at {at}: {refutation.run}"
     yield f"{as_text([measured(refutation)])}: {shown(refutation)}"
 
 
@@ -123,8 +126,6 @@ def picture(refutation: Refutation) -> Figure:
     values = (*claimed, *true)
     wide = min(values) > 0 and max(values) > _WIDE * min(values)
     kind, words = (Status.BOUND, "at most") if above else (Status.LOWER, "at least")
-    said = measured(refutation, letter)
-    upward = said.sentence.format(*(f"${sp.latex(part)}$" for part in said.parts))
     panel = Panel(
         curves=(
             Curve("claimed", "claimed", x, claimed, Status.REFUTED, COLORS["orange"], "--", 2.0),
@@ -132,7 +133,7 @@ def picture(refutation: Refutation) -> Figure:
         ),
         top=max(values) * (1.6 if wide else 1.08),
         across=f"${sp.latex(letter)}$",
-        upward=upward,
+        upward=" ",
         logarithmic=max(x) > _WIDE * min(x),
         bottom=min(values) / 1.6 if wide else 0.0,
     )

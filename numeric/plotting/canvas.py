@@ -28,7 +28,7 @@ _LETTERS: Final = 17
 _ACROSS: Final = 4
 """Panels in a row."""
 _WIDTHS: Final = {1: 5.9, 2: 4.7, 3: 4.1}
-_SKETCH: Final = (4.4, 2.7)
+_SKETCH: Final = (4.4, 2.5)
 _LEGEND, _HEIGHT, _LINE = 3.0, 4.9, 0.135  # in inches, as the widths
 
 
