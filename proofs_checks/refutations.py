@@ -114,6 +114,12 @@ def lines(refutation: Refutation) -> Iterator[str]:
     yield f"{as_text([measured(refutation)])}: {shown(refutation)}"
 
 
+def in_one_line(refutation: Refutation) -> str:
+    """The run and both numbers in a line."""
+    _, run, numbers = lines(refutation)
+    return f"{run}; {numbers}"
+
+
 def picture(refutation: Refutation) -> Figure:
     """Claimed against true over one parameter, the others as in the run; both are ends of enclosures."""
     letter, places = refutation.over

@@ -36,6 +36,15 @@ _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\
 """Characters that Markdown takes for markup."""
 
 
+def _asset(name: str) -> Markup:
+    """A style sheet or script of ours, put into the page as it is."""
+    return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+CARD_STYLE: Final = _asset("refutation.css")
+"""The style of `card`."""
+
+
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
     made = Environment(
@@ -66,7 +75,7 @@ def _templates() -> Environment:
         unneeded=unneeded,
         tally=tally,
         refuted=refuted,
-        style=_asset("style.css"),
+        style=_asset("style.css") + CARD_STYLE,
         script=_asset("script.js"),
         version=metadata.version("lastiterate"),
         verdicts=tuple(Verdict),
@@ -74,14 +83,21 @@ def _templates() -> Environment:
     return made
 
 
-def _asset(name: str) -> Markup:
-    """A style sheet or script of ours, put into the page as it is."""
-    return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
-
-
 def _drawn(told: Refutation) -> str:
     """The picture of a refutation as an address that holds it."""
     return f"data:image/svg+xml;base64,{b64encode(sketch(refutations.picture(told)).encode()).decode()}"
+
+
+def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
+    """What comes first on the page of a refuted claim: statement, failure, numbers, picture, and what holds instead.
+
+    Args:
+        claim: a claim with a refutation.
+        instead: the claims that mend it.
+        home: address of the page on which claims stand by key, "" for the page itself.
+    """
+    macros = _templates().get_template("refutation.html.j2").make_module(None)
+    return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
 
 def ledger_page(
