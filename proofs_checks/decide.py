@@ -33,13 +33,14 @@ def decide(claim: Claim) -> ClaimReport:
     else:
         outcomes = tuple(_decided(check, claim) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
+    shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
     left = left_open(claim) if weakest(outcomes) and claim.statement is not None else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
     return ClaimReport(
         key=claim.key,
-        verdict=verdict_of(claim, outcomes, misprint, left),
+        verdict=verdict_of(claim, outcomes, misprint, left, shown),
         grade=weakest(outcomes),
         outcomes=outcomes,
         misprint=misprint,
@@ -47,6 +48,7 @@ def decide(claim: Claim) -> ClaimReport:
         near_misses=tuple(_tried(wrong, claim) for wrong in beside),
         left_open=left,
         seconds=perf_counter() - started,
+        shown=shown,
     )
 
 

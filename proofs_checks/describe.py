@@ -13,10 +13,11 @@ import sympy as sp
 from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.feasible_points import free_symbols
+from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Claim, Consequence, Deduced, Derived, RenyiBound, Tracked, Units
+from lastiterate.symbolic.claim import Check, Claim, Consequence, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
@@ -130,7 +131,24 @@ def _cited(*spans: Span) -> list[str]:
     return [*dict.fromkeys([*always, *(one for span in spans for one in span.cited())])]
 
 
-def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ()) -> str:
+def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
+    """The lines of the derivation of a check that holds by one, a rule a line; none of another check."""
+    if outcome.status is not Status.HELD:
+        return []
+    given = frozenset(claim.assumptions)
+    if isinstance(check, Deduced):
+        return list(_deduced(deduce(check.derivation)))
+    if isinstance(check, Tracked):
+        return list(_derived(track(check.derivation, given)))
+    if isinstance(check, RenyiBound):
+        given = frozenset(one for one in (*given, *check.given) if not one.has(largest_order))
+    if isinstance(check, Derived | RenyiBound):
+        made = derive(check.derivation, given)
+        return list(_derived(made.first, made.second))
+    return []
+
+
+def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:
     """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
     grade = f" ({report.grade})" if report.grade else ""
     lines = [
@@ -143,13 +161,20 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
         lines.append(f"  scope: {report.scope}")
     if claim.repairs:
         lines.append(f"  repairs: {claim.repairs}")
-    if repaired_by:
-        lines.append(f"  what holds instead: {', '.join(repaired_by)}")
+    if claim.source.url:
+        lines.append(f"  {claim.source.url}")
+    told = claim.refutation
+    said = told.says if told is not None and told.says is not None else claim.stated
     lines += ["", "Statement"]
-    if claim.statement is None:
+    if said is None:
         lines.append("  what the checks say, wherever the assumptions hold")
     else:
-        lines.append(indent(as_text(quantified(claim.statement)), "  "))
+        lines.append(indent(as_text(quantified(said)), "  "))
+    if told is not None:
+        fails, run, numbers = refutation_lines(told)
+        lines += ["", "What fails", indent(fails, "  "), "", "Counterexample", indent(run, "  "), f"  {numbers}"]
+    if instead:
+        lines += ["", "What holds instead", *(f"  {one.key}: {one.title}" for one in instead)]
     spare = unneeded(claim)
     conditions = [
         f"{sp.pretty(condition, wrap_line=False)}{NO_CHECK if condition in spare else ''}"
@@ -169,18 +194,7 @@ def describe(claim: Claim, report: ClaimReport, repaired_by: Sequence[str] = ())
             *(f"    Given {one}{NO_CHECK}" for one in unneeded(claim, number)),
             *(f"  {x}" for x in _outcome(outcome)),
         ]
-        if isinstance(check, Deduced) and outcome.status is Status.HELD:
-            lines += [f"    {x}" for x in _deduced(deduce(check.derivation))]
-        given = frozenset(claim.assumptions)
-        if isinstance(check, Derived) and outcome.status is Status.HELD:
-            made = derive(check.derivation, given)
-            lines += [f"    {x}" for x in _derived(made.first, made.second)]
-        if isinstance(check, RenyiBound) and outcome.status is Status.HELD:
-            numbers = frozenset(one for one in (*given, *check.given) if not one.has(largest_order))
-            made = derive(check.derivation, numbers)
-            lines += [f"    {x}" for x in _derived(made.first, made.second)]
-        if isinstance(check, Tracked) and outcome.status is Status.HELD:
-            lines += [f"    {x}" for x in _derived(track(check.derivation, given))]
+        lines += [f"    {x}" for x in derivation(claim, check, outcome)]
     if claim.misprint is not None and report.misprint is not None:
         lines += ["", "As printed", indent(as_text(of_check(claim.misprint)), "    ")]
         lines += [f"  {line}" for line in _outcome(report.misprint)]

@@ -12,12 +12,12 @@ def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(claim.key.split("/")[0] for claim in claims))
 
 
-def repaired_by(claims: Iterable[Claim]) -> dict[str, tuple[str, ...]]:
-    """For the key of a claim that fails, the keys of the claims that mend it."""
-    mended: dict[str, tuple[str, ...]] = {}
+def mending(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:
+    """For the key of a claim that fails, the claims that mend it."""
+    mended: dict[str, tuple[Claim, ...]] = {}
     for claim in claims:
         if claim.repairs:
-            mended[claim.repairs] = (*mended.get(claim.repairs, ()), claim.key)
+            mended[claim.repairs] = (*mended.get(claim.repairs, ()), claim)
     return mended
 
 

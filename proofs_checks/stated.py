@@ -9,6 +9,7 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.refutations import in_one_line
 from lastiterate.symbolic import ledger
 
 
@@ -26,6 +27,7 @@ class Stated:
         reading: how the paper's quantities are read off the run.
         refusal: what the theorem needs and the run has not; empty where it speaks of it.
         why: the claim's remark; empty where it holds.
+        shown: of a refuted claim the run of its page with both numbers; empty elsewhere.
         instead: keys and titles of the claims that mend it.
     """
 
@@ -38,12 +40,14 @@ class Stated:
     reading: str
     refusal: str
     why: str
+    shown: str
     instead: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
         """Everything, a line each."""
         says = f"needs {self.refusal}" if self.epsilon is None else f"({self.order:g}, {self.epsilon:.6g})-RDP"
         lines = [f"{self.title}: {says}", f"{self.verdict}: {self.claim}", f"read as: {self.reading}"]
+        lines += [f"shown: {self.shown}"] if self.shown else []
         lines += [f"why: {self.why}"] if self.why else []
         return "\n".join([*lines, *(f"instead: {key}: {title}" for key, title in self.instead)])
 
@@ -79,5 +83,6 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
         reading=asked.reading,
         refusal=refusal,
         why=claim.remark,
+        shown=in_one_line(claim.refutation) if claim.refutation is not None else "",
         instead=tuple((mend.key, mend.title) for mend in ledger.claims() if mend.repairs == asked.claim),
     )

@@ -56,12 +56,14 @@ from lastiterate.symbolic.kernel.profiles import (
 from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
 from lastiterate.symbolic.notation import PREVIOUS, unit_text
-from lastiterate.symbolic.statement import Exists, ForAll, Statement
+from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Statement
 from lastiterate.symbolic.vectors import Norm
 
 _ALTERED: Final = "The bound sees other parameters than the run: it replaces"
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""
+_RANGES: Final = 2
+"""A minimum of more arguments than this has its ranges on lines of their own."""
 
 
 class Line(NamedTuple):
@@ -267,13 +269,27 @@ def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[L
 def quantified(said: Statement) -> Iterator[Line]:
     """The lines of a statement: its quantifiers with their conditions, then what holds."""
     if not isinstance(said, ForAll | Exists):
-        yield Line((said.lhs, said.rel_op, said.rhs) if isinstance(said, Relational) else (said,))
+        yield from _body(said)
         return
     opening = "For all" if isinstance(said, ForAll) else "For some"
     places = [", ".join(["{}"] * len(parts)) for parts in (said.variables, said.conditions)]
     sentence = f"{opening} {' with '.join(filter(None, places))}:"
     yield Line((*said.variables, *said.conditions), sentence)
     yield from quantified(said.body)
+
+
+def _body(said: sp.Basic) -> Iterator[Line]:
+    """A relation or condition; a minimum over several things is named, and what it is taken over stands below."""
+    wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
+    named = {one: sp.Symbol("M" if len(wide) == 1 else f"M_{place}") for place, one in enumerate(wide, 1)}
+    shown = said.xreplace(named)
+    yield Line((shown.lhs, shown.rel_op, shown.rhs) if isinstance(shown, Relational) else (shown,))
+    for one, letter in named.items():
+        value, *over = one.args
+        yield Line((letter, "=", sp.Function("min")(value)))
+        ranges = [part for part in over if isinstance(part, sp.Tuple)]
+        yield from _listed("over", "{} in [{}, {}]", ((*part,) for part in ranges))
+        yield from _listed("where", "{}", ((part,) for part in over if part not in ranges))
 
 
 def as_text(lines: Iterable[Line]) -> str:

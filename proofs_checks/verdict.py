@@ -116,6 +116,7 @@ class ClaimReport:
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.near_misses`.
         left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.conclusion`.
         seconds: time it took to decide, mutants and near misses included.
+        shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.refutation`.
     """
 
     key: str
@@ -127,12 +128,13 @@ class ClaimReport:
     near_misses: tuple[Outcome, ...]
     left_open: str
     seconds: float
+    shown: Outcome | None = None
 
     @property
     def errs(self) -> bool:
         """Tell whether an engine raised instead of answering."""
-        printed = () if self.misprint is None else (self.misprint,)
-        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *printed, *self.tried))
+        beside = [outcome for outcome in (self.misprint, self.shown) if outcome is not None]
+        return any(outcome.status is Status.ERROR for outcome in (*self.outcomes, *beside, *self.tried))
 
     @property
     def scope(self) -> str:
@@ -205,14 +207,23 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
 
 
-def verdict_of(claim: Claim, outcomes: tuple[Outcome, ...], misprint: Outcome | None, left_open: str = "") -> Verdict:
+def verdict_of(
+    claim: Claim,
+    outcomes: tuple[Outcome, ...],
+    misprint: Outcome | None,
+    left_open: str = "",
+    shown: Outcome | None = None,
+) -> Verdict:
     """The verdict on a claim from the outcomes of its checks.
 
-    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof. When all hold, a claim
+    Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof; a statement whose page
+    shows a run is REFUTED only if that run refutes it, too. When all hold, a claim
     with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim whose evidence
     has a scope, or leaves something of its statement open, is SUPPORTED, another is PROVED. A test of the code that
     found nothing is TESTED, no more. Everything else is UNDECIDED.
     """
+    if shown is not None and shown.status is not Status.REFUTED:
+        return Verdict.UNDECIDED
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
     if weakest(outcomes) is None:

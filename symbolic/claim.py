@@ -39,6 +39,7 @@ from lastiterate.symbolic.measured import Certified as Certified
 from lastiterate.symbolic.measured import Simulated as Simulated
 from lastiterate.symbolic.measured import UpperBound as UpperBound
 from lastiterate.symbolic.papers import Source as Source
+from lastiterate.symbolic.refutation import Refutation as Refutation
 from lastiterate.symbolic.relations import Relation as Relation
 from lastiterate.symbolic.statement import Statement, derived
 from lastiterate.symbolic.vector_checks import NormBound as NormBound
@@ -81,6 +82,7 @@ class Claim:
         misprint: the check as printed, where ``checks`` hold its evident reading; it must be refuted,
             and the verdict is then TYPO.
         repairs: key of the claim that this one mends.
+        refutation: for a statement that is refuted, the run that its page shows; it is decided with the checks.
         remark: for a reader of a verdict other than PROVED: what is claimed, what fails, what is true instead. Lines
             are joined.
     """
@@ -94,6 +96,7 @@ class Claim:
     letters: Mapping[Symbol, str]
     misprint: Check | None
     repairs: str
+    refutation: Refutation | None
     remark: str
     role: ClassVar[Role] = Role.STATEMENT
 
@@ -108,6 +111,7 @@ class Claim:
         letters: Mapping[Symbol, str] = MappingProxyType({}),
         misprint: Check | None = None,
         repairs: str = "",
+        refutation: Refutation | None = None,
         remark: str = "",
     ) -> None:
         conditions = (assumptions,) if isinstance(assumptions, Boolean) else assumptions
@@ -115,6 +119,7 @@ class Claim:
         words = " ".join(remark.split())
         vars(self).update(key=key, title=title, source=source, checks=checks, assumptions=said)
         vars(self).update(statement=statement, letters=letters, misprint=misprint, repairs=repairs, remark=words)
+        vars(self).update(refutation=refutation)
 
     @property
     def stated(self) -> Statement | None:

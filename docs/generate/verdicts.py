@@ -10,7 +10,8 @@ from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.selection import repaired_by
+from lastiterate.proofs_checks.report.pages import CARD_STYLE, card
+from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Role
@@ -52,7 +53,7 @@ _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 
 def verdict_page() -> str:
     """The page as Markdown, with tables in HTML."""
-    parts = [_LEAD, _counts()]
+    parts = [_LEAD, _counts(), f"<style>{CARD_STYLE}</style>\n".replace("\n\n", "\n")]
     for paper, group in groupby(CLAIMS, key=_paper):
         parts.append(f"## {paper_title(paper)}\n")
         parts += _sections(list(group))
@@ -77,11 +78,14 @@ def _counts() -> str:
 
 def _sections(claims: list[Claim]) -> list[str]:
     locked = read_lock()
-    repairs = repaired_by(CLAIMS)
-    parts = []
+    repairs = mending(CLAIMS)
+    parts: list[str] = []
     for verdict in _FAULTY:
         faulty = [claim for claim in claims if locked[claim.key].verdict is verdict]
-        if faulty:
+        if faulty and verdict is Verdict.REFUTED:
+            parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
+            parts += [_refuted(claim, repairs.get(claim.key, ())) for claim in faulty]
+        elif faulty:
             rows = "".join(_faulty(claim, repairs.get(claim.key, ())) for claim in faulty)
             head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
             parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
@@ -93,6 +97,10 @@ def _sections(claims: list[Claim]) -> list[str]:
             head = "<tr><th>Claim</th><th>Evidence</th></tr>"
             parts.append(f"<details><summary>{len(sound)} {words}</summary>{_table(head, rows)}</details>\n")
     return parts
+
+
+def _mends(claims: Sequence[Claim], page: str = "") -> str:
+    return _links([claim.key for claim in claims], page)
 
 
 def _links(keys: Sequence[str], page: str = "") -> str:
@@ -108,8 +116,16 @@ def _name(claim: Claim) -> str:
     return f'<td>{_words(claim.title)}{ours}<br><code id="{claim.key}">{claim.key}</code></td>'
 
 
-def _faulty(claim: Claim, instead: Sequence[str]) -> str:
-    return f"<tr>{_name(claim)}<td>{_words(claim.remark)}</td><td>{_links(instead)}</td></tr>\n"
+def _faulty(claim: Claim, instead: Sequence[Claim]) -> str:
+    return f"<tr>{_name(claim)}<td>{_words(claim.remark)}</td><td>{_mends(instead)}</td></tr>\n"
+
+
+def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
+    """What the report has first for this claim, as a block that Markdown leaves alone."""
+    where = f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
+    shown = "".join(line.strip() for line in card(claim, instead).splitlines())
+    why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
+    return f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
 
 
 def _sound(claim: Claim, grade: str | None) -> str:
@@ -123,12 +139,12 @@ def _words(text: str) -> str:
 
 def printed_table() -> str:
     """The printed theorems that speak of a run, with their verdicts and what holds instead."""
-    locked, repairs = read_lock(), repaired_by(CLAIMS)
+    locked, repairs = read_lock(), mending(CLAIMS)
     rows = []
     for theorem in THEOREMS.values():
         kinds = ", ".join(kind.__name__ for kind in theorem.assumptions)
         speaks = f"{', '.join(theorem.schemes)}; {kinds}".replace("_", " ") if theorem.schemes else "another algorithm"
-        instead = _links(repairs.get(theorem.claim, ()), _PAGE)
+        instead = _mends(repairs.get(theorem.claim, ()), _PAGE)
         rows.append(
             f"<tr><td>{_words(theorem.title)}<br><code>{theorem.name}</code></td>"
             f"<td>{speaks}</td>"

@@ -28,6 +28,7 @@ _LETTERS: Final = 17
 _ACROSS: Final = 4
 """Panels in a row."""
 _WIDTHS: Final = {1: 5.9, 2: 4.7, 3: 4.1}
+_SKETCH: Final = (4.4, 2.5)
 _LEGEND, _HEIGHT, _LINE = 3.0, 4.9, 0.135  # in inches, as the widths
 
 
@@ -49,6 +50,25 @@ def draw(figure: Figure) -> "Canvas":
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=_INK)
     _legend(canvas, figure)
     return canvas
+
+
+def sketch(figure: Figure) -> str:
+    """One panel as an SVG that is read at the width of a telephone: no title, the legend above the axes."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    (panel,) = figure.panels
+    image = io.StringIO()
+    with rc_context({"svg.hashsalt": "lastiterate", "font.size": 9}):
+        canvas = Canvas(figsize=_SKETCH, layout="constrained")
+        FigureCanvasAgg(canvas)
+        axes = canvas.subplots()
+        _fill(axes, panel)
+        samples = [axes.plot([], [], label=curve.label, **_look(curve))[0] for curve in panel.curves]
+        canvas.legend(handles=samples, loc="outside upper left", ncols=2, frameon=False, handlelength=3)
+        canvas.savefig(image, format="svg", metadata={"Date": None})
+    return image.getvalue()
 
 
 def write_figure(figure: Figure, folder: Path, stem: str) -> tuple[Path, Path]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lastiterate.proofs_checks.counts import counted, owner, paper_title
-from lastiterate.proofs_checks.selection import repaired_by
+from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
 
@@ -17,12 +17,12 @@ class Entry:
     Attributes:
         claim: the record.
         report: the verdict with its evidence.
-        repaired_by: keys of the claims that mend this one.
+        instead: the claims that mend this one.
     """
 
     claim: Claim
     report: ClaimReport
-    repaired_by: tuple[str, ...]
+    instead: tuple[Claim, ...] = ()
 
     @property
     def paper(self) -> str:
@@ -64,7 +64,7 @@ class EngineCount:
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[Entry, ...]:
     """Claims and reports, in the same order, brought together."""
-    mended = repaired_by(claims)
+    mended = mending(claims)
     return tuple(Entry(claim, report, mended.get(claim.key, ())) for claim, report in zip(claims, reports, strict=True))
 
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import sympy as sp
 from latex2mathml.converter import convert
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from sympy.printing.latex import LatexPrinter
 
 from lastiterate.proofs_checks.statement import Line
+from lastiterate.symbolic.conditions import Condition
 
 WIDE: Final = 260
 """A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
@@ -49,18 +50,18 @@ def _mathml(latex: str, display: str, attribute: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _latex(expression: sp.Basic) -> str:
-    return str(_Printer().doprint(expression))
+def _latex(expression: sp.Basic, *, within: bool = False) -> str:
+    return str(_Printer({"fold_short_frac": within}).doprint(expression))
 
 
 def inline(expression: sp.Basic | int) -> Markup:
-    """An expression or a condition within a sentence.
+    """An expression or a condition within a sentence, short fractions in one line.
 
     >>> x = sp.Symbol("x")
     >>> str(inline(x < 2))
     '<math><mrow><mi>x</mi><mo>&#x0003C;</mo><mn>2</mn></mrow></math>'
     """
-    return Markup(_mathml(_latex(sp.sympify(expression, strict=True)), "inline", ""))  # noqa: S704 - a printed formula
+    return Markup(_mathml(_latex(sp.sympify(expression, strict=True), within=True), "inline", ""))  # noqa: S704 - a printed formula
 
 
 def row(*parts: sp.Basic | int | str) -> Markup:
@@ -85,10 +86,19 @@ def as_html(lines: Iterable[Line]) -> Iterator[Markup]:
     """Lines of a check or a statement, as formulas and paragraphs."""
     for line in lines:
         if line.sentence:
-            parts = (Markup("{}").format(relation_sign(p)) if isinstance(p, str) else inline(p) for p in line.parts)
+            parts = (_within(part) for part in line.parts)
             yield Markup("<p>{}</p>").format(Markup(line.sentence).format(*parts))  # noqa: S704 - sentences of ours
         else:
             yield row(*(relation_sign(part) if isinstance(part, str) else part for part in line.parts))
+
+
+def _within(part: Any) -> Markup:
+    """A part of a sentence: words, the words of a condition, which may be broken into lines, or a formula."""
+    if isinstance(part, str):
+        return Markup("{}").format(relation_sign(part))
+    if isinstance(part, Condition):
+        return Markup(escape(part.words)).format(*map(inline, part.args))  # noqa: S704 - words of ours
+    return inline(part)
 
 
 def relation_sign(relation: str) -> str:

@@ -1,5 +1,6 @@
 """The ledger as pages: templates filled in, each page one file that needs nothing else."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
@@ -11,25 +12,37 @@ from markupsafe import Markup
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.plotting.canvas import sketch
 from lastiterate.numeric.store import write_whole
+from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.counts import paper_title
-from lastiterate.proofs_checks.describe import symbols
+from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
-from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign
+from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
 from lastiterate.proofs_checks.selection import papers
-from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
 from lastiterate.symbolic.papers import PAPERS
+from lastiterate.symbolic.refutation import Refutation
 
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
 """Characters that Markdown takes for markup."""
+
+
+def _asset(name: str) -> Markup:
+    """A style sheet or script of ours, put into the page as it is."""
+    return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+CARD_STYLE: Final = _asset("refutation.css")
+"""The style of `card`."""
 
 
 @lru_cache(maxsize=1)
@@ -45,6 +58,15 @@ def _templates() -> Environment:
     made.filters["words"] = lambda text: " ".join(text.split()).translate(_ACTIVE)
     made.globals.update(
         quantified=lambda said: as_html(quantified(said)),
+        worded=lambda line: next(as_html([line])),
+        row=row,
+        sentence=refutations.sentence,
+        measured=refutations.measured,
+        measured_text=lambda told: as_text([refutations.measured(told)]),
+        parameters=refutations.parameters,
+        shown=refutations.shown,
+        drawn=_drawn,
+        derivation=derivation,
         statement=lambda check: as_html(of_check(check)),
         inline=inline,
         sign=relation_sign,
@@ -53,7 +75,7 @@ def _templates() -> Environment:
         unneeded=unneeded,
         tally=tally,
         refuted=refuted,
-        style=_asset("style.css"),
+        style=_asset("style.css") + CARD_STYLE,
         script=_asset("script.js"),
         version=metadata.version("lastiterate"),
         verdicts=tuple(Verdict),
@@ -61,9 +83,21 @@ def _templates() -> Environment:
     return made
 
 
-def _asset(name: str) -> Markup:
-    """A style sheet or script of ours, put into the page as it is."""
-    return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
+def _drawn(told: Refutation) -> str:
+    """The picture of a refutation as an address that holds it."""
+    return f"data:image/svg+xml;base64,{b64encode(sketch(refutations.picture(told)).encode()).decode()}"
+
+
+def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
+    """What comes first on the page of a refuted claim: statement, failure, numbers, picture, and what holds instead.
+
+    Args:
+        claim: a claim with a refutation.
+        instead: the claims that mend it.
+        home: address of the page on which claims stand by key, "" for the page itself.
+    """
+    macros = _templates().get_template("refutation.html.j2").make_module(None)
+    return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
 
 def ledger_page(

@@ -7,6 +7,7 @@ the mean gradient of n samples, kappa that of one more.
 from sympy import Abs, Expr, Integer, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.refutations import REMOVAL
 from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import gamma, kappa, x
@@ -64,6 +65,7 @@ CLAIMS = (
         at("Remark B.2"),
         _removed(K / n).mutant("half", _removed(K / (2 * n))),
         IntervalInequality(Integer(4) / 9, "<=", Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
+        refutation=REMOVAL,
         remark="""Under removal the bounds are said to hold with K for 2 K. The update divides by the number of
         samples, or by b drawn from them, so that a sample removed changes the weight of the others: means of n and n +
         1 gradients differ by up to 2 K/(n + 1), not K/n. K for 2 K is right when the sum is divided by a fixed

@@ -7,6 +7,7 @@ alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c)
 from sympy import Derivative, Expr, Integer, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.altschuler_talwar.refutations import STRONGLY_CONVEX
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
@@ -50,6 +51,7 @@ CLAIMS = (
             "half", right=_equal_losses / 2
         ),
         IntervalInequality(SEEN, "<=", log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
+        refutation=STRONGLY_CONVEX,
         remark="""(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step,
         where S is below log(10/9). It holds with the price of a step between two mixtures, at most twice the larger
         direction of the sampled Gaussian. One order stands for two here as in appendix_b_2/bound.""",

@@ -13,6 +13,7 @@ from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.letters import u, v, x, y, z
 from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.refutation import Refutation, words
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
@@ -23,6 +24,7 @@ from lastiterate.symbolic.statement import (
     Neighbours,
     RenyiDivergence,
     closed,
+    condition,
 )
 from lastiterate.symbolic.unevaluated import put
 
@@ -48,6 +50,28 @@ _pair = _quantity(Integer(1500)).subs({K: 1, n: 2})
 def _most(lengths: Expr) -> Expr:
     """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3, lengths = D/(eta sigma_DP)."""
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
+
+
+_refutation = Refutation(
+    fails=words(
+        "With one loss that is not zero the other run reaches the same places at a cost of order {} at most, while "
+        "the lower bound grows like {}.",
+        D / (eta * sigma_dp),
+        1 / sigma_dp**2,
+    ),
+    at={n: 2, b: 1, K: 1, eta: 1, D: 1000, sigma_dp: _small, T: 10**10 + 3},
+    run="any pair of data sets with one loss that is not zero, at order 100",
+    quantity=("Rényi divergence of order 100 of the last iterates",),
+    claimed=_quantity(Min(T, _bar)),
+    true=_most(D / (eta * sigma_dp)),
+    over=(sigma_dp, tuple(k * _small * 10**e for e in range(4) for k in (1, 2, 5))),
+    sign=">=",
+    says=closed(
+        RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER)) >= _quantity(Min(T, _bar)),
+        Neighbours(SAMPLES, OTHER),
+        condition("OneNonzero", "all losses of {0} and {1} but one are zero")(SAMPLES, OTHER),
+    ),
+)
 
 
 CLAIMS = (
@@ -202,6 +226,7 @@ CLAIMS = (
             path={sigma_dp: 1 / growth**4},
             name="the same, noise falling to 0, whatever c_alpha",
         ),
+        refutation=_refutation,
         remark="""The lower bound is said to hold even when all but one of the losses are zero, as in the pair of its
         proof. With b = n/2, little noise and T above D/(eta sigma) + 3 the last iterates of any such pair have D_100
         of order D/(eta sigma), in both orders, where (4.1) grows like 1/sigma^2. It holds at T = T bar, and for noise

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from sympy import Eq, Expr, Function, Integer, Le, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.chien_li.refutations import SMALL_LAMBDA
 from lastiterate.symbolic.claim import Claim, Induction, Inequality, IntervalInequality, Ours, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost
 from lastiterate.symbolic.letters import a, u, x, y, z
@@ -88,6 +89,7 @@ CLAIMS = (
             (6 * _small + 1) ** 2 / 6,
             name="the same path, its equal shifts added up by hand",
         ),
+        refutation=SMALL_LAMBDA,
         remark="""For lambda -> 0 the expansion is z + eta L + s, and the program still distributes D over many steps:
         its optimum is about 4 (eta L + s) D, here 0.7211, while composition over 200 steps is 1.28 and output
         perturbation D^2 = 1. At D = 10 clipping alone gives 16 against min(64, 100). And output perturbation is not a

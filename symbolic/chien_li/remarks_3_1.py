@@ -7,6 +7,7 @@ the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 from sympy import Integer, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
+from lastiterate.symbolic.chien_li.refutations import OUTPUT_PERTURBATION, STRICT_EVERY_T
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
@@ -149,6 +150,7 @@ CLAIMS = (
         .mutant("T = 1", left=Min(s**2, s**2 * (1 + c) ** 2), right=s**2),
         IntervalInequality(Rational(19, 10) ** 2, "<", Integer(2), {}, "T = 2, c = 0.9: the one window of (3)"),
         assumptions=(c > 0, c < 1),
+        refutation=STRICT_EVERY_T,
         remark="""Both (3) and Altschuler & Talwar's (B.3) contain composition, T s^2. At T = 1 both are s^2, and at T
         = 2 the only window of (3) costs s^2 (1 + c)^2, above 2 s^2 unless c < sqrt(2) - 1, so neither is strictly
         below the other. It is strict wherever (B.3) uses a window, and direct shifts are strict for every T >= 2.""",
@@ -214,6 +216,7 @@ CLAIMS = (
         ),
         statement=private(alpha * D**2 / (2 * sigma**2), *FULL_BATCHES),
         assumptions=(alpha > 1,),
+        refutation=OUTPUT_PERTURBATION,
         remark="""The noise of the last step of (1) is added after a gradient step and before the projection, so what
         it hides is a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525
         where the formula claims 1e-4; a run with s = D = 0.1 breaks it as well. The valid baseline of this kind is

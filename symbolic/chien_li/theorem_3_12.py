@@ -8,6 +8,7 @@ the base and of the moved Gaussian.
 from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
+from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.letters import gamma, kappa, p, q, z
@@ -44,6 +45,7 @@ CLAIMS = (
             Holder(L, lam),
             lam <= 1,
         ),
+        refutation=RANDOM_BATCHES,
         remark="""S_alpha has the base law in the numerator and never exceeds log(1/(1 - q)); with the mixture in the
         numerator it grows with alpha. At n = 10, b = eta = K = sigma = T = 1, alpha = 20 the claim is 0.0807, while
         linear losses of slope K or 0 beside zeros give 7.576, on a domain of diameter 100 still 7, and of slope +-K

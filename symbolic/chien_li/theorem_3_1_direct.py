@@ -22,6 +22,7 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     shift_bound,
 )
+from lastiterate.symbolic.chien_li.refutations import UNTESTED
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Recursion, Value
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.shift_program import cost, feasibility, forward, sums, v_sum, w_sum, window_cost
@@ -215,6 +216,7 @@ CLAIMS = (
             "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
         ),
         assumptions=(alpha > 1,),
+        refutation=UNTESTED,
         remark="""The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its path goes
         below zero, where a distance cannot be. At c = 1.1 and T = 1000 it gives 21 s^2, while linear losses, which are
         smooth, reach 1000 s^2. With the test the answer is composition, T s^2.""",

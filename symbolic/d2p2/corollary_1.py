@@ -17,6 +17,7 @@ from lastiterate.symbolic.claim import (
     Unbounded,
 )
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import RATE
 from lastiterate.symbolic.letters import G, theta, x, xi
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
 from lastiterate.symbolic.unevaluated import put
@@ -71,6 +72,7 @@ CLAIMS = (
             {T: (10**10, 10**10)},
             "at K = 10^10, up to a constant 1000",
         ),
+        refutation=RATE,
         remark="""Four samples with losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches, without noise (and by
         continuity with little): at x = 1/100 the normalised gradients add to 0 for gamma = 133/6600, so that a run from
         there stays there, whatever A, eta and K, and f - f* = 0.49. The mean of normalised gradients is not a multiple

@@ -8,6 +8,7 @@ from sympy import Expr, Integer, Rational, exp
 
 from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import NECESSARY
 from lastiterate.symbolic.formulas.divergences import delta_of_gdp, density_exponent, moment_exponent
 from lastiterate.symbolic.letters import u, xi
 from lastiterate.symbolic.notation import alpha, chi, epsilon
@@ -38,6 +39,7 @@ CLAIMS = (
             Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
             HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
         ),
+        refutation=NECESSARY,
         remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
         and no order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition,
         since the exponential is positive. Only the other direction holds.""",

@@ -19,6 +19,7 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import MOMENTS
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import j, q, u, v, y
 from lastiterate.symbolic.notation import C_2, T, alpha, b, growth, n, nu
@@ -48,6 +49,7 @@ CLAIMS = (
         ),
         IntervalInequality(exp(1 / _least) - 1, "<=", 14 / _least, {}, "over q^2, as q falls to 0"),
         Inequality(Integer(2), "<=", _least / 2 * y, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
+        refutation=MOMENTS,
         remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) keeps neither. At alpha = 2 a
         step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order
         is allowed from n = e^20 B on. With nu^2 >= 1/4 order 2 is within (11), and where Lemma A.13 of liang/lemma_a_13

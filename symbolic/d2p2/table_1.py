@@ -7,6 +7,7 @@ from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import COMPLEXITY
 from lastiterate.symbolic.letters import theta, u
 from lastiterate.symbolic.notation import T, b, growth, sigma_sgd
 from lastiterate.symbolic.unevaluated import put
@@ -22,6 +23,7 @@ CLAIMS = (
             "xi^2", right=1 / u**2
         ),
         IntervalInequality(_slope, "<=", Integer(1000) * Rational(1, 1000), {}, "xi = 1/1000, up to a constant 1000"),
+        refutation=COMPLEXITY,
         remark="""It rests on the clipping bias 2 sigma/sqrt(B) of (3). The 27 samples of d2p2/theorem_3, each as often
         as one likes, have one sigma and stay at slope 6.22 for every B, K and step size. The bias is 2 sigma +
         gamma, and no batch makes it small.""",

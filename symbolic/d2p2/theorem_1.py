@@ -21,6 +21,7 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import PRIVACY
 from lastiterate.symbolic.formulas.divergences import (
     chi_square,
     delta_of_gdp,
@@ -102,6 +103,7 @@ CLAIMS = (
                 epsilon <= r * b**2 * T / n**2,
             ),
         ),
+        refutation=PRIVACY,
         remark="""Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise is
         added after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at K = B
         = n = p = d = 1 the true delta falls like exp(-c sqrt(ln(1/delta))) for every C_1 and C_2, whether A is known

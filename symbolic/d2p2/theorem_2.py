@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Units,
 )
 from lastiterate.symbolic.d2p2.paper import UNITS, at
+from lastiterate.symbolic.d2p2.refutations import CONVEX
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
 from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.letters import g, gamma, j, kappa, r, x, xi, zeta
@@ -103,6 +104,7 @@ CLAIMS = (
             ConvexSmooth(L),
             2 * eta * L <= 1,
         ),
+        refutation=CONVEX,
         remark="""(2) has noise p^1.5 nu^2 with no d. From the minimum of L |x|^2 / 2 two steps with eta = 1/(2L) have
         the excess d p nu^2 / (32 L), which exceeds (2) at p = 1, d = 8, nu = 30. The projected-back noise A e has the
         mean square d p sigma_A^2 nu^2: the second term needs at least d sqrt(p) for p^1.5. Independently, z3 finds (2)

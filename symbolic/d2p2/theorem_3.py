@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Value,
 )
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.d2p2.refutations import CLIPPING_BIAS
 from lastiterate.symbolic.letters import g, gamma, j, kappa, r, theta, u, v, x, xi
 from lastiterate.symbolic.notation import (
     L,
@@ -113,6 +114,7 @@ CLAIMS = (
             Smooth(L),
             2 * eta * L <= 1,
         ),
+        refutation=CLIPPING_BIAS,
         remark="""(3) says that the clipping bias 2 sigma/sqrt(B) + gamma vanishes with large batches. Samples are
         normalised one by one, so 13 slopes of 14 and 14 of -1 with gamma = 1/12 cancel and the run stays at slope
         6.22, where (3) tends to 2.97; balls refute it at K = 10^5 and a simulation of the run at K = 500. With 2 sigma

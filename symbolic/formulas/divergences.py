@@ -11,6 +11,10 @@ Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of 
 from collections.abc import Callable
 
 from sympy import Expr, Function, Piecewise, Sum, Symbol, binomial, erfc, exp, gamma, log, sqrt, true
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.str import StrPrinter
 
 
 def density_exponent(point: Expr, mean: Expr, variance: Expr) -> Expr:
@@ -122,20 +126,44 @@ def projected_order_limit(ratio: Expr) -> Expr:
     return (1 + sqrt(1 + 4 / ratio)) / 2
 
 
-class SampledUp(Function):  # type: ignore[misc]
+class _OfSampling(Function):  # type: ignore[misc]
+    """A divergence of (rate, noise, order), written S(rate, noise; order)."""
+
+    nargs = (3,)
+    direction: str
+
+    def _written(self, head: str, show: Callable[[Expr], str]) -> str:
+        rate, noise, order = map(show, self.args)
+        return f"{head}({rate}, {noise}; {order})"
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return self._written(f"S_{self.direction}", printer._print)
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return self._written(rf"S_{{\text{{{self.direction}}}}}", printer._print)
+
+    def _pretty(self, printer: PrettyPrinter) -> prettyForm:
+        return printer._print(Symbol(str(self)))
+
+
+class SampledUp(_OfSampling):
     """D_order(M || N(0, noise^2)) of (rate, noise, order), M = (1 - rate) N(0, noise^2) + rate N(1, noise^2).
 
     For rates in (0, 1), positive noise and orders above 1. It has no closed form for general orders;
     `lastiterate.numeric.enclosure.tape` knows it.
+
+    >>> from sympy import Rational
+    >>> SampledUp(Rational(1, 10), 1, 20)
+    S_up(1/10, 1; 20)
     """
 
-    nargs = (3,)
+    direction = "up"
 
 
-class SampledDown(Function):  # type: ignore[misc]
+class SampledDown(_OfSampling):
     """D_order(N(0, noise^2) || M) of the same: the base is the numerator.
 
     Source: Altschuler & Talwar 2022, Definition 2.10; Chien & Li 2025, Definition 3.11.
     """
 
-    nargs = (3,)
+    direction = "down"

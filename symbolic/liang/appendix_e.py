@@ -21,6 +21,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.formulas.divergences import cumulative, tail
 from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.liang.refutations import NAIVE
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
 
 _one = Integer(1)
@@ -68,6 +69,7 @@ CLAIMS = (
         at("E.1", ""),
         _against(_one).mutant("half of it", _against(Rational(1, 2))),
         Simulated("positive_end", "<=", _seen, _tiny, name="the run itself, seen by its sign"),
+        refutation=NAIVE,
         remark="""The naive bound puts a squared length over sigma_DP^2, the variance of the noise on the gradient; the
         noise on theta has eta^2 sigma_DP^2. One step with slopes +-K, b = n = 1, alpha = 2 shows 1.5 by the sign of
         theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01; a simulation of the run agrees. What

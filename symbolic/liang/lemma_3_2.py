@@ -25,6 +25,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.formulas.divergences import SampledUp, tail
 from lastiterate.symbolic.letters import j, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.liang.refutations import ONE_STEP
 from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
 from lastiterate.symbolic.statement import (
     FIRST,
@@ -80,6 +81,7 @@ CLAIMS = (
         .mutant("half of it", right=2 / beta)
         .mutant("n^2 for n b", right=40 / (beta * 100)),
         IntervalInequality(event, "<=", Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
+        refutation=ONE_STEP,
         remark="""Lemma 3.2 is used for RDP, which asks for both orders of the adjacent data sets, but (37) only bounds
         the one with the larger data set in the second place. With n = 10, b = K = sigma_DP = 1 and alpha = 20 the
         other order is above 7.57 where 4/beta is claimed at beta = 1, and above it at every share; the event theta_1 >

@@ -19,6 +19,7 @@ from lastiterate.symbolic.formulas.divergences import SampledUp
 from lastiterate.symbolic.letters import r, z
 from lastiterate.symbolic.liang.lemma_3_2 import event
 from lastiterate.symbolic.liang.paper import at, earlier
+from lastiterate.symbolic.liang.refutations import MANY_STEPS, MANY_STEPS_EARLIER
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -64,6 +65,7 @@ CLAIMS = (
                 adjacency=OneMore,
             ),
         ),
+        refutation=MANY_STEPS,
         remark="""The rate is claimed for both orders of the data sets up to one constant. At alpha = 4 log n and one
         step on one sample of n the order with the added sample in the numerator is at least n/16 times the rate; z3
         and the limit along this path agree. What is true is the rate for the other order, or for the alpha of Lemma
@@ -124,6 +126,7 @@ CLAIMS = (
             "n = 10, b = K = sigma_DP = T = 1, alpha = 20",
         ).mutant("half", right=2 / beta),
         IntervalInequality(event, "<=", 4 / beta, {beta: (Rational(3, 4), Rational(99, 100))}, "theta_1 > 20 alone"),
+        refutation=MANY_STEPS_EARLIER,
         remark="""The earlier version claims 2 alpha K^2 T/(beta n b sigma_DP^2) for any fixed beta below 1. With one
         step, n = 10 and alpha = 20 the truth is 7.576 for the order with the added sample in the numerator, and the
         claim falls to 4 as beta grows to 1; the event theta_1 > 20 alone shows 7.42. It is true for the other order,

@@ -21,6 +21,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.formulas.divergences import cumulative, tail
 from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import at
+from lastiterate.symbolic.liang.refutations import SMALL_DOMAIN, SMALL_DOMAIN_WIDE_NOISE
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
 from lastiterate.symbolic.unevaluated import put
@@ -72,6 +73,7 @@ CLAIMS = (
                 adjacency=OneMore,
             ),
         ),
+        refutation=SMALL_DOMAIN,
         remark="""The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the
         domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 has
         divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run shows the
@@ -165,6 +167,7 @@ CLAIMS = (
             "r = 100", right=100 * Min(T, y**2)
         ),
         Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: Integer(1)}, name="D small"),
+        refutation=SMALL_DOMAIN_WIDE_NOISE,
         remark="""(48) drops the same term as (12) and lets the bound vanish with D. At n = 5, b = K = 1, sigma_DP = 10,
         beta = 0.81 and alpha = 2, which meet all that it asks, one step shows 2.5e-4 by the sign of theta_1 for any D.
         No constant r mends it. The right minimum is min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}.""",

@@ -21,6 +21,7 @@ from lastiterate.symbolic.formulas.divergences import tail
 from lastiterate.symbolic.formulas.shift_program import cost, sums
 from lastiterate.symbolic.letters import r, x, y
 from lastiterate.symbolic.liang.paper import at, earlier
+from lastiterate.symbolic.liang.refutations import BOTH_ORDERS
 from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, eta, n, s, sigma_dp, w
 from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, OneMore, SmallOrder, Smooth, private
 from lastiterate.symbolic.unevaluated import put
@@ -68,6 +69,7 @@ CLAIMS = (
             _box,
             "log(p^2/q) from p >= 1/(2 n) and Chernoff's q <= exp(-K^2/2)/2",
         ),
+        refutation=BOTH_ORDERS,
         remark="""Like Theorem 3.3 it bounds one order only, the larger data set in second place. At alpha = 2, n =
         100, K = 10, D = 0.01 and one step the other order is above 40 where (14) is at most 16.1. It is true for the
         order that is bounded, and then it keeps what the later (12) drops. (The theorem is on DPSGD-DC; its last

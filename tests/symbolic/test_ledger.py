@@ -20,7 +20,7 @@ from lastiterate.symbolic.vectors import Vector
 CLAIMS = ledger.claims()
 MODULES = ledger.modules()
 
-HELPERS = {"__init__", "paper"}
+HELPERS = {"__init__", "paper", "refutations"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 

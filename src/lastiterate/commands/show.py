@@ -8,7 +8,7 @@ from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import of_ledger, repaired_by
+from lastiterate.proofs_checks.selection import mending, of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 
 _STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
@@ -39,7 +39,7 @@ def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = repaired_by(ledger.claims()).get(key, ()) if report.verdict not in _STANDS else ()
+        mended = mending(ledger.claims()).get(key, ()) if report.verdict not in _STANDS else ()
         click.echo(describe(claims[0], report, mended))
         return
     found = recompute(claims[0], report, digits)

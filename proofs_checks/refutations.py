@@ -1,0 +1,146 @@
+"""The run that the page of a refuted claim shows: its words, two numbers, rounded towards one another, a picture."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+import sympy as sp
+
+from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.proofs_checks.exact_values import enclosures
+from lastiterate.proofs_checks.statement import Line, as_text
+from lastiterate.symbolic.refutation import Refutation, Words
+
+DIGITS: Final = 4
+"""Significant digits of both numbers, wherever they stand."""
+
+_BITS: Final = 128
+_WIDE: Final = 30
+"""An axis over a larger ratio is logarithmic."""
+_LONG: Final = 5
+"""From this power of ten on a number is written as one."""
+_SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The two numbers of a refuted claim as every output has them.
+
+    Attributes:
+        claimed: what the statement says: "0.08074".
+        true: what holds there: "37.57".
+        most: words for the side on which the claim is, "at most".
+        least: words for the side on which the truth is, "at least".
+    """
+
+    claimed: str
+    true: str
+    most: str
+    least: str
+
+    def __str__(self) -> str:
+        """Both, claimed first."""
+        return f"claimed {self.most} {self.claimed}, true {self.least} {self.true}"
+
+
+def shown(refutation: Refutation) -> Shown:
+    """The two numbers, rounded towards one another, so that what stands there is refuted, too.
+
+    >>> from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
+    >>> print(shown(RANDOM_BATCHES))
+    claimed at most 0.08074, true at least 37.57
+    """
+    above = refutation.sign == ">="
+    claimed, true = (
+        _rounded(_end(side, refutation.at, up=up), up=up)
+        for side, up in ((refutation.claimed, not above), (refutation.true, above))
+    )
+    return Shown(claimed, true, *_SIDES[refutation.sign])
+
+
+def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> Fraction:
+    """The value of a formula where it is rational, else an end of its enclosure."""
+    point = {letter: sp.sympify(value, strict=True) for letter, value in at.items()}
+    value = side.xreplace(point)
+    if value.is_Rational:
+        return Fraction(int(value.p), int(value.q))
+    ball = next(enclosures(side, point, (_BITS,)))
+    mantissa, exponent = (int(part) for part in (ball.upper() if up else ball.lower()).man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def _rounded(end: Fraction, *, up: bool) -> str:
+    """A decimal of so many digits, rounded outwards."""
+    context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    value = context.divide(Decimal(end.numerator), Decimal(end.denominator)).normalize()
+    return f"{value:f}" if -_LONG < value.adjusted() < _LONG else f"{value:E}".replace("E+", "e").replace("E", "e")
+
+
+def sentence(said: Words) -> Line:
+    """Words with expressions as a line of any output."""
+    text, *parts = said
+    return Line(tuple(parts), text)
+
+
+def measured(refutation: Refutation) -> Line:
+    """What both numbers measure, with the parameters of the run put in."""
+    text, *parts = refutation.quantity
+    values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
+    return Line(tuple(part.xreplace(values) for part in parts), text)
+
+
+def parameters(refutation: Refutation) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+    """The parameters of the run with their values, long ones as powers of ten."""
+    for letter, value in refutation.at.items():
+        yield letter, _short(sp.sympify(value, strict=True))
+
+
+def _short(value: sp.Expr) -> sp.Expr:
+    for sign in (1, -1):
+        power = sp.Pow(value, sign)
+        digits = len(str(power)) - 1
+        if power.is_Integer and digits >= _LONG and power == 10**digits:
+            return sp.Pow(10, sign * digits, evaluate=False)
+    return value
+
+
+def lines(refutation: Refutation) -> Iterator[str]:
+    """What fails, the run and the two numbers, for a terminal."""
+    yield as_text([sentence(refutation.fails)])
+    at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in parameters(refutation))
+    yield f"at {at}: {refutation.run}"
+    yield f"{as_text([measured(refutation)])}: {shown(refutation)}"
+
+
+def in_one_line(refutation: Refutation) -> str:
+    """The run and both numbers in a line."""
+    _, run, numbers = lines(refutation)
+    return f"{run}; {numbers}"
+
+
+def picture(refutation: Refutation) -> Figure:
+    """Claimed against true over one parameter, the others as in the run; both are ends of enclosures."""
+    letter, places = refutation.over
+    above = refutation.sign == ">="
+    claimed, true = (
+        tuple(float(_end(side, {**refutation.at, letter: place}, up=up)) for place in places)
+        for side, up in ((refutation.claimed, not above), (refutation.true, above))
+    )
+    x = tuple(float(place) for place in places)
+    values = (*claimed, *true)
+    wide = min(values) > 0 and max(values) > _WIDE * min(values)
+    kind, words = (Status.BOUND, "at most") if above else (Status.LOWER, "at least")
+    panel = Panel(
+        curves=(
+            Curve("claimed", "claimed", x, claimed, Status.REFUTED, COLORS["orange"], "--", 2.0),
+            Curve("true", "true" if refutation.exact else f"true: {words}", x, true, kind, COLORS["blue"], width=2.0),
+        ),
+        top=max(values) * (1.6 if wide else 1.08),
+        across=f"${sp.latex(letter)}$",
+        upward=" ",
+        logarithmic=max(x) > _WIDE * min(x),
+        bottom=min(values) / 1.6 if wide else 0.0,
+    )
+    return Figure("", "", (panel,))

@@ -1,0 +1,101 @@
+"""The run that the page of each refuted statement of this paper shows.
+
+One sample of n has the gradient -K or 0 and the others 0, so that one step on a random batch is N(0, 1) or
+(1 - q) N(0, 1) + q N(K/(b sigma_DP), 1), q = b/n; with a domain, an iterate above alpha is what tells them apart.
+"""
+
+from typing import Final
+
+from sympy import Rational, log
+
+from lastiterate.symbolic.altschuler_talwar.paper import event
+from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
+from lastiterate.symbolic.refutation import Refutation, Words, words
+from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, StronglyConvex, condition, private
+
+_loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)
+_rate, _noise = b / n, b * sigma_dp / (2 * K)
+_price = T * SampledDown(_rate, _noise, alpha)
+_step = SampledUp(_rate, 2 * _noise, alpha)
+_drawn = BatchesOf(b, n)
+_Removal = condition(
+    "Removal", "where a sample is removed instead of replaced, the bounds of appendix B hold with {0} for {1}"
+)
+_AllOrders = condition("AllOrders", "(B.2) and (B.3) hold for all orders {0} and all noise {1}")
+
+SMALL_BATCHES: Final = Refutation(
+    fails=words(
+        "A step is priced by {}, which has the law without the sample first and never exceeds {}; in the other order "
+        "a last iterate above {} tells the two runs apart.",
+        SampledDown(_rate, _noise, alpha),
+        log(n / (n - b)),
+        alpha,
+    ),
+    at={n: 10, b: 1, eta: 1, K: 1, sigma_dp: 1, T: 1, D: 100, alpha: 20},
+    run="one step; the gradient of one sample is -K or 0, all others are 0",
+    quantity=_loss,
+    claimed=_price,
+    true=event(alpha, tail(alpha - 1) * _rate, tail(alpha)),
+    over=(alpha, tuple(range(12, 41))),
+    says=private(_price, Convex(L, K), Diameter(D), _drawn, eta * L <= 2),
+)
+
+ALL_ORDERS: Final = Refutation(
+    fails=words(
+        "At large orders the price {} stays below {}, whatever the noise, while the loss of one step grows like {}.",
+        SampledDown(_rate, _noise, alpha),
+        log(n / (n - b)),
+        alpha * K**2 / (2 * b**2 * sigma_dp**2),
+    ),
+    at={n: 10, b: 1, eta: 1, K: 1, sigma_dp: 4, T: 1, alpha: 200},
+    run="one step without projection; the gradient of one sample is -K or 0, all others are 0",
+    quantity=_loss,
+    claimed=_price,
+    true=_step,
+    over=(alpha, tuple(range(10, 301, 10))),
+    exact=True,
+    says=_AllOrders(alpha, sigma_dp),
+)
+
+_far = 2 / sigma_dp
+"""Standard deviations between the minimisers -1 and 1."""
+
+STRONGLY_CONVEX: Final = Refutation(
+    fails=words(
+        "A step is priced by {}, at most {}; in the other order an iterate above 1, of chance {} against {}, shows a "
+        "loss that grows like {}.",
+        SampledDown(_rate, _noise, alpha),
+        log(n / (n - b)),
+        _rate / 2,
+        tail(_far),
+        2 / sigma_dp**2,
+    ),
+    at={n: 10, b: 1, eta: 1, K: 3, L: 1, m: 1, D: 4, sigma_dp: Rational(1, 10), T: 1, alpha: 2},
+    run="one step on [-2, 2]; ten losses with curvature 1 and minimum at -1, that of the replaced sample at 1 or -1",
+    quantity=_loss,
+    claimed=_price,
+    true=event(alpha, _rate / 2, tail(_far)),
+    over=(sigma_dp, tuple(Rational(k, 100) for k in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100))),
+    says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn),
+)
+
+REMOVAL: Final = Refutation(
+    fails=words(
+        "Removing a sample changes the weight of all others, so that means of {} and of {} gradients of length {} "
+        "differ by up to {}, not {}.",
+        n,
+        n + 1,
+        K,
+        2 * K / (n + 1),
+        K / n,
+    ),
+    at={n: 2, K: 1},
+    run="n gradients K, and with them one gradient -K",
+    quantity=("distance of the two mean gradients",),
+    claimed=K / n,
+    true=2 * K / (n + 1),
+    over=(n, tuple(range(1, 21))),
+    exact=True,
+    says=_Removal(K, 2 * K),
+)
