@@ -58,8 +58,8 @@ class Training:
                     taken += 1
         return self
 
-    def described(self, assumption: Assumption, diameter: float = inf) -> "Training":
-        self.accountant.describe(self.optimizer, assumption, self.loader, diameter=diameter)
+    def described(self, assumption: Assumption, diameter: float = inf, **more: Any) -> "Training":
+        self.accountant.describe(self.optimizer, assumption, self.loader, diameter=diameter, **more)
         return self
 
 
