@@ -124,7 +124,8 @@ def _row_norm(data: Any, read_rows: bool) -> tuple[float, str]:
         raise InputError(
             "A closed form needs rows with a bound that holds of every possible sample, got "
             f"data={type(data).__name__}, which keeps none; wrap the data set in ClippedRows(data, norm) before "
-            "make_private, norm a number that does not look at the data, or say read_rows=True if neighbouring data have no longer rows."
+            "make_private, norm a number that does not look at the data, or say read_rows=True if neighbouring "
+            "data have no longer rows."
         )
     lengths = [float(torch.linalg.vector_norm(pair_of(data[k])[0].double())) for k in range(len(data))]
     longest = max(lengths) * (1 + 2.0**-30)

@@ -50,6 +50,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     Attributes:
         history: (noise multiplier, sampling rate, number of steps) of runs of equal steps, as Opacus has it.
+        route: by which the last call of `get_epsilon` found its number; empty before it.
     """
 
     def __init__(self) -> None:
@@ -64,7 +65,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch: Watch | None = None
         self._left = ""
         self.route = ""
-        """Route by which the last call of `get_epsilon` found its number; empty before it."""
 
     def describe(
         self,
@@ -92,7 +92,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 them, and a data set may have a sample more or less. Without them Opacus computes both from the number
                 of samples, and what is accounted for is a sample that is blotted out, the number staying as it is.
             module: what ``make_private`` returned. With it and ``loss``, which is loss(output, target) of a batch, the
-                assumption is tried on some of the data, and refused with the pair of points that refutes it.
+                assumption is tried on some of the data, and refused with the pair of points that refutes it. Without
+                it is tried on the gradients of the steps alone, and the step that refutes it is refused.
             loss: as in the training loop.
 
         Raises:
@@ -113,11 +114,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 f"describe needs to come before the first step, got {len(self)} steps without a step size; "
                 "describe right after make_private."
             )
-        if len(self):
-            self._same_model(optimizer)
         if self._description is not None:
             found.check_continues(self._description)
         if len(self):
+            self._same_model(optimizer)
             self._same_parameters(optimizer)
         one = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((_step_size(optimizer), 1),)
         run = found.run(*one, assumption)
@@ -132,7 +132,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         if self._watch is not None:
             self._watch.end()
         last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
-        self._watch = Watch(optimizer, data_loader, found, scheduled, last)
+        self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step of the optimiser, whose step size is not known: only composition can account for it."""
@@ -199,7 +199,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """The steps so far as a run, the noise rounded down.
 
         Raises:
-            InputError: they were not described, or what happened does not fit the description.
+            InputError: they were not described, what happened does not fit the description, or a step refuted it.
         """
         told = self._description
         if told is None or self._assumption is None:
@@ -209,6 +209,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             )
         if isfinite(told.diameter):
             self._check_projected()
+        if self._watch is not None:
+            self._watch.check_assumption()
         return told.run(self.history, self._step_sizes, self._assumption)
 
     def __len__(self) -> int:
@@ -221,10 +223,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """Numbers alone, for a checkpoint; the assumption and the optimiser are described again after loading.
-
-        They are written to ``destination``, or to a new mapping.
-        """
+        """Numbers alone, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
         now = State(
             mechanism=self.mechanism(),
             history=self.history,
@@ -233,10 +232,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             description=self._description,
             parameters=self._left if self._watch is None else self._watch.fingerprint,
         ).model_dump()
-        if destination is None:
-            return now
-        destination |= now
-        return destination
+        if destination is not None:
+            destination |= now
+        return now if destination is None else destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict` returned; `describe` must then be called again.
@@ -263,8 +261,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
         ):
             raise InputError(
-                "An accountant of the last iterate needs one model, got the parameters of another; "
-                "make a PrivacyEngine for each model, and compose what they say."
+                "An accountant of the last iterate needs one model, got the parameters of another; make a "
+                "PrivacyEngine for each model, and compose what they say."
             )
 
     def _same_parameters(self, optimizer: DPOptimizer) -> None:

@@ -16,16 +16,18 @@ from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.opacus.description import Description, weight_decay_of
 from lastiterate.runtime.opacus.fingerprint import fingerprint
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
+from lastiterate.runtime.opacus.trial import Trial
 
 SCHEDULED: Final = ("lr", "noise_multiplier")
 """Settings that may follow a schedule; clip norm, batch size and weight decay may not."""
 
 
 class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
-    """The Poisson batches of a loader, with the sizes of those that no step has taken yet."""
+    """The Poisson batches of a loader, and those that no step has taken yet."""
 
     def __init__(self, drawn: UniformWithReplacementSampler) -> None:
         super().__init__(
@@ -34,21 +36,22 @@ class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
             generator=drawn.generator,
             steps=drawn.steps,
         )
-        self._waiting: deque[int] = deque()
+        self._waiting: deque[list[int]] = deque()
 
     def __iter__(self) -> Iterator[list[int]]:
         """Draw the batches of an epoch."""
         self._waiting.clear()
         for batch in super().__iter__():
-            self._waiting.append(len(batch))
+            self._waiting.append(batch)
             yield batch
 
-    def taken(self, size: int | None) -> bool:
-        """Take the next batch of this size, of any where it is None; False where none is waiting."""
+    def taken(self, size: int | None) -> list[int] | None:
+        """Take the next batch of this size, of any where it is None; None where none is waiting."""
         while self._waiting:
-            if self._waiting.popleft() == size or size is None:
-                return True
-        return False
+            batch = self._waiting.popleft()
+            if size is None or len(batch) == size:
+                return batch
+        return None
 
 
 class Watch:
@@ -58,6 +61,7 @@ class Watch:
         optimizer: as described.
         data_loader: as described; its sampler is replaced by one that draws the same and counts.
         told: the description.
+        assumption: tried on what the steps show of the losses, unless items of the data read otherwise every time.
         scheduled: which of `SCHEDULED` may change from step to step.
         last: noise multiplier and step size of the last step; None before the first, for those of the optimiser.
 
@@ -70,6 +74,7 @@ class Watch:
         optimizer: DPOptimizer,
         data_loader: DPDataLoader,
         told: Description,
+        assumption: Assumption,
         scheduled: Collection[str],
         last: tuple[float, float] | None,
     ) -> None:
@@ -79,10 +84,11 @@ class Watch:
                 f"The theorems need Poisson batches, got batch_sampler={type(sampler).__name__}; pass the loader that "
                 "make_private returned."
             )
-        self._draws = Draws(sampler)
+        self._draws = sampler if isinstance(sampler, Draws) else Draws(sampler)
         vars(data_loader)["batch_sampler"] = self._draws  # DataLoader lets nobody set it, and reads it in every epoch
         self._loader, self._data, self._told = data_loader, data_loader.dataset, told
         self._seen = _contents(self._data)
+        self._trial, self._refuted = Trial(assumption) if told.data else None, ""
         self._scheduled, self._last = frozenset(scheduled), last or _numbers(optimizer)
         self._projection: Projection | None = attached(optimizer)
         self._parameters = parameters_of(optimizer)
@@ -106,13 +112,29 @@ class Watch:
         whole = type(optimizer) is DPOptimizer and not optimizer._is_last_step_skipped
         gradients = optimizer.params[0].grad_sample
         size = len(gradients) if whole and isinstance(gradients, Tensor) else None
-        if not self._draws.taken(size):
+        batch = self._draws.taken(size)
+        if batch is None:
             raise InputError(
                 "Every step needs a batch of its own from the data_loader that was described, got a step"
                 f"{'' if size is None else f' on {size} samples'} that this loader did not draw; iterate over that "
                 "loader, from after describe on, and take one step for each of its batches."
             )
+        if self._trial is not None and size is not None:
+            self._refuted = self._refuted or self._trial.refuted(optimizer, batch)
+        self.check_assumption()
         self._last, self._counted = _numbers(optimizer), True
+
+    def check_assumption(self) -> None:
+        """Refuse the assumption where a step refuted it.
+
+        Raises:
+            InputError: with the pair of iterates.
+        """
+        if self._refuted:
+            raise InputError(
+                f"The training needs losses that meet the assumption, got assumption={self._refuted}; describe again "
+                "what holds, at the weakest Clipped()."
+            )
 
     def check_parameters(self) -> None:
         """Refuse parameters that the last step did not leave.

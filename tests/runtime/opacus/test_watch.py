@@ -154,6 +154,37 @@ def test_microbatches_and_a_second_description_go_on() -> None:
         training.described(Convex(0.25), 1.0, scheduled="lr")
 
 
+def test_rows_that_are_too_long_are_refused_by_the_steps_themselves() -> None:
+    """Logistic regression on rows of norm 20 has L = 100, and neither network nor loss is told to `describe`."""
+    training = Training()
+    training.loader.dataset.tensors[0].mul_(20)
+    training.described(Convex(0.25))
+    with pytest.raises(InputError, match=r"got assumption=Convex\(L=0.25\), but at two iterates .* L is at least"):
+        training.train(60)
+    assert 0 < len(training.accountant) < 60
+    with pytest.raises(InputError, match="L is at least"):
+        training.accountant.run()
+    assert training.accountant.get_epsilon(DELTA) == training.accountant.composition().dp(DELTA)
+    assert "as no theorem for the last iterate applies: The training needs" in training.accountant.route
+    honest = Training()
+    honest.loader.dataset.tensors[0].mul_(20)
+    honest.optimizer.param_groups[0]["lr"] = 0.019
+    assert len(honest.described(Convex(100.0)).train(60).accountant) == 60
+    training.described(Clipped()).train(5)
+    assert training.accountant.run().steps == len(training.accountant)
+
+
+def test_losses_that_are_not_convex_are_refused_by_the_steps_themselves() -> None:
+    for assumption, message in ((Convex(3.9), "losses are not so convex"), (Clipped(), "")):
+        training = Training(hidden=6)
+        training.described(assumption)
+        if message:
+            with pytest.raises(InputError, match=message):
+                training.train(150)
+        else:
+            assert len(training.train(30).accountant) == 30
+
+
 def test_public_sizes_are_those_of_the_run_whatever_the_number_of_samples() -> None:
     """Opacus divides by 6 with 60 samples and by 5 with 59, which no noise hides."""
     assert [Training(samples=n).optimizer.expected_batch_size for n in (N, N - 1)] == [6, 5]
