@@ -8,7 +8,7 @@ Source: docs/proofs/expansions.md; Chien & Li 2025, Lemma 3.4.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from flint import arb
@@ -66,9 +66,14 @@ class Convex(Assumption):
 
     With weight decay lambda it is c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda + L) - 1): decay outside of
     the clip makes a contraction of it. Source: Chien & Li 2025, Lemma 3.4; docs/proofs/expansions.md.
+
+    Attributes:
+        L: smoothness, gradient / length.
+        origin: where L comes from, in words; empty where it is just assumed.
     """
 
     L: float
+    origin: str = field(default="", compare=False, repr=False, kw_only=True)
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/convex"
 
     def __post_init__(self) -> None:
@@ -88,7 +93,7 @@ class Convex(Assumption):
     def statement(self) -> str:
         return (
             f"every per-sample loss is convex, {self.L:g}-smooth, and Lipschitz with the clip norm as its "
-            "constant (clipping never acts)"
+            "constant (clipping never acts)" + (f"; L is that of {self.origin}" if self.origin else "")
         )
 
 

@@ -93,6 +93,32 @@ def softmax_regression(
     return _linear(feature_norm, scale, l2, parameter_norm, arb(2).sqrt(), arb(1) / 2, "softmax cross-entropy")
 
 
+def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
+    """Constants of phi(w.x) with convex phi, of one linear score.
+
+    Args:
+        feature_norm: greatest norm of the features of any possible sample, the constant one included.
+        slope: upper bound of |phi'|; inf where there is none, as for the squared error.
+        curvature: upper bound of phi''.
+        name: of the loss.
+
+    Raises:
+        InputError: a number out of its range.
+
+    >>> linear_score(3.0, slope=inf, curvature=2.0, name="squared error").smoothness
+    18.0
+    """
+    r, steepest = positive("feature_norm", feature_norm), positive("slope", slope, finite=False)
+    with precision():
+        return LossConstants(
+            lipschitz=upper(exact(r) * exact(steepest)) if isfinite(steepest) else inf,
+            smoothness=upper(exact(positive("curvature", curvature)) * exact(r) ** 2),
+            strong_convexity=0.0,
+            statement=f"{name} of features of norm at most {r:g}",
+            linear_score=True,
+        )
+
+
 def two_layer(
     feature_norm: float,
     *,

@@ -95,7 +95,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
     gradients = Gradients(workload, workload.initial(count("seed", seed, least=0)))
     start = gradients.start
     diameter = run.diameter if isfinite(run.diameter) else 2 * max(1.0, float(start.norm()))
-    for part in _parts(assumption):
+    for part in conjuncts(assumption):
         if isinstance(part, Holder):
             found = _too_steep(gradients, part, part.L, float(part.lam), diameter, run.clip_norm, seed)
         elif isinstance(part, Convex | StronglyConvex):
@@ -123,9 +123,10 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
         )
 
 
-def _parts(assumption: Assumption) -> list[Assumption]:
+def conjuncts(assumption: Assumption) -> list[Assumption]:
+    """The assumptions that one makes all at once."""
     if isinstance(assumption, Minimum):
-        return list(chain.from_iterable(map(_parts, assumption.parts)))
+        return list(chain.from_iterable(map(conjuncts, assumption.parts)))
     return [assumption]
 
 

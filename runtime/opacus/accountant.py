@@ -8,13 +8,13 @@ model.
 
 Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped gradients, sigma the noise multiplier
 and C max_grad_norm, and divides by the expected batch size b. On the *iterate* that is eta sigma C / b. Batches are
-Poisson, and one sample is added or removed.
+Poisson, and a sample is left out of them or not; see `describe`, ``public``, for its place in the data.
 
 What cannot be shown falls back to composition, a valid bound without any of this; `LastIterateAccountant.route` says so
 and why. Importing this module registers the accountant as "last_iterate".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import inf, isfinite
 from typing import Any
 
@@ -29,10 +29,12 @@ from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.refutation import check_not_refuted
-from lastiterate.runtime.opacus.description import Description, check_plain, read, weight_decay_of
+from lastiterate.runtime.opacus.description import Description, check_plain, read
+from lastiterate.runtime.opacus.fingerprint import fingerprint
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
 from lastiterate.runtime.opacus.samples import workload_of
 from lastiterate.runtime.opacus.state import State, loaded
+from lastiterate.runtime.opacus.watch import SCHEDULED, Watch
 
 _NAME = "last_iterate"
 
@@ -48,6 +50,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     Attributes:
         history: (noise multiplier, sampling rate, number of steps) of runs of equal steps, as Opacus has it.
+        route: by which the last call of `get_epsilon` found its number; empty before it.
     """
 
     def __init__(self) -> None:
@@ -59,8 +62,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._parameters: list[Tensor] | None = None
         self._projection: Projection | None = None
         self._projected_before = 0
+        self._watch: Watch | None = None
+        self._left = ""
         self.route = ""
-        """Route by which the last call of `get_epsilon` found its number; empty before it."""
 
     def describe(
         self,
@@ -69,6 +73,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         data_loader: Any,
         *,
         diameter: float = inf,
+        scheduled: Collection[str] = (),
+        public: tuple[int, int] | None = None,
         module: nn.Module | None = None,
         loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> None:
@@ -79,8 +85,15 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             assumption: of the losses on the domain, as `lastiterate.numeric.bound.bound` takes it.
             data_loader: what ``make_private`` returned, with Poisson batches; its data set has all n samples.
             diameter: of the domain, a length; inf without projection. Where finite, `project` must be attached.
+            scheduled: of "lr" and "noise_multiplier" those that change from step to step, by a schedule that does not
+                look at the data. Whatever else changes is refused before the step that would use it.
+            public: numbers (m, b) that do not look at the data, not even at their number: every sample is drawn with
+                chance 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are set to
+                them, and a data set may have a sample more or less. Without them Opacus computes both from the number
+                of samples, and what is accounted for is a sample that is blotted out, the number staying as it is.
             module: what ``make_private`` returned. With it and ``loss``, which is loss(output, target) of a batch, the
-                assumption is tried on some of the data, and refused with the pair of points that refutes it.
+                assumption is tried on some of the data, and refused with the pair of points that refutes it. Without
+                it is tried on the gradients of the steps alone, and the step that refutes it is refused.
             loss: as in the training loop.
 
         Raises:
@@ -89,16 +102,23 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 meet the assumption.
         """
         described_assumption(assumption)
-        found = read(optimizer, data_loader, diameter)
+        if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
+            raise InputError(
+                f"scheduled needs some of {SCHEDULED}, got scheduled={scheduled!r}; nothing else may change in mid-run."
+            )
+        found = read(optimizer, data_loader, diameter, public)
+        if public is not None:
+            optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
         if self._description is None and len(self):
             raise InputError(
                 f"describe needs to come before the first step, got {len(self)} steps without a step size; "
                 "describe right after make_private."
             )
-        if len(self):
-            self._same_model(optimizer)
         if self._description is not None:
             found.check_continues(self._description)
+        if len(self):
+            self._same_model(optimizer)
+            self._same_parameters(optimizer)
         one = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((_step_size(optimizer), 1),)
         run = found.run(*one, assumption)
         bound(run, assumption, order=2)  # says at once where no theorem applies
@@ -109,6 +129,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         projection = attached(optimizer)
         self._projected_before = self._projected() - (projection.steps if projection else 0)
         self._projection = projection
+        if self._watch is not None:
+            self._watch.end()
+        last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
+        self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step of the optimiser, whose step size is not known: only composition can account for it."""
@@ -121,17 +145,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             if self._description is not None:
                 check_plain(optimizer)
                 self._same_model(optimizer)
-                told, decay = self._description, weight_decay_of(optimizer)
-                if (optimizer.expected_batch_size, optimizer.max_grad_norm, decay) != (
-                    told.batch_size,
-                    told.clip_norm,
-                    told.weight_decay,
-                ):
-                    raise InputError(
-                        f"Clip norm, batch size and weight decay need to stay as described, got max_grad_norm="
-                        f"{optimizer.max_grad_norm:g}, expected_batch_size={optimizer.expected_batch_size} and "
-                        f"weight_decay={decay:g}; the accountant takes no schedule of them."
-                    )
+                if self._watch is not None:
+                    if isfinite(self._description.diameter):
+                        self._check_projected()
+                    self._watch.check_step(optimizer, sample_rate)
             rate = sample_rate * optimizer.accumulated_iterations
             step_size = _step_size(optimizer) if optimizer.accumulated_iterations == 1 else 0.0
             self._count(optimizer.noise_multiplier, rate, step_size)
@@ -142,9 +159,12 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; `route` then says how it was found.
 
         Raises:
-            InputError: delta is out of range, or the domain was described and steps were not projected to it.
+            InputError: delta is out of range, the domain was described and steps were not projected to it, or the
+                parameters are not those that the last step left.
         """
         delta = chance("delta", delta)
+        if self._watch is not None:
+            self._watch.check_parameters()
         composed = self.composition().dp(delta)
         self.route = "composition through PLD"
         if not len(self):
@@ -154,12 +174,12 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         elif self._assumption is None:
             self.route += ", as describe() was not called after a state was loaded"
         else:
+            if isfinite(self._description.diameter):
+                self._check_projected()
             try:
                 run = self.run()
                 found = bound(run, self._assumption, delta=delta)
             except InputError as error:
-                if isfinite(self._description.diameter) and not self._all_projected():
-                    raise
                 self.route += f", as no theorem for the last iterate applies: {error}"
                 return composed
             if found.route.startswith("composition") or composed <= found.epsilon:
@@ -179,7 +199,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """The steps so far as a run, the noise rounded down.
 
         Raises:
-            InputError: they were not described, or what happened does not fit the description.
+            InputError: they were not described, what happened does not fit the description, or a step refuted it.
         """
         told = self._description
         if told is None or self._assumption is None:
@@ -187,11 +207,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 "A run needs to be described, got no description; call describe(optimizer, assumption, ...) "
                 "after make_private, and again after a state was loaded."
             )
-        if isfinite(told.diameter) and not self._all_projected():
-            raise InputError(
-                f"diameter={told.diameter:g} needs a projection after every step, got one after "
-                f"{self._projected()} of {len(self)} steps; attach project(optimizer, diameter) before the first."
-            )
+        if isfinite(told.diameter):
+            self._check_projected()
+        if self._watch is not None:
+            self._watch.check_assumption()
         return told.run(self.history, self._step_sizes, self._assumption)
 
     def __len__(self) -> int:
@@ -204,21 +223,18 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """Numbers alone, for a checkpoint; the assumption and the optimiser are described again after loading.
-
-        They are written to ``destination``, or to a new mapping.
-        """
+        """Numbers alone, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
         now = State(
             mechanism=self.mechanism(),
             history=self.history,
             step_sizes=self._step_sizes,
             projected=self._projected(),
             description=self._description,
+            parameters=self._left if self._watch is None else self._watch.fingerprint,
         ).model_dump()
-        if destination is None:
-            return now
-        destination |= now
-        return destination
+        if destination is not None:
+            destination |= now
+        return now if destination is None else destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict` returned; `describe` must then be called again.
@@ -230,6 +246,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self.history, self._step_sizes = found.history, found.step_sizes
         self._projected_before, self._description = found.projected, found.description
         self._assumption = self._parameters = self._projection = None
+        if self._watch is not None:
+            self._watch.end()
+        self._watch, self._left = None, found.parameters
 
     def _count(self, sigma: float, rate: float, step_size: float) -> None:
         _append(self.history, (sigma, rate))
@@ -242,15 +261,29 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
         ):
             raise InputError(
-                "An accountant of the last iterate needs one model, got the parameters of another; "
-                "make a PrivacyEngine for each model, and compose what they say."
+                "An accountant of the last iterate needs one model, got the parameters of another; make a "
+                "PrivacyEngine for each model, and compose what they say."
+            )
+
+    def _same_parameters(self, optimizer: DPOptimizer) -> None:
+        """Refuse to go on from other parameters than the counted steps left, as far as that is known."""
+        if self._watch is not None:
+            self._watch.check_parameters()
+        elif self._left and fingerprint(parameters_of(optimizer)) != self._left:
+            raise InputError(
+                "describe needs the parameters that the steps so far left, got others; load the model of the same "
+                "checkpoint before describe."
             )
 
     def _projected(self) -> int:
         return self._projected_before + (0 if self._projection is None else self._projection.steps)
 
-    def _all_projected(self) -> bool:
-        return self._projected() == len(self)
+    def _check_projected(self) -> None:
+        if self._projected() != len(self):
+            raise InputError(
+                "A domain of finite diameter needs a projection after every step, got one after "
+                f"{self._projected()} of {len(self)} steps; attach project(optimizer, diameter) before the first."
+            )
 
 
 def _append(runs: list[Any], kind: tuple[float, ...]) -> None:

@@ -1,9 +1,12 @@
 """Description of a training that Opacus does not give its accountant, read off what ``make_private`` returned.
 
 Opacus draws every sample with chance q = 1 / m, m the number of batches in an epoch, and divides the sum of the
-gradients by the whole part b of q n. Where m does not divide n, that is a run on more data at another step size:
-samples without a gradient are added until m divides their number n', and step_size is eta n' / (m b). The iterates
-are the same.
+gradients by the whole part b of q n. Both change with n (its issues 571 and 819), and the scale of the noise with
+them, which the last iterate shows in many dimensions. So no number holds for data sets of n and of n - 1 samples, and
+either n stays as it is and a sample is blotted out (its gradient is 0), or m and b are public numbers.
+
+Where m does not divide n, that is a run on more data at another step size: samples without a gradient are added until
+m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
 """
 
 from collections.abc import Iterable, Sequence, Sized
@@ -20,6 +23,7 @@ from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.opacus.fingerprint import data_fingerprint
 from lastiterate.runtime.opacus.projection import attached
 
 History = Sequence[tuple[float, float, int]]
@@ -39,6 +43,8 @@ class Description:
         diameter: of the domain, a length; inf without projection.
         centre: a fingerprint of the centre of the domain; empty without projection.
         weight_decay: of the optimiser, which adds it after clipping and noise; gradient / length.
+        public: whether sampling rate and batch size are numbers that do not look at the data, not even at n.
+        data: a fingerprint of some items; empty where they do not read the same twice.
     """
 
     dataset_size: int
@@ -47,6 +53,8 @@ class Description:
     diameter: float
     centre: str
     weight_decay: float = 0.0
+    public: bool = False
+    data: str = ""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -57,6 +65,8 @@ class Description:
             InputError: a number is not as it was.
         """
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
+        if changed == ["data"] and not (self.data and before.data):  # read at random, or described by an older version
+            return
         if changed == ["centre"]:
             raise InputError(
                 "describe needs the centre of the domain that training began with, got another; keep copies of the "
@@ -115,7 +125,7 @@ class Description:
                 f"The sampling rate needs to be one over a whole number, got sample_rate={rate:g}; pass the data "
                 "loader that make_private returned, and do not use gradient accumulation."
             )
-        b = -(-self.dataset_size // m)
+        b = -(-(self.dataset_size + self.public) // m)
         if b * m != self.dataset_size and _contracts(assumption):
             raise InputError(
                 f"Strongly convex losses need batches that divide the data, got {m} batches of dataset_size="
@@ -124,7 +134,7 @@ class Description:
         return b * m, b
 
 
-def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
+def read(optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None) -> Description:
     """Describe the training of an optimiser and a data loader that ``make_private`` returned.
 
     Raises:
@@ -141,6 +151,8 @@ def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
             "The theorems need empty batches that stay empty, got rand_on_empty=True; leave it out of make_private."
         )
     diameter = positive("diameter", diameter, finite=False)
+    if public is not None:
+        _set_sizes(optimizer, data_loader, public)
     return Description(
         dataset_size=count("dataset_size", len(cast(Sized, data_loader.dataset))),
         batch_size=count("expected_batch_size", optimizer.expected_batch_size),
@@ -148,7 +160,22 @@ def read(optimizer: Any, data_loader: Any, diameter: float) -> Description:
         diameter=diameter,
         centre=_centre(optimizer, diameter) if isfinite(diameter) else "",
         weight_decay=weight_decay_of(optimizer),
+        public=public is not None,
+        data=data_fingerprint(data_loader.dataset),
     )
+
+
+def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[int, int]) -> None:
+    """Let a loader draw with chance 1/m, and an optimiser divide by b."""
+    if not isinstance(public, tuple) or len(public) != 2:
+        raise InputError(
+            f"public needs two numbers, of batches in an epoch and of samples to divide by, got public={public!r}; "
+            "choose them without looking at the data."
+        )
+    batches, divisor = count("public[0]", public[0]), count("public[1]", public[1])
+    sampler = data_loader.batch_sampler
+    data_loader.sample_rate = sampler.sample_rate = 1 / batches
+    sampler.steps, optimizer.expected_batch_size = batches, divisor
 
 
 def weight_decay_of(optimizer: DPOptimizer) -> float:

@@ -22,6 +22,7 @@ class State(BaseModel, extra="forbid"):
         step_sizes: (step size, number of steps) of runs of equal steps; 0 where it is not known.
         projected: after how many steps there was a projection.
         description: of the training; None if there is none.
+        parameters: a fingerprint of what the last step left; empty where that is not known.
     """
 
     mechanism: str
@@ -29,6 +30,7 @@ class State(BaseModel, extra="forbid"):
     step_sizes: list[tuple[_AtLeastZero, _Count]]
     projected: Annotated[int, Field(ge=0, strict=True)]
     description: Description | None
+    parameters: str = ""
 
 
 def loaded(state: Mapping[str, Any], mechanism: str) -> State:

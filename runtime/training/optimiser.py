@@ -7,6 +7,7 @@ lies, as long as its center does not depend on the data; the constants of the lo
 """
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.training.private import PrivateOptimiser
+from lastiterate.runtime.training.proximal import Proximal, check_nonexpansive
 
 
 class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
@@ -29,11 +31,16 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run: what is to be run; `accounted` says what has been.
         center: of the ball to which iterates are projected: "initial", the parameters that the module comes with;
             "origin"; or a vector of shape (dimension,), which must not depend on the data.
+        proximal: a map of all parameters, shape (dimension,), that comes after the noise and before the projection in
+            every step, such as ``lambda w: softshrink(w, step_size * weight)`` for a penalty of absolute values. It
+            must not look at the data and move no two points apart; then the bound of the run is the same. It is tried
+            on pairs of points, and what is not refused is not proved.
         seed: of the noise and of the batches; the same draws on every device.
         memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
 
     Raises:
-        InputError: the module mixes samples or is random, or has nothing to train; or the center is no point.
+        InputError: the module mixes samples or is random, or has nothing to train; the center is no point; or the
+            proximal map moves two points apart.
 
     Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
@@ -53,6 +60,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run: NoisySGD,
         *,
         center: str | Tensor | Sequence[float] = "initial",
+        proximal: Proximal | None = None,
         seed: int = 0,
         memory: int | None = None,
     ) -> None:
@@ -60,6 +68,10 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         super().__init__(module, loss, run, seed=seed, memory=memory)
         self._around_start = isinstance(center, str) and center == "initial"
         self._center = _center(center, self._point())
+        self._proximal = proximal
+        if proximal is not None:
+            radius = run.diameter / 2 if isfinite(run.diameter) else max(1.0, float(self._point().norm()))
+            check_nonexpansive(proximal, self._center, radius)
         self._move(project(self._point(), self._center, run.diameter))
 
     def state_dict(self) -> dict[str, Any]:
@@ -87,6 +99,8 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         drawn = self._normal(len(point), point)
         decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
         moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
+        if self._proximal is not None:
+            moved = self._proximal(moved)
         return project(moved, self._center, run.diameter)
 
 

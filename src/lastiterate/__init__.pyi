@@ -53,6 +53,7 @@ from lastiterate.runtime.attacks.attack import attack as attack
 from lastiterate.runtime.attacks.one_run import attack_once as attack_once
 from lastiterate.runtime.attacks.worst_case import worst_case as worst_case
 from lastiterate.runtime.constants.certified import certified_constants as certified_constants
+from lastiterate.runtime.constants.closed_form import assumption_of as assumption_of
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute
@@ -63,6 +64,7 @@ from lastiterate.runtime.training.random_projection import RandomProjectionSGD a
 from lastiterate.runtime.training.random_projection import layer_ranks as layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
 from lastiterate.runtime.workloads.networks import constants_of_network as constants_of_network
+from lastiterate.runtime.workloads.clipped_rows import ClippedRows as ClippedRows
 from lastiterate.runtime.workloads.workload import Workload as Workload
 
 __version__: str

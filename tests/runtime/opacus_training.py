@@ -19,12 +19,17 @@ N, B, DELTA = 60, 6, 1e-3
 class Training:
     """Logistic regression on 60 points, with Opacus."""
 
-    def __init__(self, optimizer: Callable[[Any], Any] | None = None, samples: int = N, **private: Any) -> None:
+    def __init__(
+        self, optimizer: Callable[[Any], Any] | None = None, samples: int = N, hidden: int = 0, **private: Any
+    ) -> None:
         generator = torch.Generator().manual_seed(3)
         points = torch.nn.functional.normalize(torch.randn(samples, 4, generator=generator))
         labels = (points[:, 0] > 0).float()
         model = torch.nn.Linear(4, 1, bias=False)
         torch.nn.init.zeros_(model.weight)
+        if hidden:
+            torch.manual_seed(4)
+            model = torch.nn.Sequential(torch.nn.Linear(4, hidden), torch.nn.Tanh(), torch.nn.Linear(hidden, 1))
         inner = (optimizer or (lambda parameters: torch.optim.SGD(parameters, lr=0.5)))(model.parameters())
         self.engine = PrivacyEngine(accountant="last_iterate")
         with warnings.catch_warnings():
@@ -58,8 +63,8 @@ class Training:
                     taken += 1
         return self
 
-    def described(self, assumption: Assumption, diameter: float = inf) -> "Training":
-        self.accountant.describe(self.optimizer, assumption, self.loader, diameter=diameter)
+    def described(self, assumption: Assumption, diameter: float = inf, **more: Any) -> "Training":
+        self.accountant.describe(self.optimizer, assumption, self.loader, diameter=diameter, **more)
         return self
 
 

@@ -81,7 +81,7 @@ def test_a_projected_training_agrees_with_bound_and_falls_below_composition() ->
 
 
 def test_schedules_of_noise_and_step_size_are_tracked() -> None:
-    training = Training().described(Clipped())
+    training = Training().described(Clipped(), scheduled=("lr", "noise_multiplier"))
     training.train(3)
     training.optimizer.noise_multiplier = 3.0
     training.optimizer.param_groups[0]["lr"] = 0.2
@@ -94,7 +94,7 @@ def test_schedules_of_noise_and_step_size_are_tracked() -> None:
 
 
 def test_where_no_theorem_applies_composition_stands() -> None:
-    training = Training().described(Convex(1.0)).train(4)
+    training = Training().described(Convex(1.0), scheduled=["lr"]).train(4)
     training.optimizer.param_groups[0]["lr"] = 5.0
     training.train(1)
     assert training.accountant.get_epsilon(DELTA) == composition(5)
@@ -219,7 +219,7 @@ def test_the_noise_of_opacus_is_the_noise_of_the_run() -> None:
             module=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0),
             data_loader=DataLoader(data, batch_size=B), noise_multiplier=1.5, max_grad_norm=0.7,
         )  # fmt: skip
-        engine.accountant.describe(optimizer, Clipped(), loader)
+        engine.accountant.describe(optimizer, Clipped(), loader, scheduled=("lr",))
         moves = []
         for points, _ in loader:
             if len(moves) == len(sizes):

@@ -33,12 +33,19 @@ def test_a_checkpoint_goes_on_where_it_stopped() -> None:
     second.described(Convex(0.25), 1.0).train(2)
     assert second.accountant.run() == straight.accountant.run()
     assert second.accountant.get_epsilon(DELTA) == straight.accountant.get_epsilon(DELTA)
-    assert second.accountant.state_dict() == straight.accountant.state_dict()
+    states = [one.accountant.state_dict() for one in (second, straight)]
+    assert len({one.pop("parameters") for one in states}) == 2  # of other noise
+    assert states[0] == states[1]
     other = Training()
     other.accountant.load_state_dict(deepcopy(state))
     project(other.optimizer, 1.0, centre=[torch.ones(1, 4)])
     with pytest.raises(InputError, match=r"centre of the domain that .*centre=copies"):
         other.described(Convex(0.25), 1.0)
+    forgotten = Training()
+    forgotten.accountant.load_state_dict(deepcopy(state))
+    project(forgotten.optimizer, 1.0, centre=centre)
+    with pytest.raises(InputError, match="load the model of the same checkpoint"):
+        forgotten.described(Convex(0.25), 1.0)
     wider = Training()
     wider.accountant.load_state_dict(deepcopy(state))
     project(wider.optimizer, 1.0, centre=centre)

@@ -1,0 +1,132 @@
+"""The assumption that losses of linear scores meet, from a closed form: nothing is measured.
+
+Source: docs/proofs/constants.md; docs/proofs/expansions.md, clipping that acts on convex losses.
+"""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, cast
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lastiterate.numeric.errors import InputError, positive
+from lastiterate.numeric.losses.assumptions import Convex, Smooth
+from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.runtime.workloads.clipped_rows import ClippedRows, pair_of
+
+_INSTEAD = "take Clipped(), which always holds, certified_constants on a small ball, or refute what you believe"
+
+
+def assumption_of(
+    module: nn.Module, loss: Any, data: Any, *, clip_norm: float, read_rows: bool = False
+) -> Convex | Smooth:
+    """The strongest assumption that a closed form proves: the losses are those of a linear layer.
+
+    The layer's rows must have a bound that holds of every sample that anybody could add, so by default the data must be
+    `ClippedRows`. The number that follows is rounded up; the assumption says where it comes from.
+
+    Args:
+        module: a linear layer, alone or after layers that only flatten; as ``make_private`` returned it or before.
+        loss: of torch.nn or torch.nn.functional, with its reduction to the mean: cross entropy; of one output
+            binary cross entropy with logits, squared error, Huber and smooth L1.
+        data: a data set or its loader.
+        clip_norm: of a per-sample gradient. Gradients of one linear score stay those of a convex loss when they are
+            clipped; cross entropy is convex only where the clip norm never acts, and smooth below that.
+        read_rows: take the longest row of the data for the bound. That is a fact about these data and no public number,
+            and neighbouring data may break it.
+
+    Raises:
+        InputError: no closed form is known, or nothing keeps the rows short.
+
+    >>> data = torch.utils.data.TensorDataset(torch.ones(4, 2), torch.zeros(4, 1))
+    >>> assumption_of(nn.Linear(2, 1, bias=False), nn.MSELoss(), ClippedRows(data, 3.0), clip_norm=1.0)
+    Convex(L=18.0)
+    """
+    rows = getattr(data, "dataset", data)
+    layer = _linear(module)
+    norm, whence = _row_norm(rows, read_rows)
+    with precision():
+        square = exact(norm) ** 2 + (1 if layer.bias is not None else 0)
+        reach = upper(square.sqrt())
+    constants = _constants(layer, loss, rows[0][1], reach)
+    origin = f"{constants.statement}{', the constant one included' if layer.bias is not None else ''}, {whence}"
+    if constants.linear_score or positive("clip_norm", clip_norm) >= constants.lipschitz:
+        return Convex(constants.smoothness, origin=origin)
+    return Smooth(constants.smoothness)
+
+
+def _linear(module: nn.Module) -> nn.Linear:
+    """The one layer that is trained, or an `InputError` that says why there is no closed form."""
+    plain = getattr(module, "_module", module)
+    layers = [one for one in plain if not isinstance(one, nn.Identity)] if type(plain) is nn.Sequential else [plain]
+    while layers and type(layers[0]) is nn.Flatten and layers[0].start_dim == 1:
+        layers = layers[1:]
+    if len(layers) != 1 or type(layers[0]) is not nn.Linear:
+        got = ", ".join(type(one).__name__ for one in layers)
+        raise InputError(f"A closed form needs one linear layer, nn.Linear, got module of {got}; {_INSTEAD}.")
+    layer = layers[0]
+    frozen = [name for name, one in layer.named_parameters() if not one.requires_grad]
+    if frozen:
+        raise InputError(f"A closed form needs a layer that is trained whole, got frozen={frozen}; {_INSTEAD}.")
+    return layer
+
+
+def _constants(layer: nn.Linear, loss: Any, target: Any, reach: float) -> LossConstants:
+    loss = getattr(loss, "criterion", loss)  # as ghost clipping wraps it
+    name, curvature, slope = _score_loss(loss)
+    if name == "cross entropy":
+        if torch.as_tensor(target).is_floating_point():
+            raise InputError(
+                "A closed form of cross entropy needs targets that are numbers of classes, got weights of classes, "
+                f"which nothing keeps small; {_INSTEAD}."
+            )
+        if layer.out_features > 1:
+            return softmax_regression(reach)
+    elif name and layer.out_features == 1:
+        return linear_score(reach, slope=slope, curvature=curvature, name=name)
+    raise InputError(
+        "A closed form needs cross entropy, or of one output binary cross entropy with logits, squared error, Huber "
+        f"or smooth L1, unweighted means, got loss={getattr(loss, '__name__', type(loss).__name__)} of "
+        f"{layer.out_features} outputs; {_INSTEAD}."
+    )
+
+
+def _score_loss(loss: Any) -> tuple[str, float, float]:
+    """Name, greatest curvature and greatest slope in the score; an empty name where they are not known."""
+    plain = getattr(loss, "reduction", "mean") == "mean" and getattr(loss, "weight", None) is None
+    kind = type(loss) if isinstance(loss, nn.Module) else cast(Callable[..., Any], loss)
+    if kind in (nn.CrossEntropyLoss, functional.cross_entropy) and plain:
+        return "cross entropy", 0.5, inf
+    if (
+        kind in (nn.BCEWithLogitsLoss, functional.binary_cross_entropy_with_logits)
+        and plain
+        and getattr(loss, "pos_weight", None) is None
+    ):
+        return "logistic loss", 0.25, inf  # its slope depends on targets, which nothing keeps in [0, 1]
+    if kind in (nn.MSELoss, functional.mse_loss) and plain:
+        return "squared error", 2.0, inf
+    if kind in (nn.HuberLoss, functional.huber_loss) and plain:
+        return "Huber loss", 1.0, float(getattr(loss, "delta", 1.0))
+    if kind in (nn.SmoothL1Loss, functional.smooth_l1_loss) and plain and getattr(loss, "beta", 1.0) > 0:
+        with precision():
+            return "smooth L1 loss", upper(1 / exact(float(getattr(loss, "beta", 1.0)))), 1.0
+    return "", inf, inf
+
+
+def _row_norm(data: Any, read_rows: bool) -> tuple[float, str]:
+    """The greatest norm of a row, and where it comes from."""
+    if isinstance(data, ClippedRows):
+        return data.norm, "to which every row is scaled down"
+    if not read_rows:
+        raise InputError(
+            "A closed form needs rows with a bound that holds of every possible sample, got "
+            f"data={type(data).__name__}, which keeps none; wrap the data set in ClippedRows(data, norm) before "
+            "make_private, norm a number that does not look at the data, or say read_rows=True if neighbouring "
+            "data have no longer rows."
+        )
+    lengths = [float(torch.linalg.vector_norm(pair_of(data[k])[0].double())) for k in range(len(data))]
+    longest = max(lengths) * (1 + 2.0**-30)
+    return positive("norm of the longest row", longest), "the longest row of these data, which is no public number"

@@ -1,0 +1,213 @@
+"""Watch over a training with Opacus: what was described must not change in mid-run.
+
+Before every step the settings of the optimiser, the loader that drew the batch, the data set, the projection and the
+parameters are compared with what was described and with what the last step left. A change is refused before the step
+that would use it, so what the accountant counted stays true of the iterate that it counted.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+import torch
+from opacus.data_loader import DPDataLoader
+from opacus.optimizers import DPOptimizer
+from opacus.utils.uniform_sampler import UniformWithReplacementSampler
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.runtime.opacus.description import Description, weight_decay_of
+from lastiterate.runtime.opacus.fingerprint import fingerprint
+from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
+from lastiterate.runtime.opacus.trial import Trial
+
+SCHEDULED: Final = ("lr", "noise_multiplier")
+"""Settings that may follow a schedule; clip norm, batch size and weight decay may not."""
+
+
+class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
+    """The Poisson batches of a loader, and those that no step has taken yet."""
+
+    def __init__(self, drawn: UniformWithReplacementSampler) -> None:
+        super().__init__(
+            num_samples=drawn.num_samples,
+            sample_rate=drawn.sample_rate,
+            generator=drawn.generator,
+            steps=drawn.steps,
+        )
+        self._waiting: deque[list[int]] = deque()
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Draw the batches of an epoch."""
+        self._waiting.clear()
+        for batch in super().__iter__():
+            self._waiting.append(batch)
+            yield batch
+
+    def taken(self, size: int | None) -> list[int] | None:
+        """Take the next batch of this size, of any where it is None; None where none is waiting."""
+        while self._waiting:
+            batch = self._waiting.popleft()
+            if size is None or len(batch) == size:
+                return batch
+        return None
+
+
+class Watch:
+    """What a training must go on with, from `describe` on.
+
+    Args:
+        optimizer: as described.
+        data_loader: as described; its sampler is replaced by one that draws the same and counts.
+        told: the description.
+        assumption: tried on what the steps show of the losses, unless items of the data read otherwise every time.
+        scheduled: which of `SCHEDULED` may change from step to step.
+        last: noise multiplier and step size of the last step; None before the first, for those of the optimiser.
+
+    Raises:
+        InputError: the sampler of the loader is not the one that ``make_private`` gave it.
+    """
+
+    def __init__(
+        self,
+        optimizer: DPOptimizer,
+        data_loader: DPDataLoader,
+        told: Description,
+        assumption: Assumption,
+        scheduled: Collection[str],
+        last: tuple[float, float] | None,
+    ) -> None:
+        sampler = data_loader.batch_sampler
+        if type(sampler) not in (UniformWithReplacementSampler, Draws):
+            raise InputError(
+                f"The theorems need Poisson batches, got batch_sampler={type(sampler).__name__}; pass the loader that "
+                "make_private returned."
+            )
+        self._draws = sampler if isinstance(sampler, Draws) else Draws(sampler)
+        vars(data_loader)["batch_sampler"] = self._draws  # DataLoader lets nobody set it, and reads it in every epoch
+        self._loader, self._data, self._told = data_loader, data_loader.dataset, told
+        self._seen = _contents(self._data)
+        self._trial, self._refuted = Trial(assumption) if told.data else None, ""
+        self._scheduled, self._last = frozenset(scheduled), last or _numbers(optimizer)
+        self._projection: Projection | None = attached(optimizer)
+        self._parameters = parameters_of(optimizer)
+        self._left = None if last is None else self._copied()
+        self._counted = False
+        self._hook = optimizer.original_optimizer.register_step_post_hook(self._after)
+
+    def end(self) -> None:
+        """Watch no longer."""
+        self._hook.remove()
+
+    def check_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
+        """Refuse a step that is no step of what was described; called before it is taken.
+
+        Raises:
+            InputError: with what changed.
+        """
+        self._check_settings(optimizer)
+        self.check_parameters()
+        self._check_data(sample_rate)
+        whole = type(optimizer) is DPOptimizer and not optimizer._is_last_step_skipped
+        gradients = optimizer.params[0].grad_sample
+        size = len(gradients) if whole and isinstance(gradients, Tensor) else None
+        batch = self._draws.taken(size)
+        if batch is None:
+            raise InputError(
+                "Every step needs a batch of its own from the data_loader that was described, got a step"
+                f"{'' if size is None else f' on {size} samples'} that this loader did not draw; iterate over that "
+                "loader, from after describe on, and take one step for each of its batches."
+            )
+        if self._trial is not None and size is not None:
+            self._refuted = self._refuted or self._trial.refuted(optimizer, batch)
+        self.check_assumption()
+        self._last, self._counted = _numbers(optimizer), True
+
+    def check_assumption(self) -> None:
+        """Refuse the assumption where a step refuted it.
+
+        Raises:
+            InputError: with the pair of iterates.
+        """
+        if self._refuted:
+            raise InputError(
+                f"The training needs losses that meet the assumption, got assumption={self._refuted}; describe again "
+                "what holds, at the weakest Clipped()."
+            )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that the last step did not leave.
+
+        Raises:
+            InputError: they were changed by something else.
+        """
+        if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
+            return
+        raise InputError(
+            "The parameters need to be changed by the described optimizer alone, got others than its last step left; "
+            "put them back, or begin a new training with a new PrivacyEngine."
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the parameters that the last step left; empty before the first."""
+        return "" if self._left is None else fingerprint(self._left)
+
+    def _check_settings(self, optimizer: DPOptimizer) -> None:
+        told = self._told
+        now = (optimizer.expected_batch_size, optimizer.max_grad_norm, weight_decay_of(optimizer))
+        if now != (told.batch_size, told.clip_norm, told.weight_decay):
+            raise InputError(
+                f"Clip norm, batch size and weight decay need to stay as described, got max_grad_norm={now[1]:g}, "
+                f"expected_batch_size={now[0]} and weight_decay={now[2]:g}; the accountant takes no schedule of them."
+            )
+        for name, before, value in zip(SCHEDULED, self._last[::-1], _numbers(optimizer)[::-1], strict=True):
+            if before != value and name not in self._scheduled:
+                raise InputError(
+                    f"{name} needs to stay as it is unless a schedule is declared, got {name}={value:g} after "
+                    f"{name}={before:g}; if it follows a schedule that does not look at the data, say "
+                    f"describe(..., scheduled={(name,)!r})."
+                )
+        projection = attached(optimizer)
+        if projection is not self._projection or (projection and projection.diameter > told.diameter):
+            raise InputError(
+                f"The projection needs to stay as described, diameter={told.diameter:g}, got another; attach it with "
+                "project before describe, and leave it."
+            )
+
+    def _check_data(self, sample_rate: float) -> None:
+        loader, size = self._loader, self._told.dataset_size
+        rates = {sample_rate, loader.sample_rate, self._draws.sample_rate}
+        if len(rates) > 1 or loader.batch_sampler is not self._draws:
+            raise InputError(
+                f"The data loader needs to draw as described, sample_rate={sample_rate:g}, got another sampler or "
+                f"sample_rate={min(rates - {sample_rate}, default=sample_rate):g}; make a new PrivacyEngine for "
+                "another batch size."
+            )
+        if (
+            loader.dataset is not self._data
+            or {len(self._data), self._draws.num_samples} != {size}
+            or _contents(self._data) != self._seen
+        ):
+            raise InputError(
+                f"The data set needs to stay as described, dataset_size={size}, got another or changed one of "
+                f"{len(loader.dataset)} samples; make a new PrivacyEngine for other data."
+            )
+
+    def _after(self, *_: Any) -> None:
+        """Keep what a counted step left; called by torch after a step, and after the projection."""
+        if self._counted:
+            self._left, self._counted = self._copied(), False
+
+    def _copied(self) -> list[Tensor]:
+        return [one.detach().clone() for one in self._parameters]
+
+
+def _numbers(optimizer: DPOptimizer) -> tuple[float, float]:
+    return optimizer.noise_multiplier, float(optimizer.param_groups[0]["lr"])
+
+
+def _contents(data: Any) -> list[tuple[int, int]]:
+    """Which tensors a `TensorDataset` holds, and how often they were written to."""
+    return [(id(one), one._version) for one in getattr(data, "tensors", ()) if isinstance(one, Tensor)]
