@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from rich.table import Table
 
 _WIDTH: Final = 130
 """Columns of a table where the output is not a terminal."""
@@ -54,27 +53,21 @@ class TextTable:
         return tuple(bool(column) and all(cell[0].isdigit() or cell in _LIKE_NUMBERS for cell in column)
                      for column in cells)  # fmt: skip
 
-    def rich(self) -> "Table":
-        """The table as rich prints it, without the notes."""
+    def __str__(self) -> str:
+        """The table and its notes, as wide as the terminal."""
+        from rich.console import Console
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=Text(self.caption), title_justify="left", show_header=any(self.columns))
+        table = Table(show_header=any(self.columns))
         for heading, number in zip(self.columns, self.numbers, strict=True):
             table.add_column(Text(heading), justify="right" if number else "left")
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
-        return table
-
-    def __str__(self) -> str:
-        """The table and its notes, as wide as the terminal."""
-        from rich.console import Console
-
         out = Console(file=StringIO(), width=get_terminal_size((_WIDTH, 24)).columns)
         with out.capture() as drawn:
-            out.print(self.rich())
-        lines = [line.rstrip() for line in drawn.get().splitlines()]
-        return "\n".join([*lines, *self.notes])
+            out.print(table)
+        return "\n".join([self.caption, drawn.get().rstrip(), *self.notes])
 
     def html(self) -> str:
         """The table and its notes for a notebook."""
@@ -103,7 +96,8 @@ class Displayed:
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as plain data."""
-        return asdict(self)  # type: ignore[call-overload]
+        plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return plain
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of the DataFrame, unrounded; one for a result that is one record."""

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -33,7 +34,7 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
     table = found.table().beside(*_carried(carried, len(found.lambdas)))
     table = table.beside("composition", [f"{composition:.4f}"] * len(found.lambdas))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table.rich())
+    click.echo(str(table))
     print_circumstances(console, advised, found.subset)
     if not carried:
         console.print(
@@ -80,7 +81,7 @@ def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advi
     composition = claimed_at("composition", {**SETTING, "T": look.run.steps})
     table = look.table().beside(*_carried(carried, len(look.searched)))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
-    console.print(table.rich())
+    click.echo(str(table))
     print_circumstances(console, advised, look.subset)
     reached = (
         "have no finite eigenvalues, or are too large" if look.curvature is None else f"reach {look.curvature:.4g}"
