@@ -42,11 +42,11 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """What was found for ``vary``, of the run as it is: a number, or a schedule."""
+        """The value found of the field ``vary``: a number, or a schedule."""
         return getattr(self.run, self.vary)
 
     def __str__(self) -> str:
-        """What was found, what it gives, by which route, and what was asked for."""
+        """The value found, its bound and route, and the target."""
         return (
             f"{self.vary} = {self.value!r}\nthe last iterate is {super().__str__()}, by {self.route}; "
             f"asked was an epsilon of at most {self.target:g}"

@@ -92,7 +92,7 @@ class Displayed:
 
     @abstractmethod
     def table(self) -> TextTable:
-        """What is displayed."""
+        """The table that is displayed."""
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as plain data."""

@@ -68,7 +68,7 @@ class Audit(Displayed):
     scores: Scores | None = None
 
     def table(self) -> TextTable:
-        """What the attack shows, with the counts behind it."""
+        """The lower limits, with the counts behind them."""
         missed, accused = f"{self.false_negatives} of {self.positives}", f"{self.false_positives} of {self.negatives}"
         counts = {"runs with the sample missed": missed, "runs without it accused": accused}
         return shown(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})

@@ -72,7 +72,7 @@ class OneRun(Displayed):
     level: float
 
     def table(self) -> TextTable:
-        """What the guesses show, and how many were right."""
+        """The lower limits, and how many guesses were right."""
         right = ", ".join(f"{right} of {guessed}" for guessed, right in self.guesses)
         return shown(self, {"canaries": str(self.canaries), "guesses that are right": right})
 
