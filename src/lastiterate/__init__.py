@@ -8,6 +8,9 @@ imported when they are first used, so that ``import lastiterate`` is fast.
 from importlib import import_module
 from pathlib import Path
 
+if not Path(__file__).with_name("numeric").is_dir():  # a clone without symbolic links: the folders lie beside src/
+    __path__.append(str(Path(__file__).parents[2]))
+
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOME = {words[3]: words[1] for line in _LISTED.splitlines() if (words := line.split())[:1] == ["from"]}
 """Public name -> the module that defines it."""
