@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/.installed-all: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) '.[dev,docs,runtime,transformer,vision,sweep,dp-accounting,opacus,cvc5]'
+	$(INSTALL) '.[dev,docs,runtime,transformer,vision,sweep,dp-accounting,opacus,cvc5,lightning,trainer]'
 	touch $(VENV)/.installed $@
 
 check: $(VENV)/.installed          ## decide every claim of the ledger

@@ -7,14 +7,15 @@ losses were linear. It is exact for these and no bound for any others.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import inf, isfinite, sqrt
-from typing import Final
+from typing import Any, Final
 
 from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.rounding import exact
+from lastiterate.numeric.rounding import exact, printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD, described_run
 
 HELPS: Final = 0.95
@@ -43,7 +44,7 @@ class Knob:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Displayed):
     """Prospects of a run. Every epsilon is at ``delta``.
 
     Attributes:
@@ -109,6 +110,34 @@ class Advice:
                 {"change": knob.change, "epsilon": knob.epsilon, "composition": knob.composed} for knob in self.knobs
             ],
         }
+
+    def __str__(self) -> str:
+        """The table, and the advice in words."""
+        return str(self.table())
+
+    def records(self) -> list[dict[str, Any]]:
+        """The plan, then a row for every change."""
+        plan = Knob("as planned", self.run, self.found.epsilon, self.composed)
+        return [
+            {"change": one.change, "epsilon": one.epsilon, "composition": one.composed, "delta": self.delta}
+            for one in (plan, *self.knobs)
+        ]
+
+    def table(self) -> TextTable:
+        """The plan and its changes, each rounded up, and the advice in words."""
+        rows = []
+        for row in self.records():
+            gain = 1 - row["epsilon"] / self.found.epsilon
+            said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""
+            rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
+        below = f"; at least {printed_down(self.below)} is lost" if self.below > 0 else ""
+        linear = f"Linear losses alone would lose {self.linear:.6g} without a domain: an estimate, no bound."
+        return TextTable(
+            f"epsilon at delta = {self.delta:g}, {self.run.steps} steps",
+            ("change", "last iterate", "all iterates", ""),
+            tuple(rows),
+            (f"As planned it is by {self.found.route}{below}. {linear}", self.in_words),
+        )
 
 
 def advise(

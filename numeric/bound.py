@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, renyi_order, within
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
@@ -19,7 +20,7 @@ from lastiterate.numeric.run import NoisySGD
 
 
 @dataclass(frozen=True)
-class PrivacyLoss:
+class PrivacyLoss(Displayed):
     """A bound of the last iterates of two runs on adjacent data sets, in both directions."""
 
     run: NoisySGD
@@ -27,6 +28,7 @@ class PrivacyLoss:
     order: float | None
     delta: float | None
     candidate: Candidate = field(repr=False, compare=False)
+    _caption: ClassVar[str] = "A bound, rounded up"
 
     @property
     def epsilon(self) -> float:
@@ -139,6 +141,12 @@ class PrivacyLoss:
         known |= {"window": list(self.window), "assumptions": list(self.assumptions)}
         names = "order", "delta", "mu", "cost", "route", "claim", "position", "share"
         return known | {name: getattr(self, name) for name in names}
+
+    def table(self) -> TextTable:
+        """The numbers, how they were found, and what they rest on."""
+        start, stop = self.window
+        values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
+        return facts(self._caption, values | {"steps charged": f"{start} to {stop}"}, self.assumptions)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of c
 
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Any
 
 import numpy as np
 
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.participation import Asked, said, stated
@@ -19,7 +21,7 @@ Where steps differ it is the number of batches."""
 
 
 @dataclass(frozen=True, eq=False)
-class ByPosition:
+class ByPosition(Displayed):
     """Bounds for the samples of every batch of an epoch, each a `Participation`; a batch has equally many samples.
 
     Attributes:
@@ -69,6 +71,20 @@ class ByPosition:
         known: dict[str, object] = {name: getattr(self, name) for name in names}
         lists = {name: list(getattr(self, name)) for name in ("epsilons", "shifts", "assumptions")}
         return {"kind": "by_position"} | known | lists
+
+    def table(self) -> TextTable:
+        """The worst number, that of nine samples of ten, the median and the best."""
+        shares = {"worst": 1.0, "nine of ten": 0.9, "median": 0.5}
+        values = {name: said(self.quantile(p), self.order, self.delta) for name, p in shares.items()}
+        values |= {"best": said(min(self.epsilons), self.order, self.delta)}
+        values |= {"batches of an epoch": str(len(self.epsilons))}
+        return facts("Bounds by position in the epoch, rounded up", values, self.assumptions)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every batch of an epoch."""
+        named = {"kind": "bound", "order": self.order, "delta": self.delta}
+        both = enumerate(zip(self.epsilons, self.shifts, strict=True))
+        return [{"batch": k, "epsilon": epsilon, "shifts": shifts} | named for k, (epsilon, shifts) in both]
 
 
 def by_position(

@@ -9,11 +9,12 @@ meeting a sample matters more, and a tiny batch may hide within delta what a lar
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, log, log2, sqrt
-from typing import Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError, positive, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -26,6 +27,40 @@ _FEW_SIZES = 16
 _HALVINGS = 16
 
 
+@dataclass(frozen=True)
+class Calibrated(Bound):
+    """The bound of the run that just meets a target.
+
+    Attributes:
+        vary: the field of the run that was found.
+        target: the epsilon that was asked for, at the bound's order or delta.
+    """
+
+    vary: str = ""
+    target: float = 0.0
+    _caption: ClassVar[str] = "The run that meets the target; a bound, rounded up"
+
+    @property
+    def value(self) -> Any:
+        """The value found of the field ``vary``: a number, or a schedule."""
+        return getattr(self.run, self.vary)
+
+    def __str__(self) -> str:
+        """The value found, its bound and route, and the target."""
+        return (
+            f"{self.vary} = {self.value!r}\nthe last iterate is {super().__str__()}, by {self.route}; "
+            f"asked was an epsilon of at most {self.target:g}"
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        return {self.vary: self.value} | super().as_dict() | {"kind": "bound"}
+
+    def table(self) -> TextTable:
+        found = super().table()
+        rows = (self.vary, repr(self.value)), ("epsilon asked for", f"{self.target:g}")
+        return replace(found, rows=(*rows, *found.rows))
+
+
 def calibrate(
     run: NoisySGD,
     assumption: Assumption,
@@ -35,7 +70,7 @@ def calibrate(
     delta: float | None = None,
     vary: str = "noise_std",
     on_bound: Callable[[int, int], None] | None = None,
-) -> Bound:
+) -> Calibrated:
     """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
 
     Args:
@@ -48,9 +83,9 @@ def calibrate(
         on_bound: called after every bound with their number so far, and with about how many there will be.
 
     Returns:
-        The bound of the calibrated run, which is its field ``run``. The noise and the diameter are within 1e-9 of
-        where the bound crosses the target, 1e-5 for random batches and by contraction. The next smaller batch that the
-        sampling allows misses the target; where few sizes are allowed, all smaller ones do.
+        The bound of the calibrated run, which is its field ``run``; printed, it says what was found. The noise and the
+        diameter are within 1e-9 of where the bound crosses the target, 1e-5 for random batches and by contraction. The
+        next smaller batch that the sampling allows misses the target; where few sizes are allowed, all smaller ones do.
 
     Raises:
         InputError: as `bound`, or no value meets the target, or every value does.
@@ -78,7 +113,8 @@ def calibrate(
             on_bound(done, done + left)
         return known
 
-    return VARIED[vary](run, found, epsilon)
+    best = VARIED[vary](run, found, epsilon)
+    return Calibrated(best.run, assumption, best.order, best.delta, best.candidate, vary, epsilon)
 
 
 class _At(Protocol):

@@ -1,20 +1,24 @@
 """Every theorem that applies to a run, side by side: below, ours, the papers', composition."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
+from typing import Any, overload
 
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of
 from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Displayed):
     """One theorem's number for a run.
 
     Attributes:
@@ -42,8 +46,53 @@ class Row:
         """Tell whether the number may be used as a bound: its claim holds, or is supported."""
         return self.kind in USABLE
 
+    def table(self) -> TextTable:
+        """The row alone."""
+        epsilon = printed_down(self.epsilon) if self.kind == "lower" else printed_up(self.epsilon)
+        cells = self.title, epsilon, self.kind, printed_up(self.ratio, 3)
+        return TextTable("Rényi epsilon", ("theorem", "epsilon", "kind", "ratio to below"), (cells,))
 
-def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row, ...]:
+
+@dataclass(frozen=True)
+class Comparison(Displayed, Sequence[Row]):
+    """The rows of `compare`, in its order; printed it is a table.
+
+    Attributes:
+        rows: the theorems' numbers.
+        order: alpha of all of them.
+    """
+
+    rows: tuple[Row, ...]
+    order: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        """The table, each number rounded in its own direction."""
+        return str(self.table())
+
+    def table(self) -> TextTable:
+        """All rows."""
+        tables = [row.table() for row in self.rows]
+        rows = tuple(table.rows[0] for table in tables)
+        return TextTable(f"Rényi epsilon at order {self.order:g}", tables[0].columns, rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        return [row.as_dict() | {"order": self.order} for row in self.rows]
+
+
+def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
     """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at one order.
 
     Args:
@@ -52,7 +101,8 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
         order: alpha > 1.
 
     Returns:
-        Rows in that order. The epsilon of a row of kind "refuted" or "gap" is a claim of a paper, not a bound.
+        Rows in that order, a sequence that prints as a table. The epsilon of a row of kind "refuted" or "gap" is a
+        claim of a paper, not a bound.
 
     Raises:
         InputError: as `lastiterate.numeric.bound.bound`.
@@ -75,7 +125,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> tuple[Row
     ]
     rows += _conjecture(run, order, ours)
     rows += _routes(run, assumption, order, ours)
-    return tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3]))
+    return Comparison(tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3])), order)
 
 
 _Entry = tuple[str, str, str, float, str]

@@ -1,8 +1,10 @@
 """Estimates: bounds from measured constants."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from lastiterate.numeric.bound import PrivacyLoss, solved
+from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Measured
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -13,6 +15,7 @@ class Estimate(PrivacyLoss):
     """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
 
     conditional_on: str = ""
+    _caption: ClassVar[str] = "An estimate, not a bound"
 
     def __str__(self) -> str:
         """The numbers, said to be an estimate, and on what they are conditional."""
@@ -20,6 +23,10 @@ class Estimate(PrivacyLoss):
 
     def as_dict(self) -> dict[str, object]:
         return super().as_dict() | {"conditional_on": self.conditional_on}
+
+    def table(self) -> TextTable:
+        found = super().table()
+        return replace(found, notes=(f"conditional on {self.conditional_on}", *found.notes))
 
 
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:

@@ -31,6 +31,7 @@ from lastiterate.numeric.contraction.chain import Goal, resampled
 from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, unknown
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, count, positive, renyi_order
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
@@ -43,7 +44,7 @@ _MOST_STEPS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class Forgetting:
+class Forgetting(Displayed):
     """Numbers on what clean steps leave of a deleted sample, each of them rounded up.
 
     Attributes:
@@ -95,6 +96,14 @@ class Forgetting:
         names = ("clean_steps", "epsilon", "retrained", "before", "shifts", "order", "delta", "claim")
         known: dict[str, object] = {name: getattr(self, name) for name in names}
         return {"kind": "forgetting"} | known | {"assumptions": list(self.assumptions)}
+
+    def table(self) -> TextTable:
+        """The numbers, and what they rest on."""
+        against = {"never trained on it": self.epsilon, "retrained": self.retrained, "by shifts alone": self.shifts}
+        values = {"clean steps": str(self.clean_steps), "at the deletion": printed_up(self.before)}
+        values |= {name: printed_up(epsilon) for name, epsilon in against.items()} | {"claim": self.claim}
+        at = f"delta = {self.delta:g}" if self.order is None else f"order {self.order:g}"
+        return facts(f"What is left of a deleted sample: epsilon at {at}, rounded up", values, self.assumptions)
 
 
 def forgetting(

@@ -18,6 +18,7 @@ from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, count, renyi_order
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
@@ -30,7 +31,7 @@ _SHIFTS, _CONTRACTION = "ours/cyclic/theorem", "ours/contraction/cyclic"
 
 
 @dataclass(frozen=True, eq=False)
-class Participation:
+class Participation(Displayed):
     """A rigorous bound for a sample that is used at listed steps and at no others; numbers are rounded up.
 
     Attributes:
@@ -76,6 +77,13 @@ class Participation:
         last = self.uses[-1] if self.uses else None
         told = {"times": len(self.uses), "last": last, "assumptions": list(self.assumptions)}
         return {"kind": "participation"} | known | told
+
+    def table(self) -> TextTable:
+        """The number, that by shifts alone, and what they rest on."""
+        shifts = said(self.shifts, self.order, self.delta)
+        values = {"a sample loses": str(self), "by shifts alone": shifts, "claim": self.claim}
+        used = f"{len(self.uses)} times" + (f", last in step {self.uses[-1]}" if self.uses else "")
+        return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
 
 
 def participation(

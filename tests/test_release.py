@@ -89,6 +89,21 @@ def test_the_sdist_has_no_links_and_no_half_of_the_tests(unpacked: Path) -> None
     assert not [name for name in names if name.startswith("tests")]
 
 
+def test_a_clone_without_symbolic_links_works_and_gives_the_same_wheel(unpacked: Path, tmp_path: Path) -> None:
+    """As git makes it on Windows."""
+    clone = tmp_path / "clone"
+    run("git", "clone", "--quiet", "--config", "core.symlinks=false", ROOT, clone, folder=tmp_path)
+    assert not (clone / "src/lastiterate/numeric").is_dir()
+    code = "import lastiterate; print(lastiterate.bound.__module__)"
+    said = run(sys.executable, "-c", code, folder=tmp_path, PYTHONPATH=str(clone / "src"))
+    assert said.split() == ["lastiterate.numeric.bound"]
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, clone, folder=tmp_path)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel, zipfile.ZipFile(next(unpacked.glob("*.whl"))) as usual:
+        sources = [name for name in usual.namelist() if name.startswith("lastiterate/")]
+        assert sources == [name for name in wheel.namelist() if name.startswith("lastiterate/")]
+        assert all(wheel.read(name) == usual.read(name) for name in sources)
+
+
 def test_there_is_one_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == VERSION

@@ -7,6 +7,7 @@ from mathematics import Formulas
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from notebooks import notebook_pages
 from papers import papers_table
 from pictures import pictures
 from reference import claim_page, command_help, python_page
@@ -34,6 +35,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "verdicts.md": verdict_page(),
         "reference/python.md": python_page(),
         "reference/claims.md": claim_page(),
+        **notebook_pages(),
         **pictures(coarse=config.extra["coarse_pictures"]),
     }
     for name, content in made.items():

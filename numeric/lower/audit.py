@@ -12,7 +12,7 @@ Source: docs/proofs/lower_bounds.md; Kairouz, Oh & Viswanath 2015; Clopper & Pea
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,19 +20,22 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.lower.rates import DOWN, at_most, epsilon_of_rates, mu_of_rates
 from lastiterate.numeric.lower.scores import Scores
+from lastiterate.numeric.rounding import printed_down
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import PrivacyLoss
+    from lastiterate.numeric.lower.one_run import OneRun
 
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 """Of the epsilon of a bound: where its profile is compared with the curve."""
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Displayed):
     """The outcome of an attack. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
@@ -64,9 +67,11 @@ class Audit:
     gaussian_epsilon: float = 0.0
     scores: Scores | None = None
 
-    def as_dict(self) -> dict[str, object]:
-        """The numbers as plain data."""
-        return asdict(self)
+    def table(self) -> TextTable:
+        """The lower limits, with the counts behind them."""
+        missed, accused = f"{self.false_negatives} of {self.positives}", f"{self.false_positives} of {self.negatives}"
+        counts = {"runs with the sample missed": missed, "runs without it accused": accused}
+        return shown(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """The claims of a bound that are too small; all that is said holds at ``level`` together.
@@ -83,6 +88,13 @@ class Audit:
         """
         shown = None if self.scores is None else self.scores.delta
         return claims_refuted(bound, self.delta, self.epsilon, self.mu, shown)
+
+
+def shown(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
+    """Lower limits of an attack, rounded down, and the counts behind them."""
+    values = {f"epsilon at delta = {found.delta:g} is at least": printed_down(found.epsilon)}
+    values |= {"mu is at least, if mu-GDP holds": printed_down(found.mu)}
+    return facts(f"Lower bounds with {found.level:.4g} confidence, rounded down", values | counts)
 
 
 def claims_refuted(

@@ -8,6 +8,7 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.grid import Update
@@ -23,7 +24,7 @@ from lastiterate.numeric.lower.losses import admits_curvature, least_curvature
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.numeric.lower.witness import Witness
-from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 
 _JUST_BELOW = 1 - 1e-13
@@ -33,7 +34,7 @@ _OUTLIERS = 9.0
 
 
 @dataclass(frozen=True)
-class LowerBound:
+class LowerBound(Displayed):
     """A certified lower bound, and the run that attains it.
 
     Attributes:
@@ -47,6 +48,11 @@ class LowerBound:
     witness: str
     description: str
     losses: Witness | None = None
+
+    def table(self) -> TextTable:
+        """The number and its witness."""
+        values = {"no bound is below": printed_down(self.value), "witness": self.witness, "run": self.description}
+        return facts("A certified lower bound, rounded down", values)
 
 
 def lower_bound(

@@ -16,7 +16,7 @@ Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagie
 for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance, within
-from lastiterate.numeric.lower.audit import claims_refuted
+from lastiterate.numeric.lower.audit import claims_refuted, shown
 from lastiterate.numeric.lower.rates import DOWN
 from lastiterate.numeric.lower.scores import score_list
 
@@ -46,7 +47,7 @@ _LARGEST_MU: Final = 64.0
 
 
 @dataclass(frozen=True)
-class OneRun:
+class OneRun(Displayed):
     """The outcome of one training with canaries. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
@@ -70,9 +71,10 @@ class OneRun:
     delta: float
     level: float
 
-    def as_dict(self) -> dict[str, object]:
-        """The numbers as plain data."""
-        return asdict(self)
+    def table(self) -> TextTable:
+        """The lower limits, and how many guesses were right."""
+        right = ", ".join(f"{right} of {guessed}" for guessed, right in self.guesses)
+        return shown(self, {"canaries": str(self.canaries), "guesses that are right": right})
 
     def delta_at_least(self, epsilon: float) -> float:
         """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once; 0 where nothing is shown."""

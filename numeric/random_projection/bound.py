@@ -21,6 +21,7 @@ from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, renyi_order
 from lastiterate.numeric.random_projection.cost import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
@@ -33,7 +34,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True)
-class ProjectionBound:
+class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
 
     Attributes:
@@ -65,6 +66,11 @@ class ProjectionBound:
         told: dict[str, object] = {"kind": "bound"}
         told |= {f.name: getattr(self, f.name) for f in fields(self) if f.name != "run"}
         return told | {"assumptions": list(self.assumptions)}
+
+    def table(self) -> TextTable:
+        """The number and what it rests on."""
+        values = {"all iterates are": str(self), "by": self.route, "claim": self.claim}
+        return facts("A bound, rounded up", values, self.assumptions)
 
 
 def projection_bound(

@@ -9,11 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.store import write_whole, writing
 from lastiterate.numeric.sweeps.plan import Plan, Scalar
 
 _FORMATS = (".csv", ".parquet")
+_ENDS = 20
+"""Rows that are displayed at either end of a long table."""
 
 
 class Result(NamedTuple):
@@ -37,7 +41,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SweepTable:
+class SweepTable(Displayed):
     """The rows of a sweep, in the order of its grid.
 
     Attributes:
@@ -64,6 +68,23 @@ class SweepTable:
     def refused(self) -> int:
         """Number of rows with a sentence in place of a number."""
         return sum(bool(one.error) for one in self.results)
+
+    def records(self) -> list[dict[str, Any]]:
+        columns = self.columns
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def __str__(self) -> str:
+        """The table, of which the middle is left out where it is long."""
+        return str(self.table())
+
+    def table(self) -> TextTable:
+        """The axes and the bounds, rounded up; the middle of a long table is left out."""
+        names = (*self.plan.axes, "epsilon", "mu", "route", *(("error",) if self.refused else ()))
+        rows = [tuple(_cell(name, record[name]) for name in names) for record in self.records()]
+        left_out = len(rows) - 2 * _ENDS
+        notes = (f"{left_out} rows in the middle are left out.",) if left_out > 0 else ()
+        shown = (*rows[:_ENDS], *rows[-_ENDS:]) if left_out > 0 else tuple(rows)
+        return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, shown, notes)
 
     def write(self, path: Path) -> None:
         """Write the table, whole or not at all; the ending .csv or .parquet says how.
@@ -112,6 +133,12 @@ def checked_format(path: Path) -> str:
             "write a .csv."
         )
     return ending
+
+
+def _cell(name: str, value: Scalar | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return printed_up(value) if name in ("epsilon", "mu") else str(value)
 
 
 def _kind(values: Sequence[Scalar]) -> type[int] | type[float] | type[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Tabulated
+from lastiterate.numeric.rounding import printed_down
 from lastiterate.runtime.pair_table import Kind, PairTable
 
 TRUSTED_ERROR: Final = 1e-3
@@ -38,8 +39,8 @@ class Constants:
     kept: int
 
     def cell(self, order: int) -> str:
-        """The constant of the order with this index, to be printed: no pair is left to trust where there is none."""
-        return f"{self.constants[order]:.4g}" if self.kept else "none trusted"
+        """The constant of the order with this index, printed rounded down: no pair is trusted where there is none."""
+        return printed_down(self.constants[order], 4) if self.kept else "none trusted"
 
 
 @dataclass(frozen=True)

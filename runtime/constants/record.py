@@ -8,7 +8,9 @@ constant is no larger than the sampled one.
 import json
 from dataclasses import asdict, dataclass
 from math import inf
+from typing import Any
 
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.run import NoisySGD
@@ -18,7 +20,7 @@ from lastiterate.runtime.pair_table import Kind, Subset
 
 
 @dataclass(frozen=True)
-class HolderEstimate:
+class HolderEstimate(Displayed):
     """Hölder constants of a network, measured. Direction: lower estimates of the true constants.
 
     Attributes:
@@ -69,6 +71,21 @@ class HolderEstimate:
         kept = self.measured[Kind.SAMPLE]
         constants = ", ".join(f"{kept.cell(k)} for lambda = {lam:g}" for k, lam in enumerate(self.lambdas))
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
+
+    def table(self) -> TextTable:
+        """The constants for every order, per sample and of the batch."""
+        kinds = self.measured[Kind.SAMPLE], self.measured[Kind.BATCH]
+        rows = ((f"{lam:g}", *(kind.cell(k) for kind in kinds)) for k, lam in enumerate(self.lambdas))
+        caption = f"{self.workload}: measured Hölder constants (lower estimates)"
+        return TextTable(caption, ("lambda", "L per sample", "L per batch"), tuple(rows))
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every order; None where no pair could be trusted."""
+        return [
+            {"kind": "estimate", "lambda": lam}
+            | {str(kind): one.constants[k] if one.kept else None for kind, one in self.measured.items()}
+            for k, lam in enumerate(self.lambdas)
+        ]
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
         """The measured constant for one of the orders asked for, in gradient / length^lambda.

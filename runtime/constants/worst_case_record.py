@@ -5,13 +5,15 @@ What is found is a lower estimate, so a privacy number from it is a `lastiterate
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import inf
-from typing import Final
+from math import inf, isfinite
+from typing import Any, Final
 
 from lastiterate.numeric.bound import Bound
+from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.both_sides import Certified, certified_holder
 from lastiterate.runtime.constants.extreme_value import Extrapolation
@@ -21,10 +23,16 @@ from lastiterate.runtime.pair_table import Kind, Subset
 CLIPPED: Final = (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
 BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
 """Kinds of gradients that are clipped, and that are means over the samples."""
+_WORDS: Final = {
+    Kind.SAMPLE: "per-sample gradients",
+    Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
+    Kind.BATCH: "mean gradients of the batch",
+    Kind.BATCH_CLIPPED: "mean clipped gradients of the batch",
+}
 
 
 @dataclass(frozen=True)
-class WorstCaseConstants:
+class WorstCaseConstants(Displayed):
     """Constants of one initialisation, or the largest over several, by several methods.
 
     Attributes:
@@ -106,6 +114,30 @@ class WorstCaseConstants:
             "a lower estimate",
         )
 
+    def table(self) -> TextTable:
+        """The constants from both sides, for every order."""
+        among = f"any input of {self.inputs}" if self.inputs else "the samples of the data"
+        rows = []
+        for k, pair in enumerate(self.searched):
+            found, extreme = self.found(k), self.extremes[k]
+            rows.append((
+                f"{pair.lam:g}",
+                printed_down(found, 4) if found else "none trusted",
+                _upper(self.upper(k)),
+                f"{pair.distance:.3g}" if pair.constant else "-",
+                _interval(extreme, found),
+            ))  # fmt: skip
+        caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {among}"
+        headings = ("lambda", "found", "certified", "at distance", "extrapolated, 95%")
+        return TextTable(caption, headings, tuple(rows))
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every order: what is found is an estimate, what is certified an upper bound."""
+        return [
+            {"kind": "estimate", "lambda": pair.lam, "found": self.found(k), "certified": self.upper(k)}
+            for k, pair in enumerate(self.searched)
+        ]
+
     def as_dict(self) -> dict[str, object]:
         """Everything but where the pairs are as plain data."""
         orders_ = range(len(self.searched))
@@ -148,3 +180,19 @@ class WorstCaseConstants:
             ),
             bounded=max(bounds, key=lambda one: one.epsilon or 0.0) if len(bounds) == len(looks) else None,
         )
+
+
+def _interval(extreme: Extrapolation | None, found: float) -> str:
+    """The extrapolated interval, where no pair that was found is above it."""
+    if extreme is None:
+        return "too few pairs trusted"
+    if extreme.high < found:
+        return "below a pair that was found"
+    return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
+
+
+def _upper(constant: float | None) -> str:
+    """A certified constant, or in a word why there is none."""
+    if constant is None:
+        return "not known"
+    return printed_up(constant, 4) if isfinite(constant) else "infinite"

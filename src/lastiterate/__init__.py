@@ -8,9 +8,14 @@ imported when they are first used, so that ``import lastiterate`` is fast.
 from importlib import import_module
 from pathlib import Path
 
+if not Path(__file__).with_name("numeric").is_dir():  # a clone without symbolic links: the folders lie beside src/
+    __path__.append(str(Path(__file__).parents[2]))
+
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _HOME = {words[3]: words[1] for line in _LISTED.splitlines() if (words := line.split())[:1] == ["from"]}
 """Public name -> the module that defines it."""
+
+_EXTRAS = {"torch": "runtime", "lightning": "lightning", "transformers": "trainer"}
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -26,9 +31,11 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(_HOME[name]), name)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        if (extra := _EXTRAS.get(error.name or "")) is None:
             raise
-        raise ImportError(f"{name} needs torch, which is not installed; pip install 'lastiterate[runtime]'.") from None
+        raise ImportError(
+            f"{name} needs {error.name}, which is not installed; pip install 'lastiterate[{extra}]'."
+        ) from None
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,9 @@ from lastiterate.numeric.bound import Bound as Bound
 from lastiterate.numeric.bound import bound as bound
 from lastiterate.numeric.by_position import ByPosition as ByPosition
 from lastiterate.numeric.by_position import by_position as by_position
+from lastiterate.numeric.calibrate import Calibrated as Calibrated
 from lastiterate.numeric.calibrate import calibrate as calibrate
+from lastiterate.numeric.compare import Comparison as Comparison
 from lastiterate.numeric.compare import compare as compare
 from lastiterate.numeric.dp_events import from_dp_event as from_dp_event
 from lastiterate.numeric.dp_events import to_dp_event as to_dp_event
@@ -59,9 +61,12 @@ from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute
 from lastiterate.runtime.coupled.drift import measure_drift as measure_drift
 from lastiterate.runtime.coupled.runs import coupled_runs as coupled_runs
+from lastiterate.runtime.training.hugging_face_callback import HuggingFaceRecord as HuggingFaceRecord
+from lastiterate.runtime.training.lightning_callback import LightningRecord as LightningRecord
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
 from lastiterate.runtime.training.random_projection import RandomProjectionSGD as RandomProjectionSGD
 from lastiterate.runtime.training.random_projection import layer_ranks as layer_ranks
+from lastiterate.runtime.training.recorded import RecordedSGD as RecordedSGD
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
 from lastiterate.runtime.workloads.networks import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.clipped_rows import ClippedRows as ClippedRows

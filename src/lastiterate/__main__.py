@@ -77,9 +77,10 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=_LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lastiterate")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     r"""Machine-checked theory for private training when only the last iterate is released.
 
     \b
@@ -88,6 +89,8 @@ def cli() -> None:
       lastiterate bound run.toml
       lastiterate estimate builtin:iris-mlp
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 _laid_out(cli)

@@ -1,14 +1,10 @@
 """``lastiterate advise``: does releasing only the last iterate help a planned run, from when on, and what would."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from lastiterate.commands.output import console, progress, say_json
-
-if TYPE_CHECKING:
-    from lastiterate.numeric.advice import Advice
+from lastiterate.commands.output import progress, say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -48,28 +44,7 @@ def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> N
     if as_json:
         say_json(advice.as_dict() | ({"files": [str(path) for path in files]} if files else {}))
         return
-    _say(advice)
+    click.echo(str(advice))
+    click.echo("A narrow domain, decay and few steps also hold the model back: look at what they do to its accuracy.")
     for path in files:
         click.echo(str(path))
-
-
-def _say(advice: "Advice") -> None:
-    from rich.table import Table
-
-    from lastiterate.numeric.rounding import printed_down, printed_up
-
-    below = f", at least {printed_down(advice.below)}" if advice.below > 0 else ""
-    click.echo(f"epsilon at delta = {advice.delta:g}, {advice.run.steps} steps")
-    click.echo(f"last iterate    {printed_up(advice.found.epsilon)}{below} (route {advice.found.route})")
-    click.echo(f"all iterates    {printed_up(advice.composed)}")
-    click.echo(
-        f"linear losses   {advice.linear:.6g}, an estimate and no bound: what they alone would lose, without a domain"
-    )
-    click.echo(f"\n{advice.in_words}")
-    table = Table("change", "last iterate", "all iterates", "", title="What would change it")
-    for knob in advice.knobs:
-        gain = 1 - knob.epsilon / advice.found.epsilon
-        said = f"{gain:.0%} less" if gain >= 0.01 else "no help"
-        table.add_row(knob.change, printed_up(knob.epsilon), printed_up(knob.composed), said)
-    console().print(table)
-    click.echo("A narrow domain, decay and few steps also hold the model back: look at what they do to its accuracy.")

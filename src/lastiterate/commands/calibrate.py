@@ -33,9 +33,7 @@ def command(run_file: Path, epsilon: float, order: float | None, delta: float | 
     run, assumption = load_run(run_file)
     with progress(f"{vary}, bounds") as told:
         found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary, on_bound=told)
-    value = getattr(found.run, vary)
     if as_json:
-        say_json({vary: value} | found.as_dict())
+        say_json(found.as_dict())
     else:
-        click.echo(f"{vary} = {value!r}")
-        click.echo(f"the last iterate is {found}, whichever run is the numerator")
+        click.echo(str(found))

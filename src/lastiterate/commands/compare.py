@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.completion import theorems
-from lastiterate.commands.output import console, say_json
+from lastiterate.commands.output import say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -46,14 +46,6 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
     rows = compare(run, assumption, order=order)
     verdicts = {key: str(entry.verdict) for key, entry in read_lock().items()}
     if as_json:
-        say_json([asdict(row) | {"verdict": verdicts.get(row.claim)} for row in rows])
-        return
-    from rich.table import Table
-
-    from lastiterate.numeric.rounding import printed_down, printed_up
-
-    table = Table("theorem", "epsilon", "kind", "verdict", "ratio", title=f"Renyi epsilon at order {order:g}")
-    for row in rows:
-        shown = printed_down(row.epsilon) if row.kind == "lower" else printed_up(row.epsilon)
-        table.add_row(row.title, shown, row.kind, verdicts.get(row.claim, ""), f"{row.ratio:.3g}")
-    console().print(table)
+        say_json([row.as_dict() | {"verdict": verdicts.get(row.claim)} for row in rows])
+    else:
+        click.echo(str(rows.table().beside("verdict", [verdicts.get(row.claim, "") for row in rows])))

@@ -2,21 +2,20 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.table import Table
 
 from lastiterate.commands.output import WIDTH
 from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.published.registry import claimed_at
-from lastiterate.numeric.rounding import printed_down, printed_up
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
     from lastiterate.numeric.estimate import Estimate
-    from lastiterate.runtime.constants.extreme_value import Extrapolation
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_record import WorstCaseConstants
     from lastiterate.runtime.pair_table import Subset
@@ -27,30 +26,15 @@ _WHICH_RUN = (
     f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {{steps}}, setting of Figure 1 of "
     "Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
-_WORDS = {
-    Kind.SAMPLE: "per-sample gradients",
-    Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
-    Kind.BATCH: "mean gradients of the batch",
-    Kind.BATCH_CLIPPED: "mean clipped gradients of the batch",
-}
 
 
 def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
     """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
     composition = claimed_at("composition", {**SETTING, "T": found.run.steps})
-    table = Table(title=f"{found.workload}: measured Hölder constants (lower estimates)", title_justify="left")
-    for heading in ("lambda", "L per sample", "L per batch", "epsilon if L is true", "composition"):
-        table.add_column(heading, justify="right")
-    for k, lam in enumerate(found.lambdas):
-        table.add_row(
-            f"{lam:g}",
-            found.measured[Kind.SAMPLE].cell(k),
-            found.measured[Kind.BATCH].cell(k),
-            f"{carried[k].epsilon:.4f}" if carried else "-",
-            f"{composition:.4f}",
-        )
+    table = found.table().beside(*_carried(carried, len(found.lambdas)))
+    table = table.beside("composition", [f"{composition:.4f}"] * len(found.lambdas))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table)
+    click.echo(str(table))
     print_circumstances(console, advised, found.subset)
     if not carried:
         console.print(
@@ -65,6 +49,11 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
     )
     if len(found.lambdas) > 1 and found.distances[0] > _ALIKE * found.distances[1]:
         console.print("At nearly one distance all orders say the same; --draw log-uniform spreads the pairs.")
+
+
+def _carried(carried: Sequence["Estimate"], orders: int) -> tuple[str, list[str]]:
+    """The column of the conditional epsilons."""
+    return "epsilon if L is true", [printed_up(one.epsilon, 4) for one in carried] or ["-"] * orders
 
 
 def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
@@ -87,44 +76,12 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
     )
 
 
-def _interval(extreme: "Extrapolation | None", found: float) -> str:
-    """The extrapolated interval, where no pair that was found is above it."""
-    if extreme is None:
-        return "too few pairs trusted"
-    if extreme.high < found:
-        return "below a pair that was found"
-    return f"{extreme.low:.4g} to {extreme.high:.4g}" if isfinite(extreme.low) else "the fitted law has no end"
-
-
-def _upper(look: "WorstCaseConstants", order: int) -> str:
-    """The certified constant, or in a word why there is none; the sentence stands below the table."""
-    constant = look.upper(order)
-    if constant is None:
-        return "not known"
-    return printed_up(constant, 4) if isfinite(constant) else "infinite"
-
-
 def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
     """The constants from both sides, the conditional epsilons, and what all of it rests on."""
     composition = claimed_at("composition", {**SETTING, "T": look.run.steps})
-    among = f"any input of {look.inputs}" if look.inputs else "the samples of the data"
-    table = Table(
-        title=f"{look.workload}: Hölder constants of {_WORDS[look.kind]}, searched among {among}", title_justify="left"
-    )
-    for heading in ("lambda", "found", "certified", "at distance", "extrapolated, 95%", "epsilon if L is true"):
-        table.add_column(heading, justify="right")
-    for k, (pair, extreme) in enumerate(zip(look.searched, look.extremes, strict=True)):
-        found = look.found(k)
-        table.add_row(
-            f"{pair.lam:g}",
-            printed_down(found, 4) if found else "none trusted",
-            _upper(look, k),
-            f"{pair.distance:.3g}" if pair.constant else "-",
-            _interval(extreme, found),
-            f"{carried[k].epsilon:.4f}" if carried else "-",
-        )
+    table = look.table().beside(*_carried(carried, len(look.searched)))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
-    console.print(table, markup=False)
+    click.echo(str(table))
     print_circumstances(console, advised, look.subset)
     reached = (
         "have no finite eigenvalues, or are too large" if look.curvature is None else f"reach {look.curvature:.4g}"

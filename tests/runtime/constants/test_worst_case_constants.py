@@ -11,7 +11,6 @@ import torch
 from click.testing import CliRunner
 
 from lastiterate.commands.estimate import command
-from lastiterate.commands.estimate_tables import _interval
 from lastiterate.commands.output import plain
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
@@ -23,6 +22,7 @@ from lastiterate.runtime.constants import worst_case_constants as module
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
+from lastiterate.runtime.constants.worst_case_record import _interval
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run

@@ -1,0 +1,127 @@
+"""Results as tables: in a terminal, in a notebook, and as a pandas DataFrame; one way for all of them.
+
+What is displayed is rounded in the direction that its record guarantees; a DataFrame holds the numbers as they are.
+"""
+
+from abc import abstractmethod
+from dataclasses import asdict, dataclass
+from html import escape
+from io import StringIO
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_WIDTH: Final = 130
+"""Columns of a table where the output is not a terminal."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts.
+
+    Attributes:
+        caption: over the table: what the numbers are.
+        columns: headings; all of them empty for a table of names and values.
+        rows: as many cells each as there are columns.
+        notes: lines below it, what the numbers rest on.
+
+    >>> print(TextTable("Bounds", ("by", "epsilon"), (("shifts", "0.5"),)))
+    Bounds
+    ┏━━━━━━━━┳━━━━━━━━━┓
+    ┃ by     ┃ epsilon ┃
+    ┡━━━━━━━━╇━━━━━━━━━┩
+    │ shifts │     0.5 │
+    └────────┴─────────┘
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def beside(self, column: str, cells: list[str]) -> "TextTable":
+        """The table with one more column on its right."""
+        rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
+        return TextTable(self.caption, (*self.columns, column), rows, self.notes)
+
+    @property
+    def numbers(self) -> tuple[bool, ...]:
+        """For each column, tell whether it holds numbers, which stand on the right."""
+        cells = [[row[k] for row in self.rows if row[k]] for k in range(len(self.columns))]
+        return tuple(bool(column) and all(cell[0].isdigit() or cell in _LIKE_NUMBERS for cell in column)
+                     for column in cells)  # fmt: skip
+
+    def __str__(self) -> str:
+        """The table and its notes, as wide as the terminal."""
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(show_header=any(self.columns))
+        for heading, number in zip(self.columns, self.numbers, strict=True):
+            table.add_column(Text(heading), justify="right" if number else "left")
+        for row in self.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        out = Console(file=StringIO(), width=get_terminal_size((_WIDTH, 24)).columns)
+        with out.capture() as drawn:
+            out.print(table)
+        return "\n".join([self.caption, drawn.get().rstrip(), *self.notes])
+
+    def html(self) -> str:
+        """The table and its notes for a notebook."""
+        sides = ["right" if number else "left" for number in self.numbers]
+        styles = [f' style="text-align:{side}"' for side in sides]
+        head = "".join(f"<th{style}>{escape(one)}</th>" for one, style in zip(self.columns, styles, strict=True))
+        body = "".join(
+            f"<tr>{''.join(f'<td{style}>{escape(one)}</td>' for one, style in zip(row, styles, strict=True))}</tr>"
+            for row in self.rows
+        )
+        head = f"<thead><tr>{head}</tr></thead>" if any(self.columns) else ""
+        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes)
+        caption = f'<caption style="text-align:left">{escape(self.caption)}</caption>'
+        return f"<div><table>{caption}{head}<tbody>{body}</tbody></table>{notes}</div>"
+
+
+_LIKE_NUMBERS: Final = ("inf", "nan", "-", "infinite", "not known", "none trusted")
+
+
+class Displayed:
+    """Base of results: a table in a notebook, and a DataFrame."""
+
+    @abstractmethod
+    def table(self) -> TextTable:
+        """The table that is displayed."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as plain data."""
+        plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return plain
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the DataFrame, unrounded; one for a result that is one record."""
+        return [self.as_dict()]
+
+    def to_pandas(self) -> "DataFrame":
+        """The numbers as they are, unrounded, as a DataFrame with a row for every record.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError:
+            raise ImportError(
+                "to_pandas needs pandas, which is not installed; pip install 'lastiterate[pandas]'."
+            ) from None
+        return DataFrame(self.records())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def facts(caption: str, values: dict[str, str], assumptions: tuple[str, ...] = ()) -> TextTable:
+    """A table of names and values, of those that are not empty, with the assumptions below."""
+    notes = ("assuming that", *(f"- {one}" for one in assumptions)) if assumptions else ()
+    return TextTable(caption, ("", ""), tuple((name, value) for name, value in values.items() if value), notes)

@@ -1,0 +1,71 @@
+"""Callback for the Hugging Face Trainer (pip install 'lastiterate[trainer]'): the run as trained, and its bound."""
+
+from typing import Any
+
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from lastiterate.numeric.bound import Bound
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.runtime.training.recorded import RecordedSGD
+from lastiterate.runtime.training.trainers import check_settings
+
+
+class HuggingFaceRecord(TrainerCallback):
+    """Checks a training by ``transformers.Trainer`` against its run, and bounds it at the end.
+
+    The trainer gets ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` gives the optimiser's batches, and
+    the arguments say ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run describes another
+    schedule. No checkpoint and no logged number of an earlier model may be released.
+
+    Args:
+        optimiser: the only one that trains.
+        assumption: of the losses.
+        order: as of `lastiterate.numeric.bound.bound`.
+        delta: likewise.
+
+    Attributes:
+        bound: what was trained, bounded; None before the end.
+    """
+
+    def __init__(
+        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+    ) -> None:
+        self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
+        self.bound: Bound | None = None
+
+    def on_train_begin(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,  # noqa: ARG002
+        control: TrainerControl,  # noqa: ARG002
+        **given: Any,
+    ) -> None:
+        """Refuse settings that the theory does not cover.
+
+        Raises:
+            InputError: gradient accumulation or clipping, mixed precision, weight decay that is not the run's, noise on
+                embeddings, smoothed labels, several devices or another optimiser.
+        """
+        wrapped = given.get("optimizer")
+        check_settings(
+            self._optimiser,
+            [getattr(wrapped, "optimizer", wrapped)],
+            gradient_accumulation_steps=(args.gradient_accumulation_steps, 1),
+            max_grad_norm=(args.max_grad_norm or 0, 0),
+            fp16=(args.fp16, False),
+            bf16=(args.bf16, False),
+            weight_decay=(args.weight_decay or self._optimiser.run.weight_decay, self._optimiser.run.weight_decay),
+            label_smoothing_factor=(args.label_smoothing_factor, 0),
+            neftune_noise_alpha=(args.neftune_noise_alpha or 0, 0),
+            n_gpu=(max(args.n_gpu, args.world_size), 1),
+        )
+
+    def on_train_end(
+        self,
+        args: TrainingArguments,  # noqa: ARG002
+        state: TrainerState,  # noqa: ARG002
+        control: TrainerControl,  # noqa: ARG002
+        **given: Any,  # noqa: ARG002
+    ) -> None:
+        """Bound the steps that were made."""
+        self.bound = self._optimiser.bound(self._assumption, **self._at)

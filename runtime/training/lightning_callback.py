@@ -1,0 +1,57 @@
+"""Callback for PyTorch Lightning (pip install 'lastiterate[lightning]'): the run as it was trained, and its bound."""
+
+from importlib.util import find_spec
+from typing import Any
+
+from lastiterate.numeric.bound import Bound
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.runtime.training.recorded import RecordedSGD
+from lastiterate.runtime.training.trainers import check_settings
+from lastiterate.runtime.workloads.cifar import torchvision
+
+if find_spec("torchvision") is not None:  # Lightning imports it, also beside a torch for which it was not built
+    torchvision("models", "lightning")
+
+from lightning.pytorch import Callback, LightningModule, Trainer
+
+
+class LightningRecord(Callback):
+    """Checks a Lightning training against its run, and bounds it at the end.
+
+    The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No checkpoint
+    and no logged number of an earlier model may be released.
+
+    Args:
+        optimiser: the only one that trains.
+        assumption: of the losses.
+        order: as of `lastiterate.numeric.bound.bound`.
+        delta: likewise.
+
+    Attributes:
+        bound: what was trained, bounded; None before the end.
+    """
+
+    def __init__(
+        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+    ) -> None:
+        self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
+        self.bound: Bound | None = None
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
+        """Refuse settings that the theory does not cover.
+
+        Raises:
+            InputError: gradient accumulation or clipping, mixed precision, several devices or other optimisers.
+        """
+        check_settings(
+            self._optimiser,
+            list[Any](trainer.optimizers),
+            accumulate_grad_batches=(trainer.accumulate_grad_batches, 1),
+            gradient_clip_val=(trainer.gradient_clip_val or 0, 0),
+            precision=(str(trainer.precision).partition("-")[0], "64" if self._optimiser.double else "32"),
+            devices=(trainer.world_size, 1),
+        )
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
+        """Bound the steps that were made."""
+        self.bound = self._optimiser.bound(self._assumption, **self._at)

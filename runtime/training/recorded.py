@@ -1,0 +1,160 @@
+"""Projected noisy SGD inside a loop that others write: what the trainer does is compared with the run at every step.
+
+A trainer calls ``optimizer.step()`` and hands over no batch. `RecordedSGD` sees the batch that the module was last
+called with, compares it with the batch that the run draws, and makes the private step on per-sample gradients of its
+own; the gradient that the trainer has accumulated, scaled or clipped is not used. What the trainer does besides and the
+theory does not cover (several forward passes a step, mixed precision, other batches, a schedule that the run does not
+have, parameters moved by something else) ends the training with a sentence, and `accounted` stays at what was run.
+"""
+
+from collections.abc import Callable
+from math import isclose
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.workloads.validation import refuse_mixing
+
+
+class RecordedSGD(ProjectedNoisySGD):
+    """`ProjectedNoisySGD` whose ``step()`` takes no batch but that of the last forward pass.
+
+    Args:
+        module: maps inputs to outputs; the trainer's model may be a larger one that calls it once a step.
+        loss: loss(output, target) of a batch of one sample, a scalar.
+        run: what is to be run, with batches of one size.
+        inputs: all samples, shape (dataset_size, ...).
+        targets: shape (dataset_size, ...).
+        **options: as of `ProjectedNoisySGD`.
+
+    Raises:
+        InputError: as `ProjectedNoisySGD`; or Poisson batches, which loaders cannot give; or not ``run.dataset_size``
+            samples.
+
+    >>> from torch.nn.functional import mse_loss
+    >>> run = NoisySGD(2, 0.1, 0.01, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
+    >>> line, rows, zeros = nn.Linear(3, 1), torch.eye(4, 3), torch.zeros(4, 1)
+    >>> optimiser = RecordedSGD(line, mse_loss, run, rows, zeros)
+    >>> for batch in optimiser.batch_sampler():
+    ...     mse_loss(line(rows[batch]), zeros[batch]).backward()
+    ...     optimiser.step()
+    >>> optimiser.accounted() == run
+    True
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        run: NoisySGD,
+        inputs: Tensor,
+        targets: Tensor,
+        **options: Any,
+    ) -> None:
+        super().__init__(module, loss, run, **options)
+        if not SCHEMES[run.sampling].fixed_size:
+            raise InputError(
+                f"A trainer's loop needs batches of one size, got sampling={run.sampling!r}; choose another, or train "
+                "with Opacus."
+            )
+        if not len(inputs) == len(targets) == run.dataset_size:
+            raise InputError(
+                f"The run needs dataset_size={run.dataset_size} inputs and targets, got {len(inputs)} and "
+                f"{len(targets)}; give all of the data, and describe it."
+            )
+        self._inputs, self._targets = inputs, targets
+        self._seen: list[object] = []
+        self._autocast = self._stepping = False
+        self._plan, self._kept = self.batches(), self._point()
+        self._due = next(self._plan)
+        for group in self.param_groups:  # what a scheduler looks for, and what a step is compared with
+            group["lr"] = run.step_size_at(0)
+        module.register_forward_pre_hook(self._see, with_kwargs=True)
+
+    @property
+    def double(self) -> bool:
+        """Tell whether the parameters are in double precision."""
+        return self._kept.dtype == torch.float64
+
+    def batch_sampler(self) -> list[list[int]]:
+        """Indices of the batch of every step that is left: of a DataLoader, to be gone through once."""
+        return [batch.tolist() for batch in self.batches()]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+        """One update on the batch that the module was called with.
+
+        Args:
+            closure: forward and backward pass, as trainers hand it over; its loss is returned.
+
+        Raises:
+            InputError: as `ProjectedNoisySGD.step`; or the trainer does what the run has not.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        try:
+            self._check_step()
+            self._stepping = True
+            super().step(*(part[self._due].to(self._kept.device) for part in (self._inputs, self._targets)))
+        finally:
+            self._seen, self._autocast, self._stepping = [], False, False
+        self._kept, self._due = self._point(), next(self._plan, self._due)
+        return loss
+
+    def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
+        """Bound of what was run so far; arguments and errors as of `lastiterate.numeric.bound.bound`."""
+        return bound(self.accounted(), assumption, order=order, delta=delta)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        self._plan, self._kept, self._seen = self.batches(), self._point(), []
+        self._due = next(self._plan, self._due)
+
+    def _see(self, module: nn.Module, given: tuple[object, ...], named: dict[str, object]) -> None:  # noqa: ARG002
+        """Keep the batch of a forward pass that is to be differentiated; validation is none."""
+        if torch.is_grad_enabled() and not self._stepping:
+            self._seen.append(next(iter((*given, *named.values())), None))
+            self._autocast |= torch.is_autocast_enabled(self._kept.device.type)
+
+    def _check_step(self) -> None:
+        """Refuse a step that is none of the run, before anything is changed."""
+        t = self.done
+        if t >= self.run.steps:
+            raise InputError(f"The run is over after steps={self.run.steps}, got one step more; describe a longer run.")
+        refuse_mixing(self._module)  # a trainer may have put it into training mode
+        if len(self._seen) != 1:
+            raise InputError(
+                f"A step needs one forward pass of one batch, got passes={len(self._seen)} in step={t + 1}; leave out "
+                "gradient accumulation, and describe a larger batch_size."
+            )
+        if self._autocast:
+            raise InputError(
+                f"A step needs gradients in the precision of the parameters, got autocast in step={t + 1}; leave out "
+                "mixed precision."
+            )
+        seen, due = self._seen[0], self._inputs[self._due]
+        if not isinstance(seen, Tensor) or seen.shape != due.shape or not torch.equal(seen.detach().to(due), due):
+            got = tuple(seen.shape) if isinstance(seen, Tensor) else type(seen).__name__
+            raise InputError(
+                f"A step needs the batch that the run draws, {len(due)} rows, got others (shape={got}) in "
+                f"step={t + 1}; make the loader with batch_sampler=optimiser.batch_sampler(), and go through it once."
+            )
+        for group in self.param_groups:
+            if not isclose(group["lr"], self.run.step_size_at(t), rel_tol=1e-9):
+                raise InputError(
+                    f"A step needs the step size of the run, {self.run.step_size_at(t):g}, got lr={group['lr']:g} in "
+                    f"step={t + 1}; leave out the scheduler, or describe it: step_size=(...), a number for every step."
+                )
+        if not torch.equal(self._point(), self._kept):
+            raise InputError(
+                f"A step needs the parameters that the one before left, got others in step={t + 1}; leave out what "
+                "else moves them, such as weight averaging or another optimiser."
+            )

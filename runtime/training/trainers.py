@@ -1,0 +1,40 @@
+"""Settings of a trainer that the theory does not cover, told in one sentence."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.training.recorded import RecordedSGD
+
+_WHY: Final = {
+    "accumulate_grad_batches": "every step is on one batch; describe a larger batch_size",
+    "gradient_accumulation_steps": "every step is on one batch; describe a larger batch_size",
+    "gradient_clip_val": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
+    "max_grad_norm": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
+    "weight_decay": "decay is a number of the run, outside of the clip; describe it there, or leave it out",
+    "label_smoothing_factor": "the loss is that of the optimiser; smooth there",
+    "neftune_noise_alpha": "the only noise is that of the run",
+}
+
+
+def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]) -> None:
+    """Refuse another optimiser, and settings that are not what they need to be.
+
+    Args:
+        optimiser: the one that keeps the account.
+        optimisers: those of the trainer.
+        **settings: name -> (what it is, what it needs to be).
+
+    Raises:
+        InputError: the first that does not fit.
+    """
+    if len(optimisers) != 1 or optimisers[0] is not optimiser:
+        names = [type(one).__name__ for one in optimisers]
+        raise InputError(
+            f"The account needs its own optimiser to be the only one that trains, got optimizers={names}; hand over "
+            "the RecordedSGD."
+        )
+    for name, (got, needed) in settings.items():
+        if got != needed:
+            why = _WHY.get(name, "other settings are not covered by the theory")
+            raise InputError(f"The run needs {name}={needed}, got {name}={got}: {why}.")

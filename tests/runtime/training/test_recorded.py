@@ -1,0 +1,278 @@
+"""A run inside the loops of others: equal to the one written by hand, or refused in one sentence."""
+
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+from torch.utils.data import DataLoader, TensorDataset
+
+import lastiterate as li
+from lastiterate.runtime.training.recorded import RecordedSGD
+from lastiterate.runtime.workloads.cifar import torchvision
+
+_RUN = li.NoisySGD(
+    6, 0.1, 0.05, 1.0, dataset_size=12, batch_size=4, sampling="shuffled", diameter=1.0, weight_decay=0.1
+)
+_HALVES = partial(torch.optim.lr_scheduler.ExponentialLR, gamma=0.5)
+_SCHEDULE = tuple(0.1 * 0.5**t for t in range(6))
+_DRAWN = torch.Generator().manual_seed(0)
+INPUTS, TARGETS = torch.randn(12, 3, generator=_DRAWN), torch.randn(12, 1, generator=_DRAWN)
+
+
+class Model(nn.Module):
+    """What the Hugging Face Trainer takes: a module whose output has its loss."""
+
+    config = None  # looked at where labels are smoothed
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.net = nn.Linear(3, 1)
+
+    def forward(self, x: Tensor, labels: Tensor) -> dict[str, Tensor]:
+        output = self.net(x)
+        return {"loss": mse_loss(output, labels), "logits": output}
+
+
+def recorded(run: li.NoisySGD = _RUN) -> tuple[Model, RecordedSGD]:
+    model = Model()
+    return model, RecordedSGD(model.net, mse_loss, run, INPUTS, TARGETS, seed=3)
+
+
+def by_hand(run: li.NoisySGD = _RUN) -> Tensor:
+    net = Model().net
+    optimiser = li.ProjectedNoisySGD(net, mse_loss, run, seed=3)
+    for batch in optimiser.batches():
+        optimiser.step(INPUTS[batch], TARGETS[batch])
+    return nn.utils.parameters_to_vector(net.parameters())
+
+
+def same(model: Model, run: li.NoisySGD = _RUN) -> bool:
+    return torch.equal(nn.utils.parameters_to_vector(model.net.parameters()), by_hand(run))
+
+
+def loader(optimiser: RecordedSGD) -> DataLoader[Any]:
+    return DataLoader(TensorDataset(INPUTS, TARGETS), batch_sampler=optimiser.batch_sampler())
+
+
+def plain(optimiser: RecordedSGD, model: Model, batches: Any, **odd: Any) -> None:
+    """A loop as people write it, with what they add to it."""
+    scheduler = odd["scheduler"](optimiser) if "scheduler" in odd else None
+    other = torch.optim.AdamW(model.parameters(), weight_decay=0.1) if "other" in odd else None
+    for k, (inputs, targets) in enumerate(batches):
+        optimiser.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled="autocast" in odd):
+            loss = model(inputs, targets)["loss"]
+        loss.backward()
+        if k % odd.get("accumulated", 1):
+            continue
+        if "clip" in odd:
+            nn.utils.clip_grad_norm_(model.parameters(), odd["clip"])
+        if other is not None:
+            other.step()
+        optimiser.step()
+        with torch.no_grad():
+            model(inputs, targets)  # a look at the model is no step
+        if scheduler is not None:
+            scheduler.step()
+
+
+@pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement"])
+def test_a_plain_loop_is_the_run_by_hand(sampling: str) -> None:
+    run = li.NoisySGD(
+        6, 0.1, 0.05, 1.0, dataset_size=12, batch_size=12 if sampling == "full" else 4, sampling=sampling, diameter=1.0
+    )
+    model, optimiser = recorded(run)
+    plain(optimiser, model, loader(optimiser))
+    assert same(model, run)
+    assert optimiser.accounted() == run
+    expected = li.bound(run, li.Convex(0.5), delta=1e-5)
+    assert optimiser.bound(li.Convex(0.5), delta=1e-5).epsilon == expected.epsilon
+
+
+def test_a_clip_of_the_mean_changes_nothing() -> None:
+    model, optimiser = recorded()
+    plain(optimiser, model, loader(optimiser), clip=1e-6)
+    assert same(model)
+
+
+def test_a_schedule_that_is_described_is_accounted() -> None:
+    run = li.NoisySGD(6, _SCHEDULE, 0.05, 1.0, dataset_size=12, batch_size=4, sampling="cyclic", diameter=1.0)
+    model, optimiser = recorded(run)
+    plain(
+        optimiser,
+        model,
+        loader(optimiser),
+        scheduler=_HALVES,
+    )
+    assert optimiser.accounted() == run
+    assert same(model, run)
+
+
+_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "accumulation": ({"accumulated": 2}, "passes=2 in step=2; leave out gradient accumulation"),
+    "mixed precision": ({"autocast": True}, "got autocast in step=1; leave out mixed precision"),
+    "another optimiser": ({"other": True}, "the one before left, got others in step=1"),
+    "a schedule": (
+        {"scheduler": _HALVES},
+        r"step size of the run, 0.1, got lr=0.05 in step=2; leave out the scheduler",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_what_is_not_the_run_is_refused_before_anything_moves(name: str) -> None:
+    odd, said = _REFUSED[name]
+    model, optimiser = recorded()
+    with pytest.raises(li.InputError, match=said):
+        plain(optimiser, model, loader(optimiser), **odd)
+    assert optimiser.done == (1 if "step=2" in said else 0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"batch_size": 5}, {"batch_size": 4, "shuffle": True}, {"batch_size": 4}],
+    ids=["last", "order", "first"],
+)
+def test_other_batches_are_refused(options: dict[str, Any]) -> None:
+    model, optimiser = recorded()
+    with pytest.raises(li.InputError, match="batch that the run draws, 4 rows, got others"):
+        plain(optimiser, model, DataLoader(TensorDataset(INPUTS, TARGETS), **options))
+    assert optimiser.done == 0
+
+
+def test_dropout_that_a_trainer_wakes_is_refused() -> None:
+    net = nn.Sequential(nn.Linear(3, 1), nn.Dropout()).eval()
+    optimiser = RecordedSGD(net, mse_loss, _RUN, INPUTS, TARGETS)
+    net.train()
+    with pytest.raises(li.InputError, match="Dropout in training mode"):
+        optimiser.step(lambda: net(INPUTS[:4]))
+
+
+def test_what_cannot_be_recorded_is_refused_at_once() -> None:
+    poisson = li.NoisySGD(6, 0.1, 0.05, 1.0, dataset_size=12, batch_size=4, sampling="poisson")
+    with pytest.raises(li.InputError, match="batches of one size, got sampling='poisson'"):
+        recorded(poisson)
+    with pytest.raises(li.InputError, match="dataset_size=12 inputs and targets, got 11 and 12"):
+        RecordedSGD(nn.Linear(3, 1), mse_loss, _RUN, INPUTS[:11], TARGETS)
+
+
+def test_it_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
+    model, optimiser = recorded()
+    batches = list(loader(optimiser))
+    plain(optimiser, model, batches[:2])
+    optimiser.save(tmp_path / "run.pt")
+    again, later = recorded()
+    later.load(tmp_path / "run.pt")
+    assert later.accounted().steps == 2
+    plain(later, again, loader(later))
+    assert same(again)
+    with pytest.raises(li.InputError, match="over after steps=6"):
+        plain(later, again, batches[:1])
+
+
+@pytest.fixture
+def fit() -> Any:
+    """A Lightning training with settings and, where it is given, another optimiser."""
+    if find_spec("lightning") is None:
+        pytest.skip("lightning is not installed; it is in the extra of this name")
+    from lastiterate.runtime.training.lightning_callback import LightningRecord
+
+    pl = pytest.importorskip("lightning.pytorch")
+
+    def run(other: type[torch.optim.Optimizer] | None = None, **settings: Any) -> tuple[Model, LightningRecord]:
+        model, optimiser = recorded()
+
+        class Module(pl.LightningModule):
+            def __init__(self) -> None:
+                super().__init__()
+                self.model = model
+
+            def training_step(self, batch: Any, _index: int) -> Tensor:
+                return self.model(*batch)["loss"]
+
+            def configure_optimizers(self) -> torch.optim.Optimizer:
+                return optimiser if other is None else other(self.parameters())
+
+            def train_dataloader(self) -> Any:
+                return loader(optimiser)
+
+        kept = LightningRecord(optimiser, li.Convex(0.5), delta=1e-5)
+        quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+        pl.Trainer(max_epochs=1, accelerator="cpu", callbacks=[kept], **quiet, **settings).fit(Module())
+        return model, kept
+
+    return run
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Any:
+    """A training by the Hugging Face Trainer, likewise."""
+    if find_spec("transformers") is None or find_spec("accelerate") is None:
+        pytest.skip("transformers and accelerate are not installed; they are in the trainer extra")
+    if find_spec("torchvision") is not None:
+        torchvision("models", "test")  # transformers imports it, too
+    from transformers import Trainer, TrainingArguments
+
+    from lastiterate.runtime.training.hugging_face_callback import HuggingFaceRecord
+
+    def run(other: type[torch.optim.Optimizer] | None = None, **settings: Any) -> tuple[Model, HuggingFaceRecord]:
+        model, optimiser = recorded()
+
+        class Batched(Trainer):  # type: ignore[misc]
+            def get_train_dataloader(self) -> DataLoader[Any]:
+                rows = [{"x": x, "labels": y} for x, y in zip(INPUTS, TARGETS, strict=True)]
+                return DataLoader(rows, batch_sampler=optimiser.batch_sampler())
+
+        kept = HuggingFaceRecord(optimiser, li.Convex(0.5), delta=1e-5)
+        given = {"max_grad_norm": 0, "lr_scheduler_type": "constant", "num_train_epochs": 1} | settings
+        quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "logging_strategy": "no"}
+        arguments = TrainingArguments(output_dir=str(tmp_path), use_cpu=True, **quiet, **given)
+        chosen = optimiser if other is None else other(model.parameters())
+        Batched(model=model, args=arguments, optimizers=(chosen, None), callbacks=[kept]).train()
+        return model, kept
+
+    return run
+
+
+@pytest.mark.parametrize("trainer", ["fit", "train"])
+def test_a_trainer_is_the_run_by_hand_and_bounded(trainer: str, request: pytest.FixtureRequest) -> None:
+    model, kept = request.getfixturevalue(trainer)()
+    assert same(model)
+    assert kept.bound == li.bound(_RUN, li.Convex(0.5), delta=1e-5)
+
+
+_LIGHTNING = {
+    "accumulate_grad_batches": (2, "accumulate_grad_batches=1, got accumulate_grad_batches=2"),
+    "gradient_clip_val": (1.0, "gradient_clip_val=0, got gradient_clip_val=1.0: samples are clipped one by one"),
+    "precision": ("bf16-mixed", "precision=32, got precision=bf16"),
+    "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
+}
+_HUGGING_FACE = {
+    "gradient_accumulation_steps": (2, "gradient_accumulation_steps=1, got gradient_accumulation_steps=2"),
+    "max_grad_norm": (1.0, "max_grad_norm=0, got max_grad_norm=1.0: samples are clipped one by one"),
+    "bf16": (True, "bf16=False, got bf16=True"),
+    "weight_decay": (0.01, "weight_decay=0.1, got weight_decay=0.01: decay is a number of the run"),
+    "label_smoothing_factor": (0.1, "label_smoothing_factor=0, got label_smoothing_factor=0.1"),
+    "lr_scheduler_type": ("linear", "step size of the run, 0.1, got lr=0.0833333 in step=2"),
+    "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
+}
+
+
+@pytest.mark.parametrize("setting", _LIGHTNING)
+def test_lightning_settings_that_are_refused(setting: str, fit: Any) -> None:
+    value, said = _LIGHTNING[setting]
+    with pytest.raises(li.InputError, match=said):
+        fit(**{setting: value})
+
+
+@pytest.mark.parametrize("setting", _HUGGING_FACE)
+def test_hugging_face_settings_that_are_refused(setting: str, train: Any) -> None:
+    value, said = _HUGGING_FACE[setting]
+    with pytest.raises(li.InputError, match=said):
+        train(**{setting: value})
