@@ -32,7 +32,7 @@ class OneByOne(Gradients):
         for place, (point, own) in enumerate(zip(points, chosen.expand(len(points), -1), strict=True)):
             torch.nn.utils.vector_to_parameters(point, parameters)
             for sample in own[own >= 0].tolist():
-                rows, targets = self.rows(slice(sample, sample + 1))
+                rows, targets = (part[sample : sample + 1] for part in self.rows())
                 parts = torch.autograd.grad(self._workload.loss(self._plain(rows), targets), parameters)
                 gradient = torch.cat([part.reshape(-1) for part in parts])
                 found[place] += gradient * min(1.0, clip_norm / float(gradient.norm()))

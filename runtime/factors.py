@@ -22,6 +22,8 @@ from torch import Tensor
 from torch.func import grad, vmap
 from torch.nn import functional
 
+from lastiterate.runtime.workloads.rows import Rows
+
 _FEWEST: Final = 2**18
 """Networks with fewer parameters in such layers are faster with all points at once."""
 
@@ -165,8 +167,8 @@ class Factored:
         self,
         loss: Callable[[tuple[Tensor, ...], Tensor, Tensor], Tensor],
         leaves: tuple[Tensor, ...],
-        rows: Tensor,
-        targets: Tensor,
+        rows: Rows,
+        targets: Rows,
         activations: int,
         memory: int,
     ) -> None:

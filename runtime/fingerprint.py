@@ -1,10 +1,12 @@
 """Fingerprint of a workload: a few plain values by which it is recognised."""
 
 import hashlib
+from itertools import chain
 
 import torch
 
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.workload import Workload
 
 _SAMPLES = 256
@@ -18,8 +20,8 @@ def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
     is recognised by what it computes: the mean gradient of the first samples at that point, to five digits.
     """
     digest = hashlib.sha256()
-    for values in (workload.inputs, workload.targets):
-        digest.update(values.detach().cpu().contiguous().numpy().tobytes())
+    for part in chain(in_parts(workload.inputs), in_parts(workload.targets)):
+        digest.update(part.detach().cpu().contiguous().numpy().tobytes())
     start = gradients.start
     digest.update(start.cpu().numpy().tobytes())
     first = torch.arange(min(gradients.samples, _SAMPLES))

@@ -19,6 +19,7 @@ from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memo
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
+from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -36,7 +37,8 @@ class Gradients:
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, a budget kept to by an estimate of the working set; None for what the
-            device has room for, see `memory_of`.
+            device has room for, see `memory_of`. Inputs or targets of more than that stay where they are and come to
+            the device chunk by chunk.
         tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
 
     Attributes:
@@ -93,8 +95,10 @@ class Gradients:
         self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss = workload.loss
-        self._inputs = self._placed(workload.inputs)
-        self._targets = self._placed(workload.targets)
+        room = memory_of(self.device, 0) if memory is None else memory
+        self._inputs, self._targets = (
+            Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
+        )
         self.samples = workload.samples
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both = vmap(over_samples, (0, None, None))
@@ -103,6 +107,7 @@ class Gradients:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
+        needed += sum(rows.bytes_of_a_row for rows in self.rows())
         self.memory = memory_of(self.device, needed) if memory is None else memory
         self._pairs_at_once = self.memory // needed
         if self._pairs_at_once < 1:
@@ -135,14 +140,17 @@ class Gradients:
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
 
-    def rows(self, samples: slice = slice(None)) -> tuple[Tensor, Tensor]:
-        """Inputs and targets of some samples, on the device, in the dtype."""
-        return self._inputs[samples], self._targets[samples]
+    def rows(self) -> tuple[Rows, Rows]:
+        """Inputs and targets of the samples."""
+        return self._inputs, self._targets
 
-    def on(self, inputs: Tensor, targets: Tensor) -> "Gradients":
-        """The same network on other samples, as `rows` gives them; nothing is tried again."""
+    def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
+        """The same network on other samples, on the device and in the dtype; nothing is tried again."""
         other = copy(self)
-        other._inputs, other._targets, other.samples = inputs, targets, len(inputs)
+        other._inputs, other._targets = (
+            given if isinstance(given, Rows) else Rows(given, given.device, given.dtype) for given in (inputs, targets)
+        )
+        other.samples = len(inputs)
         other.__dict__.pop("factored", None)  # it holds the samples
         return other
 
@@ -254,9 +262,6 @@ class Gradients:
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         parameters = dict(zip(self._names, leaves, strict=True))
         return self._loss(functional_call(self._module, parameters, (row[None],)), target[None])
-
-    def _placed(self, values: Tensor) -> Tensor:
-        return values.to(self.device, self.dtype) if values.is_floating_point() else values.to(self.device)
 
 
 def flat(leaves: Leaves) -> Tensor:

@@ -139,7 +139,7 @@ def attack(
     else:
         differing = real_sample(gradients, run, target)
 
-        (row,), (wanted,) = gradients.rows(slice(target, target + 1))
+        row, wanted = (part[target] for part in gradients.rows())
 
         @torch.no_grad()
         def score(points: Tensor) -> Tensor:

@@ -223,7 +223,7 @@ def _losses(gradients: Gradients, point: Tensor, samples: Tensor) -> Tensor:
     """The losses of some samples at one point, shape (samples,)."""
     found = []
     for k in samples.tolist():
-        (row,), (wanted,) = gradients.rows(slice(k, k + 1))
+        row, wanted = (part[k] for part in gradients.rows())
         found.append(gradients.losses(point[None], row, wanted)[0])
     return torch.stack(found)
 

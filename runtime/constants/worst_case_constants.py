@@ -144,7 +144,7 @@ def worst_case_constants(
     def near() -> Gradients:
         """The data, or the nearest inputs of the set that is searched."""
         rows, targets = gradients.rows()
-        return gradients if inputs is None else gradients.on(inputs.projected(rows), targets)
+        return gradients if inputs is None else gradients.on(rows.through(inputs.projected, gradients.memory), targets)
 
     @cache
     def most_curved(part: int) -> CurvedPairs:
@@ -184,9 +184,11 @@ def worst_case_constants(
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
         chosen = generator.permutation(workload.samples)[:most].sort().values
-        rows = workload.inputs[chosen]
-        rows = rows if inputs is None else inputs.projected(rows)
-        some = replace(workload, inputs=rows, targets=workload.targets[chosen])
+        some = workload
+        if len(chosen) < workload.samples or inputs is not None:
+            rows = workload.inputs[chosen]
+            rows = rows if inputs is None else inputs.projected(rows)
+            some = replace(workload, inputs=rows, targets=workload.targets[chosen])
         at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
         places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.devices import ran_out
+from lastiterate.runtime.workloads.rows import Rows
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
@@ -92,8 +93,8 @@ def probe(
     name: str,
     module: nn.Module,
     loss: Callable[[Tensor, Tensor], Tensor],
-    inputs: Tensor,
-    targets: Tensor,
+    inputs: Rows,
+    targets: Rows,
     batched: Callable[[], Tensor],
 ) -> None:
     """Try a workload at the parameters of its module, on the device and in the dtype of the measurement.
@@ -116,7 +117,7 @@ def probe(
     with _random_state_kept(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
         value = _loss_of_row(0, name, module, loss, inputs, targets)
-        for row in _extreme_labels(targets):
+        for row in _extreme_labels(targets.values):
             _loss_of_row(row, name, module, loss, inputs, targets)
         parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
         plain = torch.cat([part.reshape(-1) for part in parts])
@@ -136,7 +137,7 @@ def probe(
         )
 
 
-def _refuse_unsteady(name: str, module: nn.Module, inputs: Tensor) -> None:
+def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
     """Refuse a forward pass that raises, is random, leaves traces, or mixes samples."""
     before = {key: value.clone() for key, value in module.named_buffers()}
     with torch.no_grad():
@@ -166,7 +167,7 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Tensor) -> None:
         _refuse_mixed_rows(name, module, inputs)
 
 
-def _refuse_mixed_rows(name: str, module: nn.Module, inputs: Tensor) -> None:
+def _refuse_mixed_rows(name: str, module: nn.Module, inputs: Rows) -> None:
     chosen = torch.linspace(0, len(inputs) - 1, min(len(inputs), _ROWS)).round().long().to(inputs.device)
     try:
         together = _first_tensor(module(inputs[chosen]))
@@ -194,7 +195,7 @@ def _extreme_labels(targets: Tensor) -> set[int]:
 
 
 def _loss_of_row(
-    row: int, name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Tensor, targets: Tensor
+    row: int, name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Rows, targets: Rows
 ) -> Tensor:
     rows = slice(row, row + 1)
     output, target = module(inputs[rows]), targets[rows]
@@ -247,7 +248,7 @@ def _tolerance(values: Tensor) -> float:
     return float(torch.finfo(values.dtype).eps ** 0.5)
 
 
-def _plain(values: Tensor) -> str:
+def _plain(values: Tensor | Rows) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 

@@ -1,17 +1,20 @@
 """Workload: a network, a per-sample loss and data, or a random subset of the data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import Dataset
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.workloads.rows import in_parts
+from lastiterate.runtime.workloads.streaming import streamed
 from lastiterate.runtime.workloads.validation import refuse_mixing, told
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
@@ -74,8 +77,28 @@ class Workload:
                 f"{self.inputs.shape[0]} samples; give targets of shape (n, ...)."
             )
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
-            if values.is_floating_point() and not bool(torch.isfinite(values).all()):
+            if values.is_floating_point() and not all(bool(torch.isfinite(part).all()) for part in in_parts(values)):
                 raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
+
+    @classmethod
+    def of_loader(
+        cls,
+        name: str,
+        module: Callable[[], nn.Module],
+        loss: Callable[[Tensor, Tensor], Tensor],
+        loader: Iterable[Any] | Dataset[Any],
+        *,
+        samples: int | None = None,
+        **others: Any,
+    ) -> "Workload":
+        """The workload on the samples of a DataLoader or Dataset, which stay on disk.
+
+        They are numbered by their checksums and not by their place, so that a loader may shuffle; see
+        `lastiterate.runtime.workloads.streaming.streamed`, also for ``samples`` and the errors. All else is as in the
+        class.
+        """
+        inputs, targets = streamed(loader, samples)
+        return cls(name, module, loss, inputs, targets, **others)
 
     @property
     def samples(self) -> int:

@@ -26,7 +26,7 @@ def test_changes_and_their_slopes_are_those_of_autograd(clip_norm: float, batch:
     changes = Changes(gradients, None if batch else chosen, clip_norm)
 
     def plain(at: torch.Tensor, sample: int) -> torch.Tensor:
-        rows, targets = gradients.rows(slice(None) if batch else slice(sample, sample + 1))
+        rows, targets = (part[slice(None) if batch else slice(sample, sample + 1)] for part in gradients.rows())
         each = torch.func.vmap(gradients.of_one, (None, 0, 0))(at, rows, targets)
         if clip_norm == inf:
             return each.mean(dim=0)

@@ -1,0 +1,63 @@
+"""Samples where they lie, in memory or in a file, and some of them at a time on the device of a measurement."""
+
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import Final
+
+import torch
+from torch import Tensor
+
+_PART: Final = 2**24
+"""Bytes that are looked at together."""
+
+
+def in_parts(values: Tensor) -> Iterator[Tensor]:
+    """The rows in their order, so many at a time that what is made of them stays small.
+
+    >>> [len(part) for part in in_parts(torch.zeros(3, 2**21))]
+    [2, 1]
+    """
+    bytes_of_a_row = max(1, values[:1].numel() * values.element_size())
+    yield from torch.split(values, max(1, _PART // bytes_of_a_row))
+
+
+class Rows:
+    """Inputs or targets, handed out on a device and, where they are real numbers, in a dtype.
+
+    Args:
+        values: shape (n, ...).
+        device: where they are handed out.
+        dtype: of real numbers; whole numbers stay as they are.
+        memory: bytes up to which all of them are placed there at once; of more, what is asked for alone.
+        change: a map of rows to rows that they go through.
+
+    Attributes:
+        bytes_of_a_row: what one of them takes when it is asked for; 0 where all are placed.
+    """
+
+    def __init__(
+        self,
+        values: Tensor,
+        device: torch.device,
+        dtype: torch.dtype,
+        memory: float = inf,
+        change: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
+        self.values, self.device = values, device
+        self.dtype = dtype if values.is_floating_point() else values.dtype
+        self._change = change
+        self.bytes_of_a_row = values[:1].numel() * self.dtype.itemsize
+        if len(values) * self.bytes_of_a_row <= memory:
+            self.values, self._change, self.bytes_of_a_row = self[:], None, 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int | slice | Tensor) -> Tensor:
+        there = index.to(self.values.device) if isinstance(index, Tensor) else index
+        chosen = self.values[there].to(self.device, self.dtype)
+        return chosen if self._change is None else self._change(chosen)
+
+    def through(self, change: Callable[[Tensor], Tensor], memory: float) -> "Rows":
+        """The same, each gone through a map of rows to rows; ``memory`` as for the class."""
+        return Rows(self.values, self.device, self.dtype, memory, change)

@@ -1,0 +1,254 @@
+"""Samples of a loader: the same numbers in whatever order they come, without all of them in memory, or one sentence."""
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from processes import TORCH, python
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
+
+import lastiterate
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants import worst_case_constants as worst_case
+from lastiterate.runtime.constants.along_training import constants_along_training
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.input_sets import input_set
+from lastiterate.runtime.constants.refutation import refute
+from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.streaming import streamed
+from lastiterate.runtime.workloads.workload import Workload
+
+ROWS = torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
+LABELS = torch.arange(30) % 3
+DATA = TensorDataset(ROWS, LABELS)
+RUN = NoisySGD(steps=3, step_size=0.1, noise_std=0.05, clip_norm=1.0, dataset_size=30, diameter=1.0)
+LOSS = nn.functional.cross_entropy
+
+
+def network() -> nn.Module:
+    return nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 3))
+
+
+def of_loader(loader: Any, samples: int | None = None) -> Workload:
+    return Workload.of_loader("mine", network, LOSS, loader, samples=samples)
+
+
+class Stream(IterableDataset[tuple[Tensor, int]]):
+    """Samples that are made anew in every pass, by a function of the pass and the number, endlessly if asked."""
+
+    def __init__(self, made: Callable[[int, int], tuple[Any, Any]], number: int | None = 10) -> None:
+        self.made, self.number, self.passes = made, number, 0
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        self.passes, k = self.passes + 1, 0
+        while self.number is None or k < self.number:
+            yield self.made(self.passes, k)
+            k += 1
+
+
+@pytest.mark.parametrize(
+    "loader",
+    [
+        DataLoader(DATA, batch_size=7),
+        DataLoader(DATA, batch_size=4, shuffle=True),
+        DataLoader(DATA, batch_size=None, shuffle=True),
+        DATA,
+        [(row, int(label)) for row, label in DATA],
+    ],
+    ids=["batches", "shuffled", "unbatched", "dataset", "list"],
+)
+def test_every_order_and_batch_gives_the_same_samples(loader: Any) -> None:
+    inputs, targets = streamed(DataLoader(DATA, batch_size=30))
+    found = streamed(loader)
+    assert torch.equal(found[0], inputs)
+    assert torch.equal(found[1], targets)
+    order = torch.cdist(inputs, ROWS).argmin(dim=1)
+    assert sorted(order.tolist()) == list(range(30))
+    assert torch.equal(inputs, ROWS[order])
+    assert torch.equal(targets, LABELS[order])
+    assert not torch.equal(inputs, ROWS)
+
+
+def test_all_measurements_are_those_of_the_same_samples_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit by bit."""
+    for name, value in {"_STARTS": 8, "_CURVED": 2, "_SCREENED": 16, "_ITERATIONS": 6, "_BENDING": 4}.items():
+        monkeypatch.setattr(worst_case, name, value)
+    shuffled = of_loader(DataLoader(DATA, batch_size=8, shuffle=True))
+    held = Workload("mine", network, LOSS, shuffled.inputs.clone(), shuffled.targets.clone())
+    files = [tmp_path / f"{k}.pt" for k in range(2)]
+    for k, file in enumerate(files):
+        torch.save(held.initial(k).state_dict(), file)
+    looks = [
+        (
+            estimate_holder(one, RUN, (0.5, 1.0), Sampling(inits=1, points=3)),
+            constants_along_training(one, files, (1.0,), Sampling(points=3)).stages,
+            refute(one, RUN, Convex(1e-3)),
+            worst_case_constants(one, RUN, (1.0,), inputs=input_set("ball:3")).searched,
+        )
+        for one in (shuffled, held)
+    ]
+    assert looks[0] == looks[1]
+    assert looks[0][2] is not None
+
+
+def test_more_than_the_budget_comes_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = of_loader(TensorDataset(ROWS.repeat(20, 1), LABELS.repeat(20)))
+    whole, small = (Gradients(work, work.initial(0), memory=memory) for memory in (2**28, 2**13))
+    wide = small.rows()[0]
+    assert wide.values.dtype is torch.float32, "left as it is, and where it is"
+    assert whole.rows()[0].values.dtype is torch.float64
+    assert torch.equal(wide[:], whole.rows()[0][:])
+    box = input_set("box:0,1")
+    assert torch.equal(wide.through(box.projected, 8)[3:5], box.projected(whole.rows()[0][3:5]))
+    asked: list[int] = []
+    original = type(wide).__getitem__
+    monkeypatch.setattr(
+        type(wide),
+        "__getitem__",
+        lambda rows, at: asked.append(original(rows, at).shape[:1].numel()) or original(rows, at),
+    )
+    found = small.total(small.start)
+    assert max(asked) < 100
+    monkeypatch.undo()
+    assert torch.allclose(found, whole.total(whole.start), rtol=1e-12)
+
+
+def test_the_number_is_found_or_given() -> None:
+    endless = Stream(lambda _pass, k: (torch.tensor([float(k)]), k % 2), None)
+    assert streamed(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert of_loader(DATA, samples=12).samples == 12
+    assert of_loader(DATA).samples == 30
+    with pytest.raises(InputError, match=r"needs to yield samples=31 samples, got 30; give more"):
+        streamed(DATA, samples=31)
+
+
+def test_equal_samples_stay_as_many_as_they_are() -> None:
+    inputs, targets = streamed([(np.array([1.0, k // 3]), k // 3) for k in range(6)])
+    assert sorted(map(tuple, inputs.tolist())) == [(1.0, 0.0)] * 3 + [(1.0, 1.0)] * 3
+    assert torch.equal(inputs[:, 1].long(), targets)
+
+
+@pytest.mark.parametrize(
+    "loader",
+    [
+        Stream(lambda at, k: (torch.tensor([float(k + at)]), 0)),
+        Stream(lambda at, k: (torch.tensor([float(k) + 1e-7 * at * (k == 9)], dtype=torch.float64), 0)),
+        Stream(lambda at, k: (torch.tensor([0.0 if at > 1 else float(k)]), 0)),
+        Stream(lambda at, k: (torch.tensor([float(k // 2 if at == 1 else min(k, 7) // 2)]), 0)),
+        DataLoader(DATA, batch_size=8, shuffle=True, drop_last=True, generator=torch.Generator().manual_seed(1)),
+        DataLoader(DATA, sampler=RandomSampler(DATA, replacement=True, generator=torch.Generator().manual_seed(1))),
+    ],
+    ids=["transformed", "one", "one thrice", "multiplicities", "drop_last", "replacement"],
+)
+def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
+    with pytest.raises(InputError, match=r"the same samples in every pass, got others in the second after \d+ of"):
+        streamed(loader)
+
+
+class Broken(Dataset[int]):
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int) -> int:
+        raise FileNotFoundError("image 7")
+
+
+@pytest.mark.parametrize(
+    ("loader", "said"),
+    [
+        (5, "needs to be iterable, got int"),
+        (((row, label) for row, label in DATA), "iterable again, got generator, which is over after one pass"),
+        ([], "at least one sample, got 0"),
+        ([ROWS[0]], r"yield pairs \(inputs, targets\), got Tensor"),
+        (DataLoader(TensorDataset(ROWS)), r"yield pairs \(inputs, targets\), got list of 1"),
+        ([{"x": ROWS[0]}], r"yield pairs \(inputs, targets\), got dict"),
+        ([(ROWS[0], "cat")], "yield tensors, got targets of type str"),
+        ([(ROWS[0], None)], "yield tensors, got targets of type NoneType"),
+        ([(ROWS[0], 0), (ROWS[0, :2], 0)], r"got inputs of float32 of shape \(2,\) after float32 of shape \(4,\); pad"),
+        ([(ROWS[0], 0), (ROWS[0], 0.5)], r"got targets of float32 of shape \(\) after int64"),
+        ([(ROWS[0, :0], 0)], r"got inputs of float32 of shape \(0,\)"),
+        (DataLoader(DATA, collate_fn=lambda _some: (ROWS[:2], LABELS[:1])), "one target a sample, got inputs.shape"),
+        (
+            Broken(),
+            r"read without an error, got FileNotFoundError: image 7 at .*test_streaming.py:\d+ in a pass over it; mend",
+        ),
+        ([(ROWS[0] / 0, 0)], "finite data, got inputs with nan or inf"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(loader: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        of_loader(loader)
+    assert str(caught.value).count(". ") == 0
+
+
+def test_nothing_is_left_and_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path))
+    inputs, _ = streamed(DATA)
+    assert inputs.shape == (30, 4)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [] or os.name == "nt"
+    with pytest.raises(InputError, match="others in the second"):
+        streamed(Stream(lambda at, k: (torch.tensor([at + k]), 0)))
+    del inputs
+    gc.collect()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"samples of a loader need a folder that can be written, got folder="):
+        streamed(DATA)
+
+
+LARGE = """
+import resource, sys
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+import lastiterate as li
+from lastiterate.runtime.constants.holder import Sampling
+
+class Images(Dataset):
+    def __len__(self):
+        return 1000
+    def __getitem__(self, k):
+        return torch.full((16384,), 1e-2 * (k % 97 + 1)).add_(torch.arange(16384) * 1e-6), k % 2
+
+make = lambda: nn.Sequential(nn.AdaptiveAvgPool1d(4), nn.Linear(4, 2))
+loader = DataLoader(Images(), batch_size=50, shuffle=True)
+def anonymous():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmData"):
+            return int(line.split()[1]) * 1024
+torch.randn(64, 64) @ torch.randn(64, 64)
+resource.setrlimit(resource.RLIMIT_DATA, (anonymous() + 50 * 2**20,) * 2)
+if sys.argv[1] == "held":
+    rows, labels = (torch.stack(part) if k == 0 else torch.tensor(part) for k, part in enumerate(zip(*Images())))
+    work = li.Workload("held", make, nn.functional.cross_entropy, rows, labels)
+else:
+    work = li.Workload.of_loader("streamed", make, nn.functional.cross_entropy, loader)
+run = li.NoisySGD(steps=1, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=1000, diameter=1.0)
+found = li.estimate_holder(work, run, (1.0,), Sampling(inits=1, points=1, memory=2**23))
+print(found.constant(1.0) > 0)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="limits of memory are those of Linux")
+@pytest.mark.parametrize("way", ["streamed", "held"])
+def test_65_megabytes_of_samples_are_measured_in_50(way: str, tmp_path: Path) -> None:
+    given = os.environ | {"PYTHONPATH": str(Path(lastiterate.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    ended = python("-c", LARGE, way, cwd=tmp_path, env=given, libraries=TORCH)
+    if way == "held":
+        assert ended.returncode != 0
+        assert "alloc" in ended.stderr or "MemoryError" in ended.stderr
+    else:
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout == "True\n"
