@@ -42,8 +42,8 @@ def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None
     generator = stream(0, purpose=_PURPOSE)
 
     def drawn(length: float) -> Tensor:
-        one = torch.randn(len(start), generator=generator, dtype=torch.float64)
-        return (one * (length / float(one.norm()))).to(start)
+        one = generator.normals(1, len(start), start, torch.float64)[0]
+        return one * (length / one.norm())
 
     if not torch.equal(_mapped(proximal, start), _mapped(proximal, start)):
         raise InputError(
@@ -51,7 +51,7 @@ def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None
         )
     for scale in _SCALES.tolist():
         for _ in range(_PAIRS):
-            x = start + drawn(radius * float(torch.rand(1, generator=generator)))
+            x = start + drawn(radius * float(generator.uniform(1, 1)))
             direction = drawn(scale * radius)
             for _ in range(_ITERATIONS):
                 y = x + direction
