@@ -1,7 +1,7 @@
 """Claims of a folder or a file of one's own: modules with a tuple CLAIMS, and what their checks name.
 
-A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (a tuple
-of `proofs_checks.attacks.Attack`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
+A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name ->
+`proofs_checks.attacks.Attack`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
 them by name, as those of the ledger use the package's own. Loading runs the Python of these modules and nothing else.
 """
 
@@ -24,7 +24,7 @@ LOCK: Final = "lastiterate.lock.json"
 
 _ROOTS: Final = (LOCK, "pyproject.toml", "pytest.ini", ".git")
 _OWNER: dict[tuple[str, str], str] = {}
-"""The module of each name that was registered."""
+"""The module of each name that was registered, by its kind and itself."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def read_claims(path: Path) -> ClaimFolder:
             f"Claims need a folder or a file with a tuple CLAIMS, got path={path} without; "
             "write one with `lastiterate new-claim`."
         )
+    _forget()
     claims: list[Claim] = []
     for file in sources:
         claims += claims_of(file, load(file), {claim.key for claim in claims})
@@ -123,18 +124,27 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
     return claims
 
 
-def _register(name: str, file: Path, module: ModuleType) -> None:
-    from lastiterate.proofs_checks import attacks, experiments
-    from lastiterate.proofs_checks.engines import derivation
-    from lastiterate.symbolic import derivations
+def _registries() -> dict[str, dict[str, Any]]:
+    from lastiterate.proofs_checks.attacks import ATTACKS
+    from lastiterate.proofs_checks.experiments import EXPERIMENTS
+    from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 
-    own: tuple[tuple[str, Mapping[str, Any], dict[str, Any]], ...] = (
-        ("DERIVATIONS", getattr(module, "DERIVATIONS", {}), derivations.DERIVATIONS),
-        ("TRACKED", getattr(module, "TRACKED", {}), derivations.TRACKED),
-        ("ATTACKS", {one.name: one for one in getattr(module, "ATTACKS", ())}, attacks.ATTACKS),
-        ("EXPERIMENTS", getattr(module, "EXPERIMENTS", {}), experiments.EXPERIMENTS),
-    )
-    for kind, given, known in own:
+    return {"DERIVATIONS": DERIVATIONS, "TRACKED": TRACKED, "ATTACKS": ATTACKS, "EXPERIMENTS": EXPERIMENTS}
+
+
+def _forget() -> None:
+    """Take out what another folder has registered."""
+    registries = _registries()
+    for kind, entry in _OWNER:
+        del registries[kind][entry]
+    _OWNER.clear()
+
+
+def _register(name: str, file: Path, module: ModuleType) -> None:
+    from lastiterate.proofs_checks.engines import derivation
+
+    for kind, known in _registries().items():
+        given: Mapping[str, Any] = getattr(module, kind, {})
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
                 raise InputError(f"{kind} of {file} need names that are free, got {entry!r} again; rename it.")
