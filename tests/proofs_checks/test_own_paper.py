@@ -117,13 +117,16 @@ def test_the_workflow_runs(folder, tmp_path):
 OWN = """
 from dataclasses import replace
 
+from sympy import Rational
+
 from lastiterate.proofs_checks.attacks import ATTACKS as KNOWN
 from lastiterate.proofs_checks.experiments import Experiment, Indicator
 from lastiterate.symbolic.claim import Claim, Simulated, Source, UpperBound
 from lastiterate.symbolic.notation import K, alpha
 
 ATTACKS = {"mine/linear": replace(KNOWN["linear"], name="mine/linear")}
-EXPERIMENTS = {"mine/coin": Experiment(frozenset(), 20_000, lambda draw, copies, _: draw.random(copies) < 0.5, Indicator())}
+_SEEN = Indicator()
+EXPERIMENTS = {"mine/coin": Experiment(frozenset(), 20_000, lambda draw, m, _: 1.0 * (draw.random(m) < 0.5), _SEEN)}
 CLAIMS = (
     Claim(
         "mine/bound",
@@ -136,7 +139,7 @@ CLAIMS = (
         "mine/coin",
         "A coin drawn by an experiment of our own",
         Source("mine", "2"),
-        Simulated("mine/coin", "<=", 0.6, {}).mutant("rarer", value=0.4),
+        Simulated("mine/coin", "<=", Rational(3, 5), {}).mutant("rarer", value=Rational(2, 5)),
     ),
 )
 """
