@@ -48,6 +48,7 @@ _UNRELATED = frozenset(
         "unneeded.py",
         "folder.py",
         "refutations.py",
+        "profile_words.py",
     }
 )
 """Files and folders whose change cannot change a verdict."""

@@ -78,7 +78,7 @@ def _entry(key: str, entry: object) -> Expected:
             f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    return Expected(verdict, grade, *(entry[name] for name in _COUNTS), entry.get("says", ""))
+    return Expected(verdict, grade, *(entry[name] for name in _COUNTS), says=entry.get("says", ""))
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -101,7 +101,7 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
 
 
 def unlocked(report: ClaimReport, says: str = "") -> Expected:
-    """What is expected of a claim without a lock file: it holds, and every mutant and near miss is rejected."""
+    """The entry that a claim without a lock file has to have: it holds, and every mutant and near miss is rejected."""
     own = Expected.of(report, says)
     stands = (Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
     passes = report.verdict if report.verdict in stands else Verdict.PROVED

@@ -89,7 +89,7 @@ def _drawn(told: Refutation) -> str:
 
 
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
-    """What comes first on the page of a refuted claim: statement, failure, numbers, picture, and what holds instead.
+    """The first screen of a refuted claim: statement, failure, numbers, picture, and what holds instead.
 
     Args:
         claim: a claim with a refutation.
