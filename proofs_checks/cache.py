@@ -46,6 +46,9 @@ _UNRELATED = frozenset(
         "report",
         "places",
         "unneeded.py",
+        "folder.py",
+        "refutations.py",
+        "profile_words.py",
     }
 )
 """Files and folders whose change cannot change a verdict."""
@@ -150,12 +153,14 @@ class AnswerCache(Generic[Kept]):
 
     Args:
         folder: where the entries lie, made on the first write; one in the user's cache folder if None.
+        sources: hash of modules outside of the package that can change an answer.
     """
 
     name: ClassVar[str]
     kind: type[Kept]
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, sources: str = "") -> None:
+        self.sources = sources
         self.folder = folder or cache_folder(self.name)
 
     def basis(self) -> str:
@@ -164,7 +169,7 @@ class AnswerCache(Generic[Kept]):
 
     def address(self, claim: Claim) -> Path:
         """The file of the answer about a claim."""
-        return self.folder / f"{digest([self.basis(), _canonical(claim)])[:40]}.json"
+        return self.folder / f"{digest([self.basis() + self.sources, _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> Kept | None:
         """The answer kept about this claim; None where there is none, or where the entry is damaged."""

@@ -6,7 +6,6 @@ valid: a range, that it is an indicator, or a bound of its second moment.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -60,17 +59,16 @@ class Experiment:
     known: Indicator | Range | Moment
 
 
-_FOUND: dict[str, Experiment] = {}
-
-EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(_FOUND)
-"""Each experiment under the name that claims use, that of the function that draws it."""
+EXPERIMENTS: Final[dict[str, Experiment]] = {}
+"""Each experiment under the name that claims use, that of the function that draws it; `proofs_checks.folder` adds those
+of one's own folder."""
 
 
 def _experiment(needs: str, known: Indicator | Range | Moment, copies: int = 200_000) -> Callable[[Drawing], Drawing]:
     """Register a function that draws a quantity, with the names of its parameters and what is known of it."""
 
     def registered(draw: Drawing) -> Drawing:
-        _FOUND[draw.__name__.strip("_")] = Experiment(frozenset(needs.split()), copies, draw, known)
+        EXPERIMENTS[draw.__name__.strip("_")] = Experiment(frozenset(needs.split()), copies, draw, known)
         return draw
 
     return registered

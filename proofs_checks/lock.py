@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole
@@ -17,18 +18,23 @@ _KEYS = {"verdict", "grade", *_COUNTS}
 
 @dataclass(frozen=True)
 class Expected:
-    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected."""
+    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected.
+
+    ``says`` is a hash of what the claim says and how it is checked, in the lock file of a folder of one's own; "" in
+    that of the ledger, whose claims are looked at when they change.
+    """
 
     verdict: Verdict
     grade: Grade | None
     checks: int
     rejected: int
     near_misses: int
+    says: str = ""
 
     @classmethod
-    def of(cls, report: ClaimReport) -> "Expected":
+    def of(cls, report: ClaimReport, says: str = "") -> "Expected":
         """The entry that this report has in a lock file."""
-        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected, report.near_rejected)
+        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected, report.near_rejected, says)
 
 
 def location() -> Path:
@@ -56,7 +62,7 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
 
 
 def _entry(key: str, entry: object) -> Expected:
-    if not isinstance(entry, dict) or set(entry) != _KEYS:
+    if not isinstance(entry, dict) or set(entry) - {"says"} != _KEYS or not isinstance(entry.get("says", ""), str):
         got = sorted(entry) if isinstance(entry, dict) else entry
         raise InputError(
             f"An entry of the lock file needs exactly {', '.join(sorted(_KEYS))}, got {key}={got!r}; restore it."
@@ -72,7 +78,7 @@ def _entry(key: str, entry: object) -> Expected:
             f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    return Expected(verdict, grade, *(entry[name] for name in _COUNTS))
+    return Expected(verdict, grade, *(entry[name] for name in _COUNTS), says=entry.get("says", ""))
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -82,7 +88,10 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
         InputError: the file cannot be written, as in an installed package.
     """
     path = path or location()
-    data = {key: asdict(entries[key]) for key in sorted(entries)}
+    data = {
+        key: {name: value for name, value in asdict(entries[key]).items() if name != "says" or value}
+        for key in sorted(entries)
+    }
     try:
         write_whole(path, (json.dumps(data, indent=1) + "\n").encode())
     except OSError as error:
@@ -91,8 +100,20 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
         ) from None
 
 
+def unlocked(report: ClaimReport, says: str = "") -> Expected:
+    """The entry that a claim without a lock file has to have: it holds, and every mutant and near miss is rejected."""
+    own = Expected.of(report, says)
+    stands = (Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
+    passes = report.verdict if report.verdict in stands else Verdict.PROVED
+    return replace(own, verdict=passes, rejected=len(report.mutants), near_misses=len(report.near_misses))
+
+
 def drifts(
-    reports: Iterable[ClaimReport], expected: Mapping[str, Expected], *, complete: bool = True
+    reports: Iterable[ClaimReport],
+    expected: Mapping[str, Expected],
+    *,
+    complete: bool = True,
+    says: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """One sentence for each way in which the reports differ from what is expected.
 
@@ -100,6 +121,7 @@ def drifts(
         reports: what was decided.
         expected: the lock file's entries.
         complete: whether the reports are of the whole ledger, so that an entry without a report is a drift.
+        says: hashes of what the claims say, where the lock file has them.
     """
     found: list[str] = []
     seen: set[str] = set()
@@ -110,6 +132,8 @@ def drifts(
             found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
         else:
             found += _changed(report, locked, here)
+            if locked.says and locked.says != says.get(report.key, locked.says):
+                found.append(f"{report.key} says something else than it did when it was locked.")
         found += [
             f"{report.key} does not reject the {kind} '{wrong.check}': {_why(wrong)}."
             for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses))

@@ -85,7 +85,7 @@ def sentence(said: Words) -> Line:
 
 
 def measured(refutation: Refutation) -> Line:
-    """What both numbers measure, with the parameters of the run put in."""
+    """The quantity that both numbers measure, with the parameters of the run put in."""
     text, *parts = refutation.quantity
     values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
     return Line(tuple(part.xreplace(values) for part in parts), text)
@@ -107,7 +107,7 @@ def _short(value: sp.Expr) -> sp.Expr:
 
 
 def lines(refutation: Refutation) -> Iterator[str]:
-    """What fails, the run and the two numbers, for a terminal."""
+    """Three texts for a terminal: the sentence about the failure, the run, the two numbers."""
     yield as_text([sentence(refutation.fails)])
     at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in parameters(refutation))
     yield f"at {at}: {refutation.run}"

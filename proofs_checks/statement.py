@@ -13,6 +13,7 @@ from sympy.core.relational import Relational
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 
+from lastiterate.proofs_checks.profile_words import profile_words
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Certified,
@@ -39,22 +40,8 @@ from lastiterate.symbolic.claim import (
     Value,
     VectorInequality,
 )
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
-from lastiterate.symbolic.kernel.profiles import (
-    Average,
-    Composed,
-    Equal,
-    Gauss,
-    Mean,
-    PoissonStep,
-    Power,
-    Profile,
-    Recurring,
-    Steps,
-    SwapStep,
-)
-from lastiterate.symbolic.kernel.projected import Projected
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
+from lastiterate.symbolic.conditions import Condition
+from lastiterate.symbolic.kernel.profiles import Gauss, Profile
 from lastiterate.symbolic.notation import PREVIOUS, unit_text
 from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Statement
 from lastiterate.symbolic.vectors import Norm
@@ -190,72 +177,10 @@ def _of_profile(profile: Profile) -> Iterator[Line]:
         yield Line((), "The last iterates of the two runs are mu-GDP, in both orders, with")
         yield Line((sp.Symbol("mu") ** 2, "<=", profile.square))
     else:
-        parts = tuple(_parts(profile))
+        parts = tuple(profile_words(profile))
         places = "".join(part if isinstance(part, str) else "{}" for part in parts)
         values = tuple(part for part in parts if not isinstance(part, str))
         yield Line(values, f"The last iterates of the two runs cost no more, in either order, than {places}.")
-
-
-def _parts(profile: Profile) -> Iterator[Any]:
-    """Words and expressions that name a profile."""
-    if isinstance(profile, Gauss):
-        yield from ("a Gaussian of mu^2 = ", profile.square)
-    elif isinstance(profile, SwapStep | PoissonStep):
-        kind = "a replaced" if isinstance(profile, SwapStep) else "an added"
-        yield from (f"{kind} sample that is in the batch with chance ", profile.rate)
-        yield from (", at squared distance over variance ", profile.square)
-    elif isinstance(profile, Chords):
-        yield from (*_parts(profile.part), ", by chords between nodes ", profile.node)
-    elif isinstance(profile, Projected):
-        yield from ("over X, chi-square of ", profile.dimension, " degrees of freedom, the mean of ")
-        yield from _parts(profile.part)
-    elif isinstance(profile, Equal):
-        yield "nothing"
-    elif isinstance(profile, Power):
-        yield from (profile.count, " times ", *_parts(profile.part))
-    elif isinstance(profile, Steps):
-        yield from ("for every ", profile.index, " below ", profile.count, " ", *_parts(profile.part))
-    elif isinstance(profile, Average):
-        yield from ("with chance ", profile.weight, ", for every ", profile.index, " below ", profile.count, ", ")
-        yield from _parts(profile.part)
-    elif isinstance(profile, Composed):
-        first, *others = profile.parts
-        yield from _parts(first)
-        for other in others:
-            yield from (" and ", *_parts(other))
-    elif isinstance(profile, Mean):
-        for weight, part in profile.pairs:
-            yield from ("with chance ", weight, " ", *_parts(part))
-        if profile.failure != 0:
-            yield from (", and with chance ", profile.failure, " everything is known")
-    elif isinstance(profile, Recurring):
-        yield from (
-            *_parts(profile.base),
-            "; and then, ",
-            profile.count,
-            " times, with chance ",
-            1 - profile.chance,
-            " ",
-        )
-        yield from (*_parts(profile.first), " instead, and else ", *_parts(profile.again), " more")
-    elif isinstance(profile, Letter):
-        yield profile.name
-    elif profile == EVERYTHING:
-        yield "everything"
-    elif isinstance(profile, Contracted):
-        yield from ("after ", *_parts(profile.before), " a block that contracts it, at ", *_parts(profile.near))
-        yield from (" where the runs agree and ", *_parts(profile.far), " where not")
-    elif isinstance(profile, Blocks):
-        yield from ("Y_", profile.count, ", of any profiles Y_0 no less than ", *_parts(profile.base))
-        yield from (" and, for every ", profile.index, " below ", profile.count, ", the next no less than after it")
-        yield from (" a block that contracts it, at ", *_parts(profile.near), " where the runs agree and ")
-        yield from (*_parts(profile.far), " where not")
-    elif isinstance(profile, Damped):
-        yield from ("f after ", profile.count, " blocks, f at first ", *_parts(profile.base))
-        yield from (" and f F(1 + (g - 1)/f) after block ", profile.index, ", at each g, F being ")
-        yield from _parts(profile.far)
-    else:
-        raise TypeError(f"no statement for a profile of type {type(profile).__name__}")
 
 
 def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Line]:
@@ -283,6 +208,9 @@ def _body(said: sp.Basic) -> Iterator[Line]:
     wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
     named = {one: sp.Symbol("M" if len(wide) == 1 else f"M_{place}") for place, one in enumerate(wide, 1)}
     shown = said.xreplace(named)
+    if isinstance(shown, Condition):
+        yield Line((shown,), "{}.")
+        return
     yield Line((shown.lhs, shown.rel_op, shown.rhs) if isinstance(shown, Relational) else (shown,))
     for one, letter in named.items():
         value, *over = one.args

@@ -51,7 +51,7 @@ class Refutation:
 
     @property
     def check(self) -> IntervalInequality:
-        """What the statement says of the two numbers; it must be refuted."""
+        """The relation that the statement says stands between the two numbers; it must be refuted."""
         values = {letter: Integer(value) if isinstance(value, int) else value for letter, value in self.at.items()}
         true, claimed = self.true.xreplace(values), self.claimed.xreplace(values)
         if self.sign == ">=":

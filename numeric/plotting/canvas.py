@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
+_POWERS: Final = 1e8
+"""A logarithmic axis over more than this ratio is marked in powers of ten."""
 _PAD: Final = 0.025
 _WORDS: Final = 40
 """Letters in a line of the legend."""
@@ -117,9 +119,11 @@ def _fill(axes: "Axes", panel: Panel) -> None:
 
 
 def _plain(axis: Any, first: float, last: float) -> None:
-    """Plain numbers instead of powers of ten, at 1, 2 and 5 where the axis is short."""
+    """Plain numbers instead of powers of ten, at 1, 2 and 5 where the axis is short; not where it is very long."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+    if last > _POWERS * first:
+        return
     if last < _PLAIN * first:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))

@@ -1,7 +1,5 @@
 """Exactly solvable runs, the adversaries of every privacy bound in the ledger."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from lastiterate.proofs_checks.attacks.added import ADDED
@@ -13,7 +11,5 @@ from lastiterate.proofs_checks.attacks.solved import SOLVED
 
 __all__ = ["ATTACKS", "Assumed", "Attack", "BothDirections", "Setting"]
 
-ATTACKS: Final[Mapping[str, Attack]] = MappingProxyType(
-    {attack.name: attack for attack in (*FULL, *BATCHES, *ADDED, *PROJECTED, *SOLVED)}
-)
-"""Each attack under the name that claims use."""
+ATTACKS: Final[dict[str, Attack]] = {attack.name: attack for attack in (*FULL, *BATCHES, *ADDED, *PROJECTED, *SOLVED)}
+"""Each attack under the name that claims use; `proofs_checks.folder` adds those of one's own folder."""

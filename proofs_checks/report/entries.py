@@ -18,11 +18,13 @@ class Entry:
         claim: the record.
         report: the verdict with its evidence.
         instead: the claims that mend this one.
+        replayed: whether its page shows every line of its derivations, which takes as long as to decide them.
     """
 
     claim: Claim
     report: ClaimReport
     instead: tuple[Claim, ...] = ()
+    replayed: bool = False
 
     @property
     def paper(self) -> str:
@@ -62,10 +64,19 @@ class EngineCount:
     mutants: int
 
 
-def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport]) -> tuple[Entry, ...]:
-    """Claims and reports, in the same order, brought together."""
+def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
+    """Claims and reports, in the same order, brought together.
+
+    Args:
+        claims: the claims.
+        reports: their reports.
+        replay: whether the derivations of all claims are shown line by line, and not only of those that mend another.
+    """
     mended = mending(claims)
-    return tuple(Entry(claim, report, mended.get(claim.key, ())) for claim, report in zip(claims, reports, strict=True))
+    return tuple(
+        Entry(claim, report, mended.get(claim.key, ()), replay or bool(claim.repairs))
+        for claim, report in zip(claims, reports, strict=True)
+    )
 
 
 def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:

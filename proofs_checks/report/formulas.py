@@ -16,8 +16,10 @@ from lastiterate.symbolic.conditions import Condition
 WIDE: Final = 260
 """A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
 
-_SIGNS: Final = {"==": "=", "<=": "≤", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
-_LATEX: Final = str.maketrans({"<": r"\lt ", "≤": r"\leq ", "≲": r"\lesssim ", "≫": r"\gg ", "∼": r"\sim "})
+_SIGNS: Final = {"==": "=", "<=": "≤", ">=": "≥", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
+_LATEX: Final = str.maketrans(
+    {"<": r"\lt ", "≤": r"\leq ", "≥": r"\geq ", "≲": r"\lesssim ", "≫": r"\gg ", "∼": r"\sim "}
+)
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]

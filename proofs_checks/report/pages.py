@@ -89,7 +89,7 @@ def _drawn(told: Refutation) -> str:
 
 
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
-    """What comes first on the page of a refuted claim: statement, failure, numbers, picture, and what holds instead.
+    """The first screen of a refuted claim: statement, failure, numbers, picture, and what holds instead.
 
     Args:
         claim: a claim with a refutation.
@@ -155,20 +155,24 @@ def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], hom
     )
 
 
-def files(claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str]) -> dict[str, str]:
+def files(
+    claims: Sequence[Claim], reports: Sequence[ClaimReport], drifts: Sequence[str], *, own: bool = False
+) -> dict[str, str]:
     """The report's files by name: the page of all claims, a mapping page for each paper, and what other programs read.
 
     Args:
         claims: the claims, in the order of the ledger.
         reports: their reports, in the same order.
         drifts: sentences about verdicts that are not those of the lock file.
+        own: whether the claims are of a folder of one's own: every derivation is shown line by line, and nothing is
+            said of the theorems of the package.
     """
-    shown = entries(claims, reports)
+    shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
     listed = {paper: found for paper in known if (found := items(paper))}
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
-        HOME: ledger_page(shown, drifts, mapped, dominance()),
+        HOME: ledger_page(shown, drifts, mapped, () if own else dominance()),
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",

@@ -8,16 +8,14 @@ checks and mutants are as locked, and a run of whole folders fails where a locke
 ``--lastiterate-update-lock`` writes that file. Without the flag nothing is imported and nothing runs.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from lastiterate.proofs_checks.cache import ReportCache
     from lastiterate.symbolic.claim import Claim
 
 _PROPERTY = "lastiterate"
@@ -75,45 +73,41 @@ class ClaimModule(pytest.File):
         Raises:
             CollectError: the file has no tuple of claims, or one of its keys is there already.
         """
-        from lastiterate.symbolic.claim import Claim
+        from lastiterate.numeric.errors import InputError
+        from lastiterate.proofs_checks.cache import ReportCache
+        from lastiterate.proofs_checks.folder import claims_of, load, sources_digest
 
-        claims = getattr(self._module(), "CLAIMS", None)
-        if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
-            raise self.CollectError(f"{self.path} needs a tuple CLAIMS of Claim records, got CLAIMS={claims!r}.")
+        seen = self.config.stash[_SEEN]
+        try:
+            claims = claims_of(self.path, load(self.path), seen)
+        except InputError as error:
+            raise self.CollectError(str(error)) from None
+        cache = ReportCache(sources=sources_digest([self.path]))
         for claim in claims:
-            if claim.key in self.config.stash[_SEEN]:
-                raise self.CollectError(f"Each claim needs its own key, got key={claim.key} twice; rename one.")
-            self.config.stash[_SEEN].add(claim.key)
-            yield ClaimItem.from_parent(self, name=claim.key, claim=claim)
-
-    def _module(self) -> object:
-        name = f"lastiterate_claims_{sha256(str(self.path).encode()).hexdigest()[:12]}"
-        spec = spec_from_file_location(name, self.path)
-        if spec is None or spec.loader is None:
-            raise self.CollectError(f"{self.path} is not a Python file.")
-        module = sys.modules[name] = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
+            seen.add(claim.key)
+            yield ClaimItem.from_parent(self, name=claim.key, claim=claim, cache=cache)
 
 
 class ClaimItem(pytest.Item):
     """One claim, decided."""
 
-    def __init__(self, *, claim: "Claim", **rest: Any) -> None:
+    def __init__(self, *, claim: "Claim", cache: "ReportCache", **rest: Any) -> None:
         super().__init__(**rest)
         self.claim = claim
+        self.cache = cache
 
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
-        from lastiterate.proofs_checks.cache import ReportCache
+        from lastiterate.proofs_checks.cache import content
         from lastiterate.proofs_checks.describe import evidence
-        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
+        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, unlocked
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
 
-        (report,) = run([self.claim], jobs=1, cache=ReportCache())
-        own = Expected.of(report)
-        plain = [own.verdict.value, own.grade.value if own.grade else None, own.checks, own.rejected, own.near_misses]
+        (report,) = run([self.claim], jobs=1, cache=self.cache)
+        own = Expected.of(report, content(self.claim))
+        counts = (own.checks, own.rejected, own.near_misses)
+        plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says]
         self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
         lock = lock_file(self.config)
         if self.config.getoption("lastiterate_update_lock"):
@@ -121,14 +115,8 @@ class ClaimItem(pytest.Item):
         elif lock.exists():
             expected = read_lock(lock)
         else:
-            passes = (
-                report.verdict
-                if report.verdict in (Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
-                else Verdict.PROVED
-            )
-            counts = (own.checks, len(report.mutants), len(report.near_misses))
-            expected = {report.key: Expected(passes, own.grade, *counts)}
-        found = drifts([report], expected, complete=False)
+            expected = {report.key: unlocked(report)}
+        found = drifts([report], expected, complete=False, says={report.key: own.says})
         if not lock.exists():
             found = tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
         if report.verdict is Verdict.UNDECIDED and not found:

@@ -45,7 +45,7 @@ NECESSARY: Final = Refutation(
     ),
     at={mu: 1, epsilon: 1},
     run="the Gaussian mechanism, at the order that asks for the least",
-    quantity=words("least delta at {}", epsilon),
+    quantity=words("least delta at epsilon = {}", epsilon),
     claimed=exp(-((epsilon - mu**2 / 2) ** 2) / (2 * mu**2)),
     true=delta_of_gdp(epsilon, mu),
     over=(epsilon, tuple(Rational(k, 10) for k in range(6, 41, 2))),

@@ -4,7 +4,7 @@ Each takes a kernel, which says what is given of the numbers and how side condit
 The letters are those of `lastiterate.symbolic.notation`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -97,7 +97,7 @@ def _contracted(name: str, made: Callable[..., Guarantee], *chance: Expr) -> dic
     }
 
 
-DERIVATIONS: Final[Mapping[str, Derivation]] = {
+DERIVATIONS: Final[dict[str, Derivation]] = {
     **_paths("known_batches", path),
     "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
     "full_batch/convex": partial(_window, "convex", S.One),
@@ -167,7 +167,7 @@ DERIVATIONS: Final[Mapping[str, Derivation]] = {
 }
 """What a claim calls a derivation."""
 
-TRACKED: Final[Mapping[str, Callable[[Kernel], Span]]] = {
+TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "Lipschitz maps": iterations.lipschitz_maps,
     "modulus": iterations.modulus,
     "batches": iterations.batches,

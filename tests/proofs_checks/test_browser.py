@@ -68,6 +68,28 @@ def page(session, address):
     return session
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_the_first_screen_of_a_refuted_claim(page, address, width, height):
+    """Statement, failure, both numbers and the picture, without scrolling in either direction."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.get(f"{address}#{WRONG}")
+    claim = page.find_element(By.ID, WRONG)
+    WebDriverWait(page, 20, 0.05).until(lambda _: claim.get_attribute("open"))
+    page.execute_script("arguments[0].scrollIntoView()", claim)
+    for part in (".told .formula", ".told", ".numbers", ".sketch"):
+        box = page.execute_script(
+            "const r = arguments[0].getBoundingClientRect(); return [r.top, r.bottom, r.left, r.right, r.height]",
+            claim.find_element(By.CSS_SELECTOR, part),
+        )
+        assert box[0] >= 0, part
+        assert box[1] <= height, part
+        assert box[2] >= 0, part
+        assert box[3] <= width, part
+        assert box[4] > 20, part
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+
+
 def visible(page):
     return [claim.get_attribute("id") for claim in page.find_elements(By.CSS_SELECTOR, "details.claim:not([hidden])")]
 

@@ -69,7 +69,7 @@ def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, 
 def test_show_names_what_holds_instead(ledger, make_claim, capsys):
     ledger(make_claim(FALSE, key="toy/wrong"), make_claim(TRUE, key="toy/right", repairs="toy/wrong"))
     assert status("show", "toy/wrong") == 0
-    assert "  what holds instead: toy/right\n" in capsys.readouterr().out
+    assert "What holds instead\n  toy/right: a toy\n" in capsys.readouterr().out
     assert status("show", "toy/right") == 0
     out = capsys.readouterr().out
     assert "  repairs: toy/wrong\n" in out

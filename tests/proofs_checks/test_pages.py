@@ -100,7 +100,7 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
         "1 of 1 mutants and 6 of 6 near" in page
     )
     assert "1 of 1 mutants and 3 of 3 near misses rejected" in page
-    assert 'Repaired by <a href="#toy/square">' in page
+    assert '<strong>What holds instead</strong>: <a href="#toy/square">a toy</a>' in page
     assert 'Repairs <a href="#toy/wrong">' in page
     assert "As printed" in page
     assert "toy/wrong is new." in page

@@ -1,19 +1,21 @@
 """``lastiterate check``: decide the claims and compare with the lock file."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
+from lastiterate.commands.claims import Book, book, folder_argument
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status
 
 
 @click.command(name="check")
+@folder_argument
 @click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
 @click.option(
     "--claim",
@@ -27,7 +29,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "json", "junit", "html"]),
+    type=click.Choice(["text", "json", "junit", "markdown", "html"]),
     default="text",
     show_default=True,
     help="How to print what was decided.",
@@ -37,6 +39,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
 @click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
 def command(
+    path: Path | None,
     paper: str | None,
     keys: tuple[str, ...],
     jobs: int,
@@ -45,7 +48,10 @@ def command(
     update_lock: bool,
     second_opinion: bool,
 ) -> int:
-    r"""Decide every claim of the ledger and compare with the lock file.
+    r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
+
+    The lock file of a folder is lastiterate.lock.json in the root of its repository; until --update-lock writes it,
+    every claim has to hold. A folder's modules are Python, and are run.
 
     Exit status 0 when every verdict, grade and mutant is as the lock file says and every mutant is rejected. With
     --second-opinion also when cvc5 contradicts z3 nowhere; what it leaves open is counted.
@@ -54,6 +60,7 @@ def command(
     Examples:
       lastiterate check
       lastiterate check --paper chien_li --jobs 2 --json
+      lastiterate check claims --update-lock
     """
     if jobs == 0 or jobs < -1:
         raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
@@ -61,34 +68,38 @@ def command(
         from lastiterate.proofs_checks.second_opinion import need_cvc5
 
         need_cvc5()  # before minutes are spent on the claims
+    if second_opinion and path is not None:
+        raise click.UsageError(f"--second-opinion is for the ledger, got PATH={path} too; leave one out.")
+    chosen = book(path)
     complete = paper is None and not keys
-    expected = {} if update_lock and complete else lock.read_lock()
+    expected = {} if update_lock and complete else chosen.expected()
     try:
-        reports = _decided(paper, keys, jobs, None if no_cache else ReportCache())
+        reports = _decided(chosen, paper, keys, jobs, keep=not no_cache)
     except KeyboardInterrupt:
         if not no_cache:
             raise
         click.echo("interrupted: nothing is kept under --no-cache.", err=True)
         return 130
     if update_lock:
-        expected |= {entry.key: lock.Expected.of(entry) for entry in reports}
-        lock.write_lock(expected)
-    found = lock.drifts(reports, expected, complete=complete)
+        expected |= {entry.key: chosen.entry(entry) for entry in reports}
+        lock.write_lock(expected, chosen.file)
+    found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
     elif style == "junit":
         click.echo(formats.as_junit(reports, found))
-    elif style == "html":
+    elif style in ("html", "markdown"):
         from lastiterate.proofs_checks.dominance import dominance
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
-        from lastiterate.proofs_checks.selection import of_ledger
 
-        claims = of_ledger(paper=paper, keys=keys)
-        click.echo(ledger_page(entries(claims, reports), found, compared=dominance()))
+        listed = entries(chosen.choose(paper=paper, keys=keys), reports)
+        page = "ledger.html.j2" if style == "html" else "ledger.md.j2"
+        compared = dominance() if style == "html" and not chosen.own else ()
+        click.echo(ledger_page(listed, found, compared=compared, template=page))
     else:
         console().print(formats.table(reports))
-        _say_drifts(reports, found, expected)
+        _say_drifts(chosen, reports, found, expected)
         click.echo(formats.summary(reports))
     contradicted = second_opinion and _contradicted(paper, keys, jobs)
     return 1 if found or contradicted else 0
@@ -114,34 +125,34 @@ def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
     return any(one.disagreed for one in given)
 
 
-def _decided(paper: str | None, keys: Sequence[str], jobs: int, cache: ReportCache | None) -> tuple[ClaimReport, ...]:
+def _decided(chosen: Book, paper: str | None, keys: Sequence[str], jobs: int, *, keep: bool) -> tuple[ClaimReport, ...]:
     """The reports of the claims that are asked for; the ledger is not built where all of them are kept."""
-    complete = paper is None and not keys
-    if cache and complete and (kept := cache.read_ledger()):
+    cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
+    if cache and whole and (kept := cache.read_ledger()):
         return kept
     from lastiterate.proofs_checks.runner import run
-    from lastiterate.proofs_checks.selection import of_ledger
 
-    claims = of_ledger(paper=paper, keys=keys)
+    claims = chosen.choose(paper=paper, keys=keys)
     with progress("deciding claims") as told:
-        reports = run(claims, jobs=jobs, cache=cache, on_claim=told)
-    if cache and complete:
+        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, on_claim=told)
+    if cache and whole:
         cache.write_ledger(claims)
     return reports
 
 
-def _say_drifts(reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.Expected]) -> None:
+def _say_drifts(
+    chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.Expected]
+) -> None:
     """Each drift, and below those of a claim what its checks came to that do not hold."""
     said: list[str] = []
     for entry in reports:
-        own = lock.drifts((entry,), expected, complete=False)
+        own = chosen.drifts((entry,), expected, complete=False)
         for drift in own:
             click.echo(f"drift: {drift}")
         if own and any(outcome.status is not Status.HELD for outcome in entry.outcomes):
             from lastiterate.proofs_checks.describe import evidence
-            from lastiterate.proofs_checks.selection import of_ledger
 
-            (claim,) = of_ledger(keys=(entry.key,))
+            (claim,) = chosen.choose(keys=(entry.key,))
             for line in evidence(claim, entry):
                 click.echo(f"  {line}")
         said += own

@@ -2,19 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 from rich.table import Table
 
+from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import console, say_json
-from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.counts import counted, paper_title
-from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 
 
 @click.command(name="list")
+@folder_argument
 @click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
 @click.option(
     "--verdict", type=click.Choice(Verdict), help="Only the claims to which the lock file gives this verdict."
@@ -22,8 +23,10 @@ from lastiterate.proofs_checks.verdict import Verdict
 @click.option("--counts", "count", is_flag=True, help="Count the claims of each paper by verdict, ours apart.")
 @click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(paper: str | None, verdict: Verdict | None, count: bool, compare: bool, as_json: bool) -> None:
-    r"""List the claims of the ledger, one a line: key, verdict of the lock file and title.
+def command(
+    path: Path | None, paper: str | None, verdict: Verdict | None, count: bool, compare: bool, as_json: bool
+) -> None:
+    r"""List the claims of the ledger, or of the folder or file PATH: key, verdict of the lock file and title.
 
     With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
     ratio of what they claim there, and whether a claim of the ledger proves the relation.
@@ -32,15 +35,16 @@ def command(paper: str | None, verdict: Verdict | None, count: bool, compare: bo
     Examples:
       lastiterate list --paper chien_li --verdict REFUTED
       lastiterate list --counts
-      lastiterate list --json
+      lastiterate list claims
     """
     if compare and as_json:
         raise click.UsageError("--dominance is a list for readers, got --json too; leave one out.")
     if compare:
         _dominance(paper)
         return
-    expected = {key: entry.verdict for key, entry in lock.read_lock().items()}
-    found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in of_ledger(paper=paper)]
+    chosen = book(path)
+    expected = {key: entry.verdict for key, entry in chosen.expected().items()}
+    found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in chosen.choose(paper=paper)]
     if verdict is not None:
         found = [(claim, one) for claim, one in found if one is verdict]
     if count:

@@ -1,14 +1,16 @@
 """``lastiterate show KEY``: one claim with its evidence."""
 
+from pathlib import Path
+
 import click
 
+from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.output import say_json
-from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
-from lastiterate.proofs_checks.selection import mending, of_ledger
+from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import Verdict
 
 _STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
@@ -16,30 +18,30 @@ _STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
 
 @click.command(name="show")
 @click.argument("key", shell_complete=keys_of_claims)
+@folder_argument
 @click.option("--no-cache", is_flag=True, help="Decide it afresh.")
 @click.option("--recompute", "again", is_flag=True, help="Compute the counterexamples again from their parameters.")
 @click.option("--digits", default=50, show_default=True, help="Significant digits of --recompute.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
-def command(key: str, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:
-    r"""Show the claim KEY: source, assumptions, formulas, outcomes, counterexample, mutants, remark.
+def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:
+    r"""Show the claim KEY of the ledger, or of the folder or file PATH: what it says, what fails, the evidence.
 
     \b
     Examples:
       lastiterate show chien_li/theorem_3_12
       lastiterate show chien_li/theorem_3_12 --recompute --digits 80
+      lastiterate show paper/lemma_1 claims
     """
-    from lastiterate.symbolic import ledger
-
     if again and as_json:
         raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
-    claims = of_ledger(keys=(key,))
-    cache = None if no_cache else ReportCache()
-    (report,) = run(claims, jobs=1, cache=cache)
+    chosen = book(path)
+    claims = chosen.choose(keys=(key,))
+    (report,) = run(claims, jobs=1, cache=None if no_cache else chosen.cache)
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = mending(ledger.claims()).get(key, ()) if report.verdict not in _STANDS else ()
+        mended = mending(chosen.choose()).get(key, ()) if report.verdict not in _STANDS else ()
         click.echo(describe(claims[0], report, mended))
         return
     found = recompute(claims[0], report, digits)

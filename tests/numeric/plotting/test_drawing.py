@@ -190,3 +190,18 @@ def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(loga
         [0.5, 1.5],
         [1.0, 2.0],
     ]
+
+
+def test_a_sketch_is_the_same_in_every_build_and_marks_a_long_axis_in_powers_of_ten() -> None:
+    far = Curve("far", "far", (1e3, 1e12), (1.0, 2.0))
+    figure = Figure("", "", (Panel((far,), 2.5, across="$T$", upward=" "),))
+    drawn = canvas.sketch(figure)
+    assert drawn == canvas.sketch(figure)
+    assert drawn.lstrip().startswith("<?xml")
+    axes = draw(figure).axes[0]
+    axes.figure.canvas.draw()
+    assert not any("," in label.get_text() for label in axes.get_xticklabels())
+    near = replace(far, x=(1.0, 1000.0))
+    plain = draw(Figure("", "", (Panel((near,), 2.5, upward=" "),))).axes[0]
+    plain.figure.canvas.draw()
+    assert "1,000" in [label.get_text() for label in plain.get_xticklabels()]

@@ -1,0 +1,76 @@
+"""The claims that a command is about: the ledger's, or those of a folder of one's own."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.cache import ReportCache, content
+from lastiterate.proofs_checks.selection import of_ledger, select
+from lastiterate.proofs_checks.verdict import ClaimReport
+from lastiterate.symbolic.claim import Claim
+
+folder_argument: Callable[[Any], Any] = click.argument(
+    "path", required=False, type=click.Path(exists=True, path_type=Path)
+)
+"""A folder or a file of claims; the ledger where it is left out."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """Claims with their lock file and their cache.
+
+    Attributes:
+        choose: the claims of a paper or with some keys, in order.
+        file: the lock file; None for that of the package.
+        cache: where reports are kept.
+        own: whether it is a folder of one's own.
+        says: hash of what each claim of one's own says.
+    """
+
+    choose: Callable[..., tuple[Claim, ...]] = of_ledger
+    file: Path | None = None
+    cache: ReportCache = field(default_factory=ReportCache)
+    own: bool = False
+    says: Mapping[str, str] = field(default_factory=dict)
+
+    def expected(self) -> dict[str, lock.Expected]:
+        """The entries of the lock file; none where a folder of one's own has no such file."""
+        return {} if self.file is not None and not self.file.exists() else lock.read_lock(self.file)
+
+    def drifts(
+        self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.Expected], *, complete: bool
+    ) -> tuple[str, ...]:
+        """One sentence for each way in which the reports differ from what is expected."""
+        if self.file is None or self.file.exists():
+            return lock.drifts(reports, expected, complete=complete, says=self.says)
+        found = lock.drifts(reports, {report.key: lock.unlocked(report) for report in reports})
+        return tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
+
+    def jobs(self, wanted: int) -> int:
+        """The number of processes; one where a new process does not know what a folder of one's own has registered."""
+        return wanted if sys.platform == "linux" or not self.own else 1
+
+    def entry(self, report: ClaimReport) -> lock.Expected:
+        """The entry of the lock file that a report has."""
+        return lock.Expected.of(report, self.says.get(report.key, ""))
+
+
+def book(path: Path | None) -> Book:
+    """The ledger, or the claims under a path.
+
+    Raises:
+        InputError: there are no claims, or they do not load.
+    """
+    if path is None:
+        return Book()
+    from lastiterate.proofs_checks.folder import read_claims
+
+    found = read_claims(path)
+    says = {claim.key: content(claim) for claim in found.claims}
+    return Book(partial(select, found.claims), found.lock, found.cache, own=True, says=says)

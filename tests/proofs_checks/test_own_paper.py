@@ -1,0 +1,158 @@
+"""The second paper of one's own: its claims stand as locked, the lock notices what is weakened, its workflow runs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lastiterate.__main__ import main
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.folder import read_claims
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "shifted_interpolation"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(EXAMPLE, tmp_path / "paper", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "paper"
+
+
+def told(capsys, *arguments):
+    """Exit status and output of the command line."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    out = capsys.readouterr()
+    return ended.value.code, out.out + out.err
+
+
+def test_claims_stand_as_locked_and_have_pages(folder, capsys, tmp_path):
+    code, out = told(capsys, "check", folder, "--jobs", "1")
+    assert (code, "drift" in out) == (0, False), out
+    assert "5 claims: 5 PROVED" in out
+    code, out = told(capsys, "list", folder)
+    assert out.count(" PROVED ") == 5
+    code, out = told(capsys, "show", "bok_su_altschuler/noisy_gd/convex", folder)
+    assert "induction" in out
+    assert "https://arxiv.org/abs/2403.00278" in out
+    code, out = told(capsys, "report", folder, "--out", tmp_path / "report", "--jobs", "1")
+    assert code == 0
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert page.count('<details class="claim"') == 5
+    assert "each by a rule of the kernel" in page
+    assert "Which bound is below which" not in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told_of"),
+    [
+        ("3 * D * s + s**2 * w", "4 * D * s + s**2 * w", "convex/window says something else"),
+        ('            "2 for 3"', '            "two for three"', ""),
+        ("        assumptions=(s * w >= D,),", "        assumptions=(s * w >= 2 * D,),", "says something else"),
+    ],
+)
+def test_a_weakened_claim_is_noticed(folder, capsys, old, new, told_of):
+    module = folder / "claims" / "noisy_gd.py"
+    text = module.read_text()
+    assert old in text
+    module.write_text(text.replace(old, new))
+    arguments = ("check", folder, "--jobs", "1", "--claim", "bok_su_altschuler/noisy_gd/convex/window")
+    code, out = told(capsys, *arguments)
+    assert told_of in out
+    assert code == 1, "a mutant's name is part of what is checked"
+    assert told(capsys, *arguments, "--update-lock")[0] == 0
+    assert told(capsys, *arguments)[0] == 0
+
+
+def test_a_deleted_claim_is_noticed(folder, capsys):
+    lock = folder / "lastiterate.lock.json"
+    entries = json.loads(lock.read_text())
+    lock.write_text(json.dumps(entries | {"bok_su_altschuler/gone": entries["bok_su_altschuler/noisy_gd/convex"]}))
+    code, out = told(capsys, "check", folder, "--jobs", "1")
+    assert code == 1
+    assert "bok_su_altschuler/gone is missing" in out
+
+
+def test_a_name_is_registered_once(folder):
+    read_claims(folder)
+    read_claims(folder)
+    other = folder / "claims" / "other.py"
+    other.write_text('DERIVATIONS = {"full_batch/convex": None}\nCLAIMS = ()\n')
+    with pytest.raises(InputError, match="names that are free, got 'full_batch/convex' again; rename it"):
+        read_claims(folder)
+
+
+def test_what_does_not_load_is_one_sentence(folder, capsys):
+    (folder / "claims" / "broken.py").write_text("CLAIMS = (1 / 0,)\n")
+    code, out = told(capsys, "check", folder)
+    assert code == 2
+    assert "got ZeroDivisionError: division by zero in line 1 of" in out
+    assert told(capsys, "check", ROOT / "docs")[0] == 2
+
+
+def test_the_workflow_runs(folder, tmp_path):
+    """Its steps but the installation, for which this package stands, from the folder as a clone would have it."""
+    steps = yaml.safe_load((EXAMPLE / ".github/workflows/claims.yml").read_text())["jobs"]["claims"]["steps"]
+    command = tmp_path / "bin" / "lastiterate"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lastiterate "$@"\n')
+    command.chmod(0o755)
+    summary = tmp_path / "summary.md"
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    own = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT / "src"), "GITHUB_STEP_SUMMARY": str(summary)}
+    ran = [step["run"] for step in steps if "run" in step and step["name"] != "Install"]
+    assert len(ran) == 2
+    for line in ran:
+        subprocess.run(["bash", "-eo", "pipefail", "-c", line], cwd=folder, env=own, check=True)  # noqa: S603, S607
+    assert "5 claims: 5 PROVED" in summary.read_text()
+    assert (folder / "report" / "index.html").exists()
+
+
+OWN = """
+from dataclasses import replace
+
+from sympy import Rational
+
+from lastiterate.proofs_checks.attacks import ATTACKS as KNOWN
+from lastiterate.proofs_checks.experiments import Experiment, Indicator
+from lastiterate.symbolic.claim import Claim, Simulated, Source, UpperBound
+from lastiterate.symbolic.notation import K, alpha
+
+ATTACKS = {"mine/linear": replace(KNOWN["linear"], name="mine/linear")}
+_SEEN = Indicator()
+EXPERIMENTS = {"mine/coin": Experiment(frozenset(), 20_000, lambda draw, m, _: 1.0 * (draw.random(m) < 0.5), _SEEN)}
+CLAIMS = (
+    Claim(
+        "mine/bound",
+        "Composition, attacked by a run of our own",
+        Source("mine", "1"),
+        UpperBound("composition", ("mine/linear",)).mutant("half the clip norm", altered={K: K / 2}),
+        assumptions=(alpha > 1,),
+    ),
+    Claim(
+        "mine/coin",
+        "A coin drawn by an experiment of our own",
+        Source("mine", "2"),
+        Simulated("mine/coin", "<=", Rational(3, 5), {}).mutant("rarer", value=Rational(2, 5)),
+    ),
+)
+"""
+
+
+def test_attacks_and_experiments_of_ones_own(tmp_path, capsys):
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / "mine.py").write_text(OWN)
+    code, out = told(capsys, "check", tmp_path, "--jobs", "1")
+    assert code == 0, out
+    assert "2 claims: 0 PROVED, 2 SUPPORTED" in out
+    assert "2 of 2 mutants" in out
+    (tmp_path / "claims" / "mine.py").write_text(OWN.replace('"mine/linear": replace', '"other": replace'))
+    code, out = told(capsys, "check", tmp_path, "--jobs", "1")
+    assert code == 1
+    assert "mine/bound is UNDECIDED" in out
