@@ -23,7 +23,7 @@ from flint import arb
 
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Sized, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Size, Sized, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -85,7 +85,12 @@ def poisson_routes(
         all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
         curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
         # Weight decay would be one more factor of a block, which is not worked out.
-        if curved and not run.weight_decay and not isinstance(run.step_size, tuple) and rate(run) < 1:
+        if (
+            curved
+            and not run.weight_decay
+            and not isinstance(run.step_size, tuple)
+            and len(run.batch_sizes) == 1 > rate(run)
+        ):
             found += search.in_blocks(curved[0], limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
@@ -105,10 +110,10 @@ class _Search:
     composed: Candidate
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
-    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[int, int, float]]:
+    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
         """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
-        run, others, q = self.run, self.run.dataset_size - 1, Fraction(self.run.batch, self.run.dataset_size)
-        if not others or q == 1:
+        run, others = self.run, self.run.dataset_size - 1
+        if not others or run.batch_sizes[0] == run.dataset_size:
             return
         seen, most = {(0, others)}, None if every else self._growth(0, others)
         depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
@@ -118,12 +123,12 @@ class _Search:
             steps = guess or run.steps - max((one.window[0] for one in found[1:]), default=0)
             steps, against = self._span(steps) if alike else (steps, self._log_chance())
             log_chance = against - depth - log(steps)
-            low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive(self.run))
+            low, high, tail = size_ranges(run, log_chance, both=not self.assumption.expansive(run))
             if (low, high) not in seen and (most is None or self._growth(low, high) != most):
                 seen.add((low, high))
                 yield low, high, tail
 
-    def for_sizes(self, low: int, high: int, tail: float, surely: float | None) -> list[Candidate]:
+    def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
         """Windows and worst batches over a range of sizes, which a step leaves with the chance ``tail``."""
         program = _shortened(self.run, Sized(self.assumption, low, high), tail)
 
@@ -152,7 +157,7 @@ class _Search:
                     found.append(self._mixed(one, covered * exact(known.chance), covered * width))
         return found
 
-    def _growth(self, low: int, high: int) -> float | None:
+    def _growth(self, low: Size, high: Size) -> float | None:
         """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
         return upper(known[0]) if known else None
@@ -169,9 +174,8 @@ class _Search:
     def _span(self, steps: int) -> tuple[int, float]:
         """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
         if not self.assumption.expansive(self.run):
-            run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
-            low, high, tail = least_range(run.dataset_size - 1, law, -_LIKELY, both=True)
-            steps = _shortened(run, Sized(self.assumption, low, high), tail).steps
+            low, high, tail = size_ranges(self.run, -_LIKELY, both=True)
+            steps = _shortened(self.run, Sized(self.assumption, low, high), tail).steps
         return steps, self._log_chance(steps)
 
     def _log_chance(self, stretch: int = 0) -> float:
@@ -218,7 +222,9 @@ def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
 
 
 def _fixed(run: NoisySGD) -> NoisySGD:
-    """A run of full batches of size b, with the same steps."""
+    """A run of batches of a fixed size b, with the same steps."""
+    if isinstance(run.batch_size, tuple):
+        return replace(run, sampling="without_replacement", adjacency="replace")
     return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
 
 
@@ -232,6 +238,16 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     chance = upper(steps * exact(beyond) + exact(below))
     return block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
+
+
+def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> tuple[Size, Size, float]:
+    """`least_range` of a batch without the sample that differs: of every step, or one range a step of a schedule."""
+    n = run.dataset_size
+    found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
+    if not isinstance(run.batch_size, tuple):
+        return found[run.batch]
+    low, high, _ = zip(*(found[size] for size in run.batch_size), strict=True)
+    return low, high, max(tail for *_, tail in found.values())
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:
