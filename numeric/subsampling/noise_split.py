@@ -10,6 +10,7 @@ finds is evaluated with every rounding on the safe side.
 Source: ours (claims ours/sampled/shares).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -260,3 +261,17 @@ def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None 
     """The sampled parts of a pair: multiplier -> number of steps."""
     q = rate(run, batch)
     return tuple(SampledStep(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
+
+
+def rounded_down(counts: Mapping[float, int], most: int) -> dict[float, int]:
+    """At most so many kinds of multipliers, each rounded down to one of them, and how many steps have each."""
+    multipliers = np.sort(np.array(list(counts)))
+    nodes = multipliers
+    if len(nodes) > most:
+        nodes = np.geomspace(multipliers[0], multipliers[-1], most)
+        nodes[0] = multipliers[0]
+    below = nodes[np.searchsorted(nodes, multipliers, side="right") - 1]
+    rounded: Counter[float] = Counter()
+    for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
+        rounded[node] += counts[multiplier]
+    return dict(sorted(rounded.items()))

@@ -29,6 +29,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
+from lastiterate.numeric.subsampling.poisson_program import fixed_size, last_steps
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
 from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches, least_of_each
 
@@ -40,8 +41,8 @@ _CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15
 """The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
 _LENGTHS = (2**16, 2**24)
 """Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
-_FEW, _SHORTEST, _LIKELY = 64, 4096, 12.0
-"""Blocks, and steps, that a window is taken to have until it is known, and the depth at which that is guessed."""
+_FEW, _LIKELY = 64, 12.0
+"""Blocks that a window is taken to have until it is known, and the depth at which that is guessed."""
 
 
 def poisson_routes(
@@ -130,7 +131,7 @@ class _Search:
 
     def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
         """Windows and worst batches over a range of sizes, which a step leaves with the chance ``tail``."""
-        program = _shortened(self.run, Sized(self.assumption, low, high), tail)
+        program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
             # A distance that is tracked from the beginning needs the sizes of all steps.
@@ -142,7 +143,7 @@ class _Search:
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
         """Windows of blocks that contract, see `poisson_blocks`."""
         run, found = self.run, list[Candidate]()
-        program = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1))
+        program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
             blocks, log_chance = run.steps // width, self._log_chance(_FEW * width) - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
@@ -175,7 +176,7 @@ class _Search:
         """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
         if not self.assumption.expansive(self.run):
             low, high, tail = size_ranges(self.run, -_LIKELY, both=True)
-            steps = _shortened(self.run, Sized(self.assumption, low, high), tail).steps
+            steps = last_steps(self.run, Sized(self.assumption, low, high), tail).steps
         return steps, self._log_chance(steps)
 
     def _log_chance(self, stretch: int = 0) -> float:
@@ -205,27 +206,6 @@ class _Search:
             if again < epsilon:
                 epsilon, chosen = again, Stretches(inside, (self.composed,), steps)
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
-
-
-def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
-    """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
-    fixed = _fixed(run)
-    program = ShiftProgram(fixed, sized)
-    line = program.expansion(0).affine_on(run.diameter)
-    if program.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
-        return program
-    c, s = map(float, line)
-    if not 0 < c < 1:
-        return program
-    steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
-    return program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
-
-
-def _fixed(run: NoisySGD) -> NoisySGD:
-    """A run of batches of a fixed size b, with the same steps."""
-    if isinstance(run.batch_size, tuple):
-        return replace(run, sampling="without_replacement", adjacency="replace")
-    return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
 
 
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:

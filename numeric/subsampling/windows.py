@@ -67,16 +67,7 @@ def _few(run: NoisySGD, alike: Counter[tuple[int, float, float]], size: int) -> 
     for (batch, step_size, noise), count in alike.items():
         if batch == size:
             counts[step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else count
-    multipliers = np.sort(np.array(list(counts)))
-    nodes = multipliers
-    if len(nodes) > _MOST_KINDS:
-        nodes = np.geomspace(multipliers[0], multipliers[-1], _MOST_KINDS)
-        nodes[0] = multipliers[0]
-    below = nodes[np.searchsorted(nodes, multipliers, side="right") - 1]
-    rounded: Counter[float] = Counter()
-    for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
-        rounded[node] += counts[multiplier]
-    return dict(sorted(rounded.items()))
+    return split.rounded_down(counts, _MOST_KINDS)
 
 
 def beside(

@@ -38,11 +38,11 @@ def test_it_lies_between_its_extremes_and_above_what_a_run_loses(
     sampling: str, schedule: list[int], losses: li.Assumption, more: dict[str, Any]
 ) -> None:
     """With this noise a smaller batch costs more: the sample moves an iterate further, though more rarely."""
-    for target in ({"delta": 1e-3}, {"order": 4.0}):
-        low, found, high = (li.bound(run_of(b, sampling, **more), losses, **target) for b in (MANY, schedule, FEW))
-        assert low.epsilon * 0.99 <= found.epsilon <= high.epsilon * 1.01
-        assert found.epsilon <= bound_by_shifts(run_of(schedule, sampling, **more), losses, **target).epsilon
-        assert li.lower_bound(run_of(schedule, sampling, **more), losses, **target).value <= found.epsilon
+    target = {"delta": 1e-3} if schedule == HALVES else {"order": 4.0}
+    low, found, high = (li.bound(run_of(b, sampling, **more), losses, **target) for b in (MANY, schedule, FEW))
+    assert low.epsilon * 0.99 <= found.epsilon <= high.epsilon * 1.01
+    assert found.epsilon <= bound_by_shifts(run_of(schedule, sampling, **more), losses, **target).epsilon
+    assert li.lower_bound(run_of(schedule, sampling, **more), losses, **target).value <= found.epsilon
 
 
 def met(rates: list[float]) -> np.ndarray:
