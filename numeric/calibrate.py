@@ -182,7 +182,7 @@ def _gap(found: Bound, epsilon: float) -> float:
 
 def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if not run.constant:
-        raise InputError("vary='steps' needs a constant step_size and noise_std, got a schedule; vary the noise.")
+        raise InputError("vary='steps' needs one step_size, noise_std and batch_size, got a schedule; vary the noise.")
     low, best = 1, at(replace(run, steps=1))
     if best.epsilon > epsilon:
         raise InputError(f"The target needs to hold after one step, got epsilon={epsilon:g}; add noise.")
@@ -210,6 +210,8 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
 
 
 def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
+    if isinstance(run.batch_size, tuple):
+        raise InputError("vary='batch_size' needs one size for all steps, got a schedule; vary the noise.")
     n = run.dataset_size
     scheme = SCHEMES[run.sampling]
     if scheme.full:

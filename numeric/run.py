@@ -5,7 +5,7 @@ place. Both end where products and squares leave the range of floats: `extreme` 
 in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,10 +23,10 @@ _LENGTH, _APART = 1e60, 1e30
 """Numbers that float searches can take, and how far apart lengths may lie."""
 
 
-def _schedule(name: str, value: Any, steps: int) -> Schedule:
+def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any] = positive) -> Any:
     if isinstance(value, str | Real) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
-        return positive(name, value)
-    entries = tuple(positive(f"{name}[{t}]", entry) for t, entry in enumerate(value))
+        return each(name, value)
+    entries = tuple(each(f"{name}[{t}]", entry) for t, entry in enumerate(value))
     if len(entries) != steps:
         raise InputError(
             f"{name} needs one number or one for each of the steps={steps}, got {len(entries)} numbers; "
@@ -41,12 +41,35 @@ class Steps:
     step_size: Schedule
     noise_std: Schedule
     dataset_size: int
-    batch_size: int | None
+    batch_size: int | tuple[int, ...] | None
 
     @property
     def batch(self) -> int:
-        """The number of samples in an update."""
+        """The number of samples in an update.
+
+        Raises:
+            InputError: it is not one for all steps.
+        """
+        if isinstance(self.batch_size, tuple):
+            raise InputError(
+                f"This needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
+                f"{max(self.batch_size)}; bound, bound_by_shifts, compare and lower_bound take one."
+            )
         return self.dataset_size if self.batch_size is None else self.batch_size
+
+    def batch_at(self, t: int) -> int:
+        """The number of samples in the update from iterate t to t + 1; of Poisson batches the expected one."""
+        return self.batch_size[t] if isinstance(self.batch_size, tuple) else self.batch
+
+    @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """The sizes that batches have, each once, rising."""
+        return tuple(sorted(set(self.batch_size))) if isinstance(self.batch_size, tuple) else (self.batch,)
+
+    @property
+    def batch_text(self) -> str:
+        """The size of a batch, for a sentence."""
+        return str(self.batch_sizes[0]) if len(self.batch_sizes) == 1 else "its size in the schedule"
 
     @property
     def batches(self) -> int:
@@ -55,8 +78,8 @@ class Steps:
 
     @property
     def constant(self) -> bool:
-        """Tell whether neither the step size nor the noise changes over time."""
-        return not isinstance(self.step_size, tuple) and not isinstance(self.noise_std, tuple)
+        """Tell whether neither the step size, the noise nor the batch size changes over time."""
+        return not any(isinstance(one, tuple) for one in (self.step_size, self.noise_std, self.batch_size))
 
     def step_size_at(self, t: int) -> float:
         """Eta of the update from iterate t to t + 1."""
@@ -82,7 +105,8 @@ class NoisySGD(Steps):
         clip_norm: bound K on the norm of every per-sample gradient.
         dataset_size: number n of samples.
         batch_size: samples in an update; None for all of them. For "poisson" batches the expected number, by which
-            the sum of the gradients is divided whatever the batch turns out to be.
+            the sum of the gradients is divided whatever the batch turns out to be. For "poisson" and
+            "without_replacement" it may be a list, one number a step, fixed before the training.
         sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
             epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
             "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
@@ -109,7 +133,7 @@ class NoisySGD(Steps):
     noise_std: Schedule
     clip_norm: float
     dataset_size: int
-    batch_size: int | None = None
+    batch_size: int | tuple[int, ...] | None = None
     sampling: str = "full"
     diameter: float = inf
     adjacency: str = ""
@@ -125,16 +149,21 @@ class NoisySGD(Steps):
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
         self._decays()
         if self.batch_size is not None:
-            put(self, "batch_size", count("batch_size", self.batch_size))
-            if self.batch > self.dataset_size:
-                raise InputError(
-                    f"batch_size needs to be at most dataset_size={self.dataset_size}, got "
-                    f"batch_size={self.batch_size}; leave it out for full batches."
-                )
+            put(self, "batch_size", _schedule("batch_size", self.batch_size, self.steps, count))
+        if self.batch_sizes[-1] > self.dataset_size:
+            raise InputError(
+                f"batch_size needs to be at most dataset_size={self.dataset_size}, got "
+                f"batch_size={self.batch_sizes[-1]}; leave it out for full batches."
+            )
         if not isinstance(self.sampling, str) or self.sampling not in SCHEMES:
             raise InputError(
                 f"sampling needs to be one of {', '.join(SCHEMES)}, got sampling={self.sampling!r}; "
                 f"{suggestion(self.sampling, SCHEMES)}"
+            )
+        if isinstance(self.batch_size, tuple) and not SCHEMES[self.sampling].random:
+            raise InputError(
+                f"sampling={self.sampling!r} needs one batch_size for all steps, got a list; draw the batches "
+                "by 'poisson' or 'without_replacement', or call participation, which takes the steps that met a sample."
             )
         if self.sampling == "full" and self.batch != self.dataset_size:
             raise InputError(
@@ -185,7 +214,7 @@ class NoisySGD(Steps):
     @cached_property
     def scheme(self) -> Scheme:
         """The scheme of its batches; batches of all samples are full batches, however they are called."""
-        whole = self.batch == self.dataset_size and self.adjacency == "replace"
+        whole = self.batch_sizes == (self.dataset_size,) and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 
     @cached_property
@@ -214,7 +243,7 @@ def extreme(run: NoisySGD, assumption: object) -> str:
     noises = [run.noise_std_at(t) for t in steps]
     moves = [eta * run.clip_norm for eta in (min(etas), max(etas))]  # in range: each factor is
     lengths = {
-        "step_size * clip_norm / batch_size": (moves[0] / run.batch, moves[1]),
+        "step_size * clip_norm / batch_size": (moves[0] / run.batch_sizes[-1], moves[1]),
         "noise_std": (min(noises), max(noises)),
         "diameter": (run.diameter, run.diameter) if isfinite(run.diameter) else (min(noises), min(noises)),
     }

@@ -59,14 +59,14 @@ SCHEMES: Final = {
         ),
         Scheme(
             "without_replacement",
-            "each batch is {run.batch} of the {run.dataset_size} samples, drawn independently",
+            "each batch is {run.batch_text} of the {run.dataset_size} samples, drawn independently",
             "ours/sampled/theorem",
             random=True,
         ),
         Scheme(
             "poisson",
-            "every sample is in every batch with chance {run.batch}/{run.dataset_size}, independently, and the sum of "
-            "gradients is divided by {run.batch}; nothing is assumed of the sizes of the batches",
+            "every sample is in every batch with chance b/{run.dataset_size}, independently, and the sum of gradients "
+            "is divided by b = {run.batch_text}; nothing is assumed of the sizes of the batches",
             "ours/poisson/theorem",
             random=True,
             fixed_size=False,

@@ -10,9 +10,10 @@ sizes, outside of an event of small chance, in which it is 1. The near price ask
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement).
 """
 
+from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
-from math import log
+from math import inf, log
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -24,12 +25,13 @@ from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, chaine
 from lastiterate.numeric.contraction.far import hidden
 from lastiterate.numeric.contraction.sampled import composed, outcomes, revealed
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.losses.assumptions import Assumption, Sized
+from lastiterate.numeric.losses.assumptions import Assumption, Size, Sized
+from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import moved, rate
-from lastiterate.numeric.subsampling.poisson import least_range
+from lastiterate.numeric.subsampling.poisson import size_ranges
 from lastiterate.numeric.subsampling.windows import step_multiplier
 
 _LENGTH, _LAST, _SHARED = 2.8, 48, 16
@@ -38,6 +40,13 @@ many of them share their prices."""
 _BINS, _DEPTH, _AT_AN_ORDER = 8, 14.0, -140.0
 """Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
+
+
+class _Unmet(Sized):
+    """The same for a sample that no batch holds."""
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:  # noqa: ARG002
+        return super().expansion(run, t, differs=False)
 
 
 def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -58,7 +67,7 @@ def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
         windows.insert(0, (end - length, length))
         end -= length
     prices = list[Prices]()
-    for part in _parts(windows):  # windows of one length, as a rule, share the dearest prices of them
+    for part in _parts(run, windows):  # windows of one length, as a rule, share the dearest prices of them
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
@@ -66,14 +75,22 @@ def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
     return [_candidate(run, chained(prices, goal, from_equal=end == 0), run.steps - end, other)]
 
 
-def _parts(windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Windows one after the other that share prices: those of one length, at most `_SHARED`, counted from the end."""
+def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Windows one after the other that share prices: alike in length and batches, at most `_SHARED`, from the end."""
     found = list[list[tuple[int, int]]]()
     for window in reversed(windows):
-        if not found or found[-1][0][1] != window[1] or len(found[-1]) == _SHARED:
+        if not found or _batches(run, found[-1][0]) != _batches(run, window) or len(found[-1]) == _SHARED:
             found.append([])
         found[-1].append(window)
     return found[::-1]
+
+
+def _batches(run: NoisySGD, window: tuple[int, int]) -> dict[int, int]:
+    """How many steps of a window have batches of each size."""
+    start, length = window
+    if not isinstance(run.batch_size, tuple):
+        return {run.batch: length}
+    return dict(Counter(sorted(run.batch_size[start : start + length])))
 
 
 def _width(run: NoisySGD, t: int) -> int:
@@ -82,14 +99,15 @@ def _width(run: NoisySGD, t: int) -> int:
 
 def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]], goal: Goal) -> Prices | None:
     """The near and the far price of any of some windows of one length; None where floats do not reach."""
-    length = windows[0][1]
-    multiplier = min(
-        step_multiplier(run, run.step_size_at(t), run.noise_std_at(t))
-        for start, _ in windows
-        for t in ((start,) if run.constant else range(start, start + length))
-    )
-    near = composed((SampledStep(rate(run), multiplier, run.adjacency, length),))
-    kinds, sizes = outcomes(length, rate(run), _BINS), _sizes(run, assumption, length, goal)
+    length, batches = windows[0][1], _batches(run, windows[0])
+    multipliers = dict.fromkeys(batches, inf)
+    for start, _ in windows:
+        for t in (start,) if run.constant else range(start, start + length):
+            found = step_multiplier(run, run.step_size_at(t), run.noise_std_at(t), run.batch_at(t))
+            multipliers[run.batch_at(t)] = min(multipliers[run.batch_at(t)], found)
+    steps = ((rate(run, size), multipliers[size], run.adjacency, times) for size, times in batches.items())
+    near = composed(tuple(SampledStep(*one) for one in steps))
+    kinds, sizes = outcomes(length, rate(run, max(batches)), _BINS), _sizes(run, assumption, length, goal)
     shifts = [_shifts(run, assumption, start, length, sizes[:2], [met for met, _ in kinds]) for start, _ in windows]
     worst = np.max(shifts, axis=0)
     if near is None or not np.all(np.isfinite(worst)):
@@ -98,26 +116,30 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _shifts(
-    run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[int, int], met: list[int]
+    run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
     """Mu of a path that hides the diameter in a window where the sample is met so often, rounded up."""
 
-    def cut(schedule: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    def cut(schedule: Any) -> Any:
         return schedule[start : start + length] if isinstance(schedule, tuple) else schedule
 
-    # A sample that is never met: its place in the epoch is beyond the window.
     part = replace(
         run,
         steps=length,
         step_size=cut(run.step_size),
         noise_std=cut(run.noise_std),
+        batch_size=cut(run.batch_size),
         adjacency="replace",
-        sampling="cyclic",
-        dataset_size=run.batch * (length + 1),
-        batch_size=run.batch,
+        sampling="without_replacement",
     )
+    low, high = map(cut, sizes)
+    if isinstance(part.batch_size, tuple):
+        sized, place = _Unmet(assumption, low, high), 0
+    else:  # a sample that is never met: its place in the epoch is beyond the window
+        size, sized, place = part.batch, Sized(assumption, low, high), length
+        part = replace(part, sampling="cyclic", dataset_size=size * (length + 1), batch_size=size)
     with precision():
-        clean = hidden(ShiftProgram(part, Sized(assumption, *sizes), length, initial=run.diameter))
+        clean = hidden(ShiftProgram(part, sized, place, initial=run.diameter))
         shifts, cost = np.zeros(length), exact(upper(clean.cost))
         shifts[clean.path.start :] = clean.path.shifts
         moves = [_moves(run, start + t) for t in range(length)]
@@ -139,18 +161,19 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 def _moves(run: NoisySGD, t: int) -> arb:
     """The distance by which the sample moves an iterate, over the noise."""
-    return exact(run.step_size_at(t)) * exact(moved(run)) / exact(run.noise_std_at(t))
+    return exact(run.step_size_at(t)) * exact(moved(run, run.batch_at(t))) / exact(run.noise_std_at(t))
 
 
-def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> tuple[int, int, float]:
+def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> tuple[Size, Size, float]:
     """Sizes of the batches without the sample, and the chance that one in the window is out of that range."""
     if run.scheme.fixed_size:
-        return run.batch, run.batch, 0.0
-    others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
-    if not others or q == 1:
+        sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
+        return sizes, sizes, 0.0
+    others = run.dataset_size - 1
+    if not others or run.batch_sizes[0] == run.dataset_size:
         return others, others, 0.0
     log_chance = _AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH
-    low, high, tail = least_range(others, q, log_chance - log(length), both=not assumption.expansive(run))
+    low, high, tail = size_ranges(run, log_chance - log(length), both=not assumption.expansive(run))
     with precision():
         return low, high, min(1.0, upper(exact(tail) * length))
 

@@ -20,6 +20,7 @@ from lastiterate.numeric.losses.moduli import Assumption as Assumption
 from lastiterate.numeric.losses.moduli import Clipped as Clipped
 from lastiterate.numeric.losses.moduli import Holder as Holder
 from lastiterate.numeric.losses.moduli import Modulus as Modulus
+from lastiterate.numeric.losses.moduli import Size as Size
 from lastiterate.numeric.losses.moduli import Sized as Sized
 from lastiterate.numeric.losses.moduli import Smooth as Smooth
 from lastiterate.numeric.losses.moduli import Sum as Sum
@@ -32,7 +33,7 @@ from lastiterate.numeric.run import NoisySGD
 
 def _weight(run: NoisySGD, t: int, size: int) -> arb:
     """Eta size / b: the step that a batch of this size takes along its mean gradient."""
-    return exact(run.step_size_at(t)) * size / run.batch
+    return exact(run.step_size_at(t)) * size / run.batch_at(t)
 
 
 def _lipschitz(constant: arb, clipped: Expansion) -> Expansion:
@@ -81,7 +82,7 @@ class Convex(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "convex")
-        factor = _factor(run, t, self.L, 0.0, run.batch, run.batch)
+        factor = _factor(run, t, self.L, 0.0, run.batch_at(t), run.batch_at(t))
         return Affine(factor, sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
@@ -117,7 +118,7 @@ class StronglyConvex(Assumption):
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         _step_limit(run, t, self.L, "strongly convex")
-        factor = _factor(run, t, self.L, self.m, run.batch, run.batch)
+        factor = _factor(run, t, self.L, self.m, run.batch_at(t), run.batch_at(t))
         return Affine(factor, sensitivity(run, t, differs=differs))
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:

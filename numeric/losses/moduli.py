@@ -29,7 +29,7 @@ def constant(name: str, value: object) -> float:
 
 def sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
     """2 eta K / b where the batch of step t holds the sample that differs, a length; else 0."""
-    return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
+    return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t)
 
 
 def kept(run: NoisySGD, t: int) -> arb:
@@ -56,8 +56,8 @@ class Assumption(ABC):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
 
-        The sum of the gradients is divided by ``run.batch`` whatever the size. Where nothing better is known: z + 2 eta
-        K high / b, by clipping; the first z less by weight decay.
+        The sum of the gradients is divided by ``run.batch_at(t)`` whatever the size. Where nothing better is known:
+        z + 2 eta K high / b, by clipping; the first z less by weight decay.
         """
         return Clipped().over_sizes(run, t, low, high)
 
@@ -92,12 +92,12 @@ class Modulus(Assumption, Increasing):
         return None
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        weight = exact(run.step_size_at(t)) * (run.batch - differs) / run.batch
+        weight = exact(run.step_size_at(t)) * (run.batch_at(t) - differs) / run.batch_at(t)
         moved = sensitivity(run, t, differs=differs)
         return ModulusExpansion(self, weight, run.clip_norm, moved, kept(run, t))  # pyright: ignore[reportArgumentType]  # one class, found by two paths
 
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
-        weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch))
+        weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch_at(t)))
         return ModulusExpansion(self, weight, run.clip_norm, arb(0), kept(run, t))  # pyright: ignore[reportArgumentType]
 
 
@@ -213,17 +213,22 @@ class Sum(Modulus):
         return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)
 
 
+Size = int | tuple[int, ...]
+"""Number of samples in a batch, or one number a step."""
+
+
 @dataclass(frozen=True)
 class Sized(Assumption):
     """An assumption, for Poisson batches that have, without the sample that differs, ``low`` to ``high`` samples."""
 
     inner: Assumption
-    low: int
-    high: int
+    low: Size
+    high: Size
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        shared = self.inner.over_sizes(run, t, self.low, self.high)
-        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
+        low, high = (one[t] if isinstance(one, tuple) else one for one in (self.low, self.high))
+        shared = self.inner.over_sizes(run, t, low, high)
+        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t))
 
     def expansive(self, run: NoisySGD) -> bool:
         return self.inner.expansive(run)

@@ -21,6 +21,7 @@ from lastiterate.numeric.lower.line import (
     one_step_below,
 )
 from lastiterate.numeric.lower.losses import admits_curvature, least_curvature
+from lastiterate.numeric.lower.scheduled import scheduled
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.numeric.lower.witness import Witness
@@ -125,13 +126,15 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
         if run.constant:
             yield from _contracting(run, assumption, target)
         return
-    if run.constant:
-        for moves, words in _moves(run):
-            yield LowerBound(
-                _mixed(run, target, moves),
-                f"linear losses, {words}",
-                "no projection; the last iterates are mixtures of Gaussians over how often the sample was met",
-            )
+    if run.scheme.permuted and not run.constant:
+        return
+    found = ((_mixed(run, target, moves), words) for moves, words in _moves(run)) if run.constant else None
+    for value, words in found or scheduled(run, target, _units(run.adjacency)):
+        yield LowerBound(
+            value * (1 if run.constant else _JUST_BELOW),
+            f"linear losses, {words}",
+            "no projection; the last iterates are mixtures of Gaussians over how often the sample was met",
+        )
 
 
 def _losses(m: float) -> str:
@@ -140,8 +143,15 @@ def _losses(m: float) -> str:
 
 def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
     """By how much a step that meets the sample moves the two runs, beyond one that does not; lengths."""
-    r = run.step_size_at(0) * run.clip_norm / run.batch * _JUST_BELOW
-    if run.adjacency == "add_remove":
+    r = run.step_size_at(0) * run.clip_norm / run.batch
+    for (first, second), words in _units(run.adjacency):
+        yield (first * r, second * r), words
+
+
+def _units(adjacency: str) -> Iterator[tuple[tuple[float, float], str]]:
+    """The same in units of step size times clip norm over batch size, a little less than whole."""
+    r = _JUST_BELOW
+    if adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
         return
     yield (2 * r, 0.0), "+K against -K, all others at -K"
@@ -195,16 +205,17 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
     """Walks on the first coordinate of the domain, and the last step alone in directions of its own."""
-    last = replace(
-        run, steps=1, step_size=run.step_size_at(run.steps - 1), noise_std=run.noise_std_at(run.steps - 1), diameter=inf
-    )
+    t = run.steps - 1
+    alone = {"step_size": run.step_size_at(t), "noise_std": run.noise_std_at(t), "batch_size": run.batch_at(t)}
+    last = replace(run, steps=1, diameter=inf, **alone)
     bend = least_curvature(assumption) * run.diameter / 2  # of the gradient along the domain
     left = sqrt(max(run.clip_norm**2 - bend**2, 0.0)) * _JUST_BELOW if bend else run.clip_norm
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():
         words = "in a ball of many dimensions and hardly any radius, which keeps the last step alone"
         yield replace(one, description=words)
-    # A walk with weight decay and a projection is not followed.
-    for words, witness in interval_witnesses(run, assumption, target) if not run.weight_decay else ():
+    # A walk with weight decay and a projection is not followed, nor one on batches of several sizes.
+    followed = not run.weight_decay and len(run.batch_sizes) == 1
+    for words, witness in interval_witnesses(run, assumption, target) if followed else ():
         place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
         yield LowerBound(witness.value, words, place, witness)
 

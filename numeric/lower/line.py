@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import log, sqrt
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -52,6 +53,8 @@ class BinomialLaw:
     rate: Fraction
     move: float
     noise: float
+    ulps: ClassVar[float] = 4.0
+    """Error of a standardised place, in units of the last place of what it is made of."""
 
     @property
     def std(self) -> float:
@@ -85,7 +88,7 @@ class BinomialLaw:
         counts, low_weight, high_weight, missing = self.components
         centre = counts * self.move
         z = (edges[:, None] - centre[None, :]) / self.std
-        blur = 4 * _UNIT * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(centre)[None, :]) / self.std)
+        blur = self.ulps * _UNIT * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(centre)[None, :]) / self.std)
         ends = [  # mass to the left of each edge, then to the right
             (ndtr(sign * z - blur) * (1 - _TAIL), ndtr(sign * z + blur) * (1 + _TAIL) + _LEAST) for sign in (1, -1)
         ]

@@ -33,7 +33,7 @@ def least_diameter(run: NoisySGD, assumption: Assumption, initial: float) -> flo
     with precision():
         if assumption.expansion(run, 0, differs=True).affine_on(run.diameter) is not None:
             return run.diameter
-        steps = {run.step_size_at(t): t for t in range(1 if run.constant else run.steps)}.values()
+        steps = {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}.values()
         if len(steps) > _SIZES:
             return run.diameter
         every = [assumption.expansion(run, t, differs=met) for t in steps for met in (True, False)]

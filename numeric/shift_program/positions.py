@@ -205,7 +205,7 @@ def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
         InputError: the assumption does not allow a step size.
     """
     with precision():
-        for t in {run.step_size_at(t): t for t in range(1 if run.constant else run.steps)}.values():
+        for t in {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}.values():
             assumption.expansion(run, t, differs=True)
         position, cost = _every_update(run)
         unit = exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch

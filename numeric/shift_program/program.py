@@ -115,7 +115,7 @@ class ShiftProgram:
         return other
 
     @cached_property
-    def _known(self) -> dict[tuple[float, bool], Expansion]:
+    def _known(self) -> dict[tuple[float, int, bool], Expansion]:
         return {}
 
     def differs(self, t: int) -> bool:
@@ -128,12 +128,12 @@ class ShiftProgram:
         Raises:
             InputError: the assumption does not allow the step size of step t.
         """
-        key = (self.run.step_size_at(t + self.skipped), self.differs(t))
+        key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
             if len(self._known) > _KNOWN:
                 self._known.clear()
             with precision():
-                self._known[key] = self.assumption.expansion(self.run, t + self.skipped, differs=key[1])
+                self._known[key] = self.assumption.expansion(self.run, t + self.skipped, differs=key[2])
         return self._known[key]
 
     def noise_at(self, t: int) -> float:

@@ -10,18 +10,18 @@ finds is evaluated with every rounding on the safe side.
 Source: ours (claims ours/sampled/shares).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from math import isfinite, nextafter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import (
-    HIGH_ORDER,
-    LEAST_MULTIPLIER,
     Candidate,
     DominatingPair,
     SampledStep,
@@ -31,6 +31,7 @@ from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.subsampling.approximate_rdp import approximate_prices
 
 _LONGEST = 200_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""
@@ -110,11 +111,12 @@ class Shares:
     run: NoisySGD
     program: ShiftProgram
     order: float
-    _known: dict[float, Expansion] = field(default_factory=dict, init=False)
+    _known: dict[tuple[float, int], Expansion] = field(default_factory=dict, init=False)
 
     def same_data(self, t: int) -> Expansion:
         """Expansion of step t for two copies of one run with the same batch: e_t(0) = 0."""
-        size = self.program.run.step_size_at(t)
+        run = self.program.run
+        size = run.step_size_at(t), run.batch_at(t)
         if size not in self._known:
             self._known[size] = self.program.assumption.expansion(self.program.run, t, differs=False)
         return self._known[size]
@@ -137,7 +139,9 @@ class Shares:
     @cached_property
     def most(self) -> Array:
         """The whole noise of each step over its move, rounded down."""
-        return self.noise / (self._backwards(self.program.run.step_size) * moved(self.run)) * (1 - 4 * EPS)
+        move = {size: moved(self.run, size) for size in self.run.batch_sizes}
+        moves = np.array([move[size] for size in self._sizes.tolist()])
+        return self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS)
 
     @cached_property
     def reach(self) -> Array:
@@ -152,16 +156,22 @@ class Shares:
     def contractions(self) -> Array | None:
         """c of each step, rounded up, the last one first; None where some step is not affine."""
         last = self.program.steps - 1
-        known: dict[float, float] = {}
-        sizes = self._backwards(self.program.run.step_size)
+        known: dict[tuple[float, int], float] = {}
+        sizes = list(zip(self._backwards(self.program.run.step_size).tolist(), self._sizes.tolist(), strict=True))
         reach = float(self.reach.max())
         for j in range(1 if self.program.run.constant else self.horizon):
             if sizes[j] not in known:
                 line = self.same_data(last - j).affine_on(reach)
                 if line is None:
                     return None
-                known[float(sizes[j])] = upper(line[0])
-        return np.array([known[size] for size in sizes.tolist()])
+                known[sizes[j]] = upper(line[0])
+        return np.array([known[size] for size in sizes])
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        """Batch sizes of the last steps, the last one first."""
+        size = self.run.batch_size
+        return self._backwards(size if isinstance(size, tuple) else self.run.batch).astype(np.int64)
 
     def least(self) -> float:
         """A lower bound, about, of windows that hide a distance which grows to c z or more in every step."""
@@ -175,7 +185,7 @@ class Shares:
         pull = max(1 / (steps * float((self.noise**2).sum())), growth * (2 + growth) / float(self.noise.max()) ** 2)
         return self.order / 2 * reach * reach * pull
 
-    def _backwards(self, schedule: float | tuple[float, ...]) -> Array:
+    def _backwards(self, schedule: float | tuple[float, ...] | tuple[int, ...]) -> Array:
         if isinstance(schedule, tuple):
             return np.array(schedule[len(schedule) - self.horizon :])[::-1]
         return np.full(self.horizon, schedule)
@@ -221,9 +231,10 @@ class Shares:
 def about_rdp(pair: DominatingPair, order: float) -> float:
     """Renyi epsilon of a pair of ours outside the event in which it may fail, to about four digits."""
     found = order / 2 * pair.cost
-    if pair.steps:
-        multipliers, counts = np.array([(step.multiplier, step.count) for step in pair.steps]).T
-        found += float(counts @ approximate_prices(pair.steps[0].rate, multipliers, pair.steps[0].adjacency, order))
+    for rate_, alike in groupby(pair.steps, key=lambda step: step.rate):
+        steps = list(alike)
+        multipliers, counts = np.array([(step.multiplier, step.count) for step in steps]).T
+        found += float(counts @ approximate_prices(rate_, multipliers, steps[0].adjacency, order))
     return found
 
 
@@ -233,68 +244,34 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     return np.unique(nodes[np.sort(chosen)[places]])
 
 
-def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, to about four digits. Arguments as `dominating.step_rdp`, shape (k,)."""
-    whole = order / (2 * multipliers**2)
-    if rate >= 1 or order > HIGH_ORDER:
-        return np.asarray(whole)
-    known = multipliers >= LEAST_MULTIPLIER
-    found = whole.copy()
-    if known.any():
-        shift = 1 / multipliers[known]
-        log_excess = _log_excess(rate, shift, order, replaced=adjacency == "replace")
-        found[known] = np.logaddexp(0.0, log_excess) / (order - 1)
-    return np.asarray(np.minimum(found, whole))
+def rate(run: NoisySGD, batch: int | None = None) -> float:
+    """b / n as a float, rounded up; the greatest of a schedule, which costs most (docs/proofs/poisson.md)."""
+    size = run.batch_sizes[-1] if batch is None else batch
+    q = size / run.dataset_size
+    return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
 
 
-def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
-    """Logarithm of the expected excess over 1: the trapezoid rule where the integrand is large, found by looking."""
-    left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
-    width = total = np.zeros_like(g)
-    for points in (_POINTS, _POINTS, _POINTS):
-        x = np.linspace(left, right, points, axis=1)
-        value = _log_integrand(q, g[:, None], alpha, x, replaced=replaced)
-        peak = value.max(axis=1)
-        width = x[:, 1] - x[:, 0]
-        total = peak + np.log(np.exp(value - peak[:, None]).sum(axis=1) * width / np.sqrt(2 * np.pi))
-        large = value > peak[:, None] - 25
-        rows = np.arange(len(g))
-        left = np.maximum(x[rows, large.argmax(axis=1)] - width, left)
-        right = np.minimum(x[rows, points - 1 - large[:, ::-1].argmax(axis=1)] + width, right)
-    return np.asarray(total)
-
-
-def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool) -> Array:
-    u = g * x - g * g / 2
-    tilt = np.expm1(np.minimum(u, 500.0))
-    log_r = np.where(u > 500, np.log(q) + u, np.log1p(q * tilt))
-    power = alpha * log_r
-    if replaced:
-        part = -np.expm1((1 - alpha) * log_r)
-        rest = np.where(power > 30, 0.0, np.expm1(np.minimum(power, 30.0)) * part)
-        far = power + np.log(np.maximum(part, 1e-300))
-    else:
-        move = np.minimum(q * tilt, 1e30)
-        exact = np.expm1(np.minimum(power, 30.0)) - alpha * move
-        series = alpha * (alpha - 1) / 2 * move**2 * (1 + (alpha - 2) / 3 * move)
-        rest = np.where(np.abs(alpha * move) < 1e-3, series, exact)
-        far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)
-
-
-def rate(run: NoisySGD) -> float:
-    """b / n as a float, rounded up."""
-    q = run.batch / run.dataset_size
-    return q if Fraction(q) >= Fraction(run.batch, run.dataset_size) else nextafter(q, 1.0)
-
-
-def moved(run: NoisySGD) -> float:
+def moved(run: NoisySGD, batch: int | None = None) -> float:
     """The largest distance of outcomes of one step over its step size, rounded up: 2 K / b, or K / b; a gradient."""
     samples = 2 if run.adjacency == "replace" else 1
-    return upper(samples * exact(run.clip_norm) / run.batch)
+    return upper(samples * exact(run.clip_norm) / (run.batch if batch is None else batch))
 
 
-def sampled_steps(run: NoisySGD, counts: Mapping[float, int]) -> tuple[SampledStep, ...]:
+def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledStep, ...]:
     """The sampled parts of a pair: multiplier -> number of steps."""
-    return tuple(SampledStep(rate(run), multiplier, run.adjacency, count) for multiplier, count in counts.items())
+    q = rate(run, batch)
+    return tuple(SampledStep(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
+
+
+def rounded_down(counts: Mapping[float, int], most: int) -> dict[float, int]:
+    """At most so many kinds of multipliers, each rounded down to one of them, and how many steps have each."""
+    multipliers = np.sort(np.array(list(counts)))
+    nodes = multipliers
+    if len(nodes) > most:
+        nodes = np.geomspace(multipliers[0], multipliers[-1], most)
+        nodes[0] = multipliers[0]
+    below = nodes[np.searchsorted(nodes, multipliers, side="right") - 1]
+    rounded: Counter[float] = Counter()
+    for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
+        rounded[node] += counts[multiplier]
+    return dict(sorted(rounded.items()))

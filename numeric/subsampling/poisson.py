@@ -23,12 +23,13 @@ from flint import arb
 
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Sized, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Size, Sized, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
 from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
+from lastiterate.numeric.subsampling.poisson_program import fixed_size, last_steps
 from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
 from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches, least_of_each
 
@@ -40,8 +41,8 @@ _CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15
 """The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
 _LENGTHS = (2**16, 2**24)
 """Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
-_FEW, _SHORTEST, _LIKELY = 64, 4096, 12.0
-"""Blocks, and steps, that a window is taken to have until it is known, and the depth at which that is guessed."""
+_FEW, _LIKELY = 64, 12.0
+"""Blocks that a window is taken to have until it is known, and the depth at which that is guessed."""
 
 
 def poisson_routes(
@@ -85,7 +86,12 @@ def poisson_routes(
         all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
         curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
         # Weight decay would be one more factor of a block, which is not worked out.
-        if curved and not run.weight_decay and not isinstance(run.step_size, tuple) and rate(run) < 1:
+        if (
+            curved
+            and not run.weight_decay
+            and not isinstance(run.step_size, tuple)
+            and len(run.batch_sizes) == 1 > rate(run)
+        ):
             found += search.in_blocks(curved[0], limit(beyond[0][1] if beyond else surely))
     return least_of_each(found, order, delta)
 
@@ -105,10 +111,10 @@ class _Search:
     composed: Candidate
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
-    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[int, int, float]]:
+    def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
         """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
-        run, others, q = self.run, self.run.dataset_size - 1, Fraction(self.run.batch, self.run.dataset_size)
-        if not others or q == 1:
+        run, others = self.run, self.run.dataset_size - 1
+        if not others or run.batch_sizes[0] == run.dataset_size:
             return
         seen, most = {(0, others)}, None if every else self._growth(0, others)
         depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
@@ -118,14 +124,14 @@ class _Search:
             steps = guess or run.steps - max((one.window[0] for one in found[1:]), default=0)
             steps, against = self._span(steps) if alike else (steps, self._log_chance())
             log_chance = against - depth - log(steps)
-            low, high, tail = least_range(others, q, log_chance, both=not self.assumption.expansive(self.run))
+            low, high, tail = size_ranges(run, log_chance, both=not self.assumption.expansive(run))
             if (low, high) not in seen and (most is None or self._growth(low, high) != most):
                 seen.add((low, high))
                 yield low, high, tail
 
-    def for_sizes(self, low: int, high: int, tail: float, surely: float | None) -> list[Candidate]:
+    def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
         """Windows and worst batches over a range of sizes, which a step leaves with the chance ``tail``."""
-        program = _shortened(self.run, Sized(self.assumption, low, high), tail)
+        program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
             # A distance that is tracked from the beginning needs the sizes of all steps.
@@ -137,7 +143,7 @@ class _Search:
     def in_blocks(self, assumption: StronglyConvex, surely: float | None) -> list[Candidate]:
         """Windows of blocks that contract, see `poisson_blocks`."""
         run, found = self.run, list[Candidate]()
-        program = ShiftProgram(_fixed(run), Sized(assumption, 0, run.dataset_size - 1))
+        program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
             blocks, log_chance = run.steps // width, self._log_chance(_FEW * width) - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
@@ -152,7 +158,7 @@ class _Search:
                     found.append(self._mixed(one, covered * exact(known.chance), covered * width))
         return found
 
-    def _growth(self, low: int, high: int) -> float | None:
+    def _growth(self, low: Size, high: Size) -> float | None:
         """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
         return upper(known[0]) if known else None
@@ -169,9 +175,8 @@ class _Search:
     def _span(self, steps: int) -> tuple[int, float]:
         """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
         if not self.assumption.expansive(self.run):
-            run, law = self.run, Fraction(self.run.batch, self.run.dataset_size)
-            low, high, tail = least_range(run.dataset_size - 1, law, -_LIKELY, both=True)
-            steps = _shortened(run, Sized(self.assumption, low, high), tail).steps
+            low, high, tail = size_ranges(self.run, -_LIKELY, both=True)
+            steps = last_steps(self.run, Sized(self.assumption, low, high), tail).steps
         return steps, self._log_chance(steps)
 
     def _log_chance(self, stretch: int = 0) -> float:
@@ -203,25 +208,6 @@ class _Search:
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 
-def _shortened(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
-    """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
-    fixed = _fixed(run)
-    program = ShiftProgram(fixed, sized)
-    line = program.expansion(0).affine_on(run.diameter)
-    if program.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
-        return program
-    c, s = map(float, line)
-    if not 0 < c < 1:
-        return program
-    steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
-    return program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
-
-
-def _fixed(run: NoisySGD) -> NoisySGD:
-    """A run of full batches of size b, with the same steps."""
-    return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
-
-
 def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
     """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
@@ -232,6 +218,16 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     chance = upper(steps * exact(beyond) + exact(below))
     return block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
+
+
+def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> tuple[Size, Size, float]:
+    """`least_range` of a batch without the sample that differs: of every step, or one range a step of a schedule."""
+    n = run.dataset_size
+    found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
+    if not isinstance(run.batch_size, tuple):
+        return found[run.batch]
+    low, high, _ = zip(*(found[size] for size in run.batch_size), strict=True)
+    return low, high, max(tail for *_, tail in found.values())
 
 
 def tail_from(count: int, rate: Fraction, least: int) -> float:

@@ -15,6 +15,7 @@ Source: ours (claims ours/sampled/shares).
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from itertools import chain
 from math import exp, inf, isfinite, log
 
 import numpy as np
@@ -46,28 +47,27 @@ _ROUNDS = 4
 _BISECTIONS = 18
 
 
-def step_multiplier(run: NoisySGD, step_size: float, noise: float) -> float:
-    """The noise of a step over how far one sample moves it, rounded down."""
-    return lower(exact(noise) / (exact(step_size) * exact(moved(run))))
+def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | None = None) -> float:
+    """The noise of a step over how far one sample moves it, rounded down; ``batch`` where its size is scheduled."""
+    return lower(exact(noise) / (exact(step_size) * exact(moved(run, batch))))
 
 
 def composition(run: NoisySGD) -> Candidate:
     """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
-    alike = Counter((run.step_size_at(t), run.noise_std_at(t)) for t in range(1 if run.constant else run.steps))
-    counts: Counter[float] = Counter()
-    for (step_size, noise), count in alike.items():
-        counts[step_multiplier(run, step_size, noise)] += run.steps if run.constant else count
-    multipliers = np.sort(np.array(list(counts)))
-    nodes = multipliers
-    if len(nodes) > _MOST_KINDS:
-        nodes = np.geomspace(multipliers[0], multipliers[-1], _MOST_KINDS)
-        nodes[0] = multipliers[0]
-    below = nodes[np.searchsorted(nodes, multipliers, side="right") - 1]
-    rounded: Counter[float] = Counter()
-    for multiplier, node in zip(multipliers.tolist(), below.tolist(), strict=True):
-        rounded[node] += counts[multiplier]
-    pair = DominatingPair(0.0, split.sampled_steps(run, dict(sorted(rounded.items()))))
+    steps = range(1 if run.constant else run.steps)
+    alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in steps)
+    sampled = (split.sampled_steps(run, _few(run, alike, size), size) for size in run.batch_sizes)
+    pair = DominatingPair(0.0, tuple(chain.from_iterable(sampled)))
     return Candidate("composition", run.scheme.claim, (0, run.steps), pair, share=1.0)
+
+
+def _few(run: NoisySGD, alike: Counter[tuple[int, float, float]], size: int) -> dict[float, int]:
+    """At most 256 multipliers, rounded down, of the steps on batches of a size, and how many steps have each."""
+    counts: Counter[float] = Counter()
+    for (batch, step_size, noise), count in alike.items():
+        if batch == size:
+            counts[step_multiplier(run, step_size, noise, size)] += run.steps if run.constant else count
+    return split.rounded_down(counts, _MOST_KINDS)
 
 
 def beside(
