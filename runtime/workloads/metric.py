@@ -96,6 +96,7 @@ def read_metric(path: Path, workload: Workload) -> Metric:
     state = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
     weights = _of_adam(state, module, path) if isinstance(state, Mapping) and "param_groups" in state else read
     own = {name: values for name, values in module.named_parameters() if values.requires_grad}
+    found: Weights = {}
     for name, values in own.items():
         given = weights.get(name)
         if not isinstance(given, Tensor) or given.shape != values.shape:
@@ -108,7 +109,8 @@ def read_metric(path: Path, workload: Workload) -> Metric:
             raise InputError(
                 f"A metric needs finite positive weights, got {name} with another in metric={path}; add an eps to it."
             )
-    return Metric({name: weights[name].detach().double() for name in own}, path.name)
+        found[name] = given.detach().double()
+    return Metric(found, path.name)
 
 
 def in_metric(workload: Workload, metric: Metric) -> Workload:
