@@ -22,6 +22,7 @@ from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.workloads.metric import Metric, in_metric
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
@@ -72,6 +73,7 @@ def constants_along_training(
     sampling: Sampling | None = None,
     *,
     layers: bool = False,
+    metric: Metric | None = None,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> AlongTraining:
@@ -83,6 +85,7 @@ def constants_along_training(
         lambdas: orders in (0, 1].
         sampling: points, radius, draw, dtype, device, memory, threads and seed count; the others do not.
         layers: whether to tell the layers apart, too; it costs no gradient.
+        metric: weights of the coordinates; None for the Euclidean norm.
         folder: where finished checkpoints are kept and looked for; None keeps nothing.
         on_step: called with (finished, all) checkpoints.
 
@@ -101,11 +104,12 @@ def constants_along_training(
         for place, (before, path) in enumerate(zip((None, *checkpoints), checkpoints, strict=False)):
             if on_step is not None:
                 on_step(place, len(checkpoints))
-            stages.append(_stage(workload, before, path, asked, sampling, layers, folder))
+            at = None if before is None else _at(workload, before, metric)
+            stages.append(_stage(_at(workload, path, metric), at, path, asked, sampling, layers, folder))
         if on_step is not None:
             on_step(len(checkpoints), len(checkpoints))
     return AlongTraining(
-        workload=workload.name,
+        workload=workload.name if metric is None else f"{workload.name} in the metric of {metric.source}",
         lambdas=asked,
         stages=tuple(stages),
         points=sampling.points,
@@ -120,14 +124,14 @@ def constants_along_training(
 
 def _stage(
     workload: Workload,
-    before: Path | None,
+    before: Workload | None,
     path: Path,
     lambdas: tuple[float, ...],
     sampling: Sampling,
     layers: bool,
     folder: Path | None,
 ) -> Stage:
-    gradients = _at(workload, path, sampling)
+    gradients = _gradients(workload, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "seed")}
     settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
@@ -139,7 +143,7 @@ def _stage(
         store.save_pairs(0, around)
     between: PairTable | None = None
     if before is not None:  # both through the frozen parts of the later one
-        between = measure_between(gradients, gradients.start, _at(workload, before, sampling).start, inf)
+        between = measure_between(gradients, gradients.start, _gradients(before, sampling).start, inf)
     told = layers_of(around, gradients.layer_sizes, lambdas, sampling.radius) if layers else ()
     return Stage(
         checkpoint=str(path),
@@ -150,6 +154,11 @@ def _stage(
     )
 
 
-def _at(workload: Workload, path: Path, sampling: Sampling) -> Gradients:
-    module = workload.at_checkpoint(path).initial(0)
+def _at(workload: Workload, path: Path, metric: Metric | None) -> Workload:
+    there = workload.at_checkpoint(path)
+    return there if metric is None else in_metric(there, metric)
+
+
+def _gradients(workload: Workload, sampling: Sampling) -> Gradients:
+    module = workload.initial(0)
     return Gradients(workload, module, dtype=sampling.dtype, device=sampling.device, memory=sampling.memory)

@@ -53,7 +53,7 @@ def normalised(name: str, module: nn.Module, shape: Sequence[int]) -> Normalisat
 def learned(module: nn.Module, shape: Sequence[int]) -> list[Layer]:
     """The factors and biases of a norm as a layer, one an entry or a channel; none where it learns nothing."""
     factors, bias = module.weight, getattr(module, "bias", None)
-    if factors is None:
+    if not isinstance(factors, Tensor):
         return []
     share = 1 if isinstance(module, nn.LayerNorm | nn.RMSNorm) else prod(shape[1:])
     moves = isinstance(bias, Tensor) and bias.requires_grad
@@ -89,5 +89,6 @@ def _diagonal(
     )  # fmt: skip
 
 
-def _numbers(values: Tensor) -> Floats:
+def _numbers(values: object) -> Floats:
+    assert isinstance(values, Tensor)  # noqa: S101
     return values.detach().cpu().double().numpy()

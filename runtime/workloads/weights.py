@@ -34,12 +34,7 @@ def read_weights(path: Path) -> Weights:
         InputError: there is no such file, it is damaged or no checkpoint, it holds more than tensors (a pickled module
             is refused, never loaded), or a weight is not finite.
     """
-    if not path.is_file():
-        raise InputError(f"A checkpoint must be a file, got checkpoint={path}, which is none; check the path.")
-    try:
-        read = _safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
-    except OSError as error:
-        raise InputError(f"A checkpoint must be readable, got checkpoint={path} ({error.strerror}).") from None
+    read = read_saved(path)
     found: object = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
     named = found if isinstance(found, Mapping) else {}
     weights: Weights = {str(name): values for name, values in named.items() if isinstance(values, Tensor)}
@@ -57,6 +52,20 @@ def read_weights(path: Path) -> Weights:
                 "before the training diverged."
             )
     return weights
+
+
+def read_saved(path: Path) -> Mapping[str, object]:
+    """Everything in a file that torch.save or safetensors wrote, tensors and plain values alone.
+
+    Raises:
+        InputError: there is no such file, it is damaged, or holds other objects.
+    """
+    if not path.is_file():
+        raise InputError(f"A checkpoint must be a file, got checkpoint={path}, which is none; check the path.")
+    try:
+        return _safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
+    except OSError as error:
+        raise InputError(f"A checkpoint must be readable, got checkpoint={path} ({error.strerror}).") from None
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, require_torch, resuming
+from lastiterate.commands.measuring import computing, in_metric, require_torch, resuming
 from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import InputError
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @computing
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option("--data", type=click.Path(path_type=Path), default=None, help="Your data, for a workload that reads it.")
+@in_metric
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming("checkpoints")
@@ -38,6 +39,7 @@ def command(
     samples: int | None,
     layers: bool,
     data: Path | None,
+    metric: Path | None,
     plot: Path | None,
     as_json: bool,
     resume: Path | None,
@@ -47,7 +49,8 @@ def command(
 
     A checkpoint is a file of weights, as torch or safetensors saves them; a folder stands for those in it, by number.
     Around each, points are drawn in the same directions; and from each to the next the change of the gradients is
-    divided by how far the training went. All constants are of per-sample gradients and lower estimates.
+    divided by how far the training went. All constants are of per-sample gradients and lower estimates; with --metric
+    lengths are weighted, a coordinate at a time, and gradients by the dual norm, as an Adam sees them.
 
     \b
     Examples:
@@ -60,6 +63,7 @@ def command(
     from lastiterate.runtime.constants.along_training import checkpoints_in, constants_along_training
     from lastiterate.runtime.constants.holder import Sampling
     from lastiterate.runtime.workloads.loading import load_workload
+    from lastiterate.runtime.workloads.metric import read_metric
     from lastiterate.runtime.workloads.workload import subset
 
     if plot is not None and plot.suffix != ".png":
@@ -67,9 +71,12 @@ def command(
     sampling, found = Sampling(**options), checkpoints_in(checkpoints)
     chosen = load_workload(workload, data)
     chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
+    weights = None if metric is None else read_metric(metric, chosen)
     folder = resume or cache_folder("checkpoints")
     with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
-        along = constants_along_training(chosen, found, (order,), sampling, layers=layers, folder=folder, on_step=told)
+        along = constants_along_training(
+            chosen, found, (order,), sampling, layers=layers, metric=weights, folder=folder, on_step=told
+        )
     files: tuple[Path, ...] = ()
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming
+from lastiterate.commands.measuring import (
+    computing,
+    from_checkpoint,
+    in_metric,
+    measured_workload,
+    require_torch,
+    resuming,
+)
 from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import InputError
 
@@ -23,7 +30,7 @@ _SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
 
 
 @click.command()
-@click.argument("workload", shell_complete=workloads)
+@click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True, shell_complete=workloads)
 @click.option(
     "--lambda",
     "lambdas",
@@ -105,10 +112,13 @@ _SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
     help="Folder or file of your data, for a workload that reads it.",
 )
 @from_checkpoint
+@in_metric
+@click.option("--csv", "table", type=click.Path(path_type=Path, dir_okay=False), help="File for the table of several.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture of several, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming("initialisations")
 def command(
-    workload: str,
+    names: tuple[str, ...],
     lambdas: tuple[float, ...],
     effort: int,
     inputs: str | None,
@@ -118,7 +128,9 @@ def command(
     layers: bool,
     data: Path | None,
     checkpoint: Path | None,
-    samples: int | None,
+    metric: Path | None,
+    table: Path | None,
+    plot: Path | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -129,7 +141,9 @@ def command(
     |g(x) - g(y)| / |x - y|^lambda is searched for. That is a lower estimate of the true constant, so the privacy
     numbers beside it are estimates; beside it stands the certified constant, or why there is none. A round of the
     search takes seconds an order on a network of a few hundred parameters, a minute for all on builtin:digits-cnn.
-    With --draw pairs are drawn around every iterate, as in the paper: a lower estimate that is far smaller. Under
+    With --draw pairs are drawn around every iterate, as in the paper: a lower estimate that is far smaller. Several
+    workloads are searched one after the other and stand side by side in one table. With --metric lengths are weighted,
+    a coordinate at a time, and gradients by the dual norm, as an Adam sees them. Under
     torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
 
     A module:factory is a function of yours that returns a lastiterate.Workload: network, loss of one sample, data. With
@@ -150,6 +164,8 @@ def command(
       lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
       lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate hf:my_model --data tokens.parquet
+      lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu --plot both.png
+      lastiterate estimate mine:factory --metric adam.pt
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
@@ -157,46 +173,69 @@ def command(
     from lastiterate.commands.estimate_search import say_rechecked, say_searched, searched
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.distributed import process_group
-    from lastiterate.runtime.workloads.loading import load_workload
 
+    if plot is not None and plot.suffix != ".png":
+        raise InputError(f"A picture is a PNG, got plot={plot}; name it {plot.stem}.png.")
+    if len(names) == 1 and (table or plot):
+        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
     if recheck is not None:
-        say_rechecked(load_workload(workload, data, checkpoint), recheck, as_json)
+        if len(names) > 1:
+            raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
+        say_rechecked(measured_workload(names[0], data, checkpoint, metric), recheck, as_json)
         return
+    searching = {"effort": effort, "kind": kind, "inputs": inputs}
+    folder = resume or cache_folder("estimate")
     with process_group() as me:
-        chosen = load_workload(workload, data, checkpoint)
-        draw = str(chosen.recommended.get("draw", "search") if _left_open("draw") else options["draw"])
-        _refuse_other_options(draw, layers)
-        advised = {
-            key: value
-            for key, value in chosen.recommended.items()
-            if _left_open(key)
-            and not (draw == "search" and key in _SEARCHED)
-            and not (key == "memory" and options["device"] != "cpu")
-        }
-        usual = {
-            key: value for key, value in (_SEARCHED if draw == "search" else _DRAWN).items() if options[key] is None
-        }
-        options |= usual | {"samples": samples, **advised, "draw": draw}
-        samples = options.pop("samples")
-        if samples is not None:
-            from lastiterate.runtime.workloads.workload import subset
+        loaded = [measured_workload(name, data, checkpoint, metric) for name in names]
+        settled = [_settled(one, options, layers) for one in loaded]
+        if len(settled) > 1:
+            from lastiterate.commands.estimate_several import refuse_of_several, say_side_by_side, side_by_side
 
-            chosen = subset(chosen, samples, options["seed"])
-        folder = resume or cache_folder("estimate")
+            given = {"checkpoint": checkpoint, "metric": metric, "save_pairs": save_pairs, "layers": layers}
+            for _, own, _ in settled:
+                refuse_of_several(own["draw"], given)
+            several = [(one, own | searching, advised) for one, own, advised in settled]
+            rows = side_by_side(several, lambdas, folder, first=me.rank == 0)
+            if me.rank == 0:
+                say_side_by_side(rows, table, plot, as_json)
+            return
+        chosen, options, advised = settled[0]
+        draw = options["draw"]
         if draw == "search":
-            look = searched(chosen, lambdas, options | {"effort": effort, "kind": kind, "inputs": inputs}, folder)
+            look = searched(chosen, lambdas, options | searching, folder)
             if me.rank == 0:
                 if save_pairs is not None:
                     from lastiterate.runtime.constants.saved_pairs import save_pairs as save
 
                     save(save_pairs, look)
-                say_searched(look, advised, as_json)
+                say_searched(look, advised, as_json, metric=metric)
             return
         what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
         with progress(f"{chosen.name}, {draw} draw, initialisations", what) as told:
             found = measured(chosen, lambdas, options, folder, told, layers=layers)
         if not me.rank:
-            _say_drawn(found, advised, as_json, layers)
+            _say_drawn(found, advised, as_json, layers, metric)
+
+
+def _settled(
+    chosen: "Workload", options: Mapping[str, Any], layers: bool
+) -> tuple["Workload", dict[str, Any], dict[str, object]]:
+    """The workload, perhaps a subset, with what is left open as it recommends, and what that is."""
+    from lastiterate.runtime.workloads.workload import subset
+
+    draw = str(chosen.recommended.get("draw", "search") if _left_open("draw") else options["draw"])
+    _refuse_other_options(draw, layers)
+    advised = {
+        key: value
+        for key, value in chosen.recommended.items()
+        if _left_open(key)
+        and not (draw == "search" and key in _SEARCHED)
+        and not (key == "memory" and options["device"] != "cpu")
+    }
+    usual = {key: value for key, value in (_SEARCHED if draw == "search" else _DRAWN).items() if options[key] is None}
+    own = {**options, **usual, **advised, "draw": draw}
+    samples = own.pop("samples")
+    return chosen if samples is None else subset(chosen, samples, own["seed"]), own, advised
 
 
 def _refuse_other_options(draw: str, layers: bool) -> None:
@@ -208,13 +247,16 @@ def _refuse_other_options(draw: str, layers: bool) -> None:
         raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
 
 
-def _say_drawn(found: "HolderEstimate", advised: Mapping[str, object], as_json: bool, layers: bool) -> None:
+def _say_drawn(
+    found: "HolderEstimate", advised: Mapping[str, object], as_json: bool, layers: bool, metric: Path | None
+) -> None:
     """Print what was drawn."""
     from lastiterate.commands.estimate_search import by_order, carried_over
     from lastiterate.runtime.pair_table import Kind
 
-    carried = [carried_over(found.run, found.holder(lam)) for lam in found.lambdas] if found.trusted else []
-    combine = layers and found.trusted and all(layer.measured[Kind.SAMPLE].kept for layer in found.layers)
+    plain = found.trusted and metric is None
+    carried = [carried_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
+    combine = layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in found.layers)
     together = carried_over(found.run, found.by_layer()) if combine else None
     if as_json:
         said = {"measurement": json.loads(found.to_json()), "carried": by_order(found.lambdas, carried)}
@@ -224,7 +266,7 @@ def _say_drawn(found: "HolderEstimate", advised: Mapping[str, object], as_json: 
     else:
         from lastiterate.commands.estimate_tables import print_layers, print_measurement
 
-        print_measurement(found, carried, advised)
+        print_measurement(found, carried, advised, metric)
         if layers and found.trusted:
             print_layers(found, together)
 

@@ -1,6 +1,7 @@
 """The search of ``lastiterate estimate``: run, said, kept, and computed anew."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,17 +53,20 @@ def searched(
     return WorstCaseConstants.joined(looks)
 
 
-def say_searched(look: "WorstCaseConstants", advised: Mapping[str, object], as_json: bool) -> None:
-    """Print what was searched."""
+def say_searched(
+    look: "WorstCaseConstants", advised: Mapping[str, object], as_json: bool, *, metric: Path | None = None
+) -> None:
+    """Print what was searched; nothing follows from it for privacy where it is in a metric."""
     orders = [pair.lam for pair in look.searched]
-    one_sample = look.kind.startswith("sample") and all(look.found(k) for k in range(len(orders)))
+    look = look if metric is None else replace(look, bounded=None)
+    one_sample = metric is None and look.kind.startswith("sample") and all(look.found(k) for k in range(len(orders)))
     carried = [carried_over(look.run, look.holder(k)) for k in range(len(orders))] if one_sample else []
     if as_json:
         say_json({"search": look.as_dict(), "carried": by_order(orders, carried)}, indent=2)
     else:
         from lastiterate.commands.estimate_tables import print_search
 
-        print_search(look, carried, advised)
+        print_search(look, carried, advised, metric)
 
 
 def say_rechecked(workload: "Workload", path: Path, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,9 +27,16 @@ _WHICH_RUN = (
     f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {{steps}}, setting of Figure 1 of "
     "Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
+_IN_METRIC = (
+    "Lengths, the radius and the diameter are in the metric, gradients and the clip norm in its dual norm, and the run "
+    "steps and adds its noise in the coordinates sqrt(a) w. There is no epsilon: the theory's noise is isotropic, and "
+    "here that is noise of variance noise_std^2 / a in w, for an a that is fixed before the data are seen."
+)
 
 
-def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
+def print_measurement(
+    found: "HolderEstimate", carried: Sequence["Estimate"], advised: Mapping[str, object], metric: Path | None = None
+) -> None:
     """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
     composition = claimed_at("composition", {**SETTING, "T": found.run.steps})
     table = found.table().beside(*_carried(carried, len(found.lambdas)))
@@ -36,12 +44,15 @@ def print_measurement(found: "HolderEstimate", carried: Sequence["Estimate"], ad
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     click.echo(str(table))
     print_circumstances(console, advised, found.subset)
-    if not carried:
+    if metric is not None:
+        console.print(_IN_METRIC)
+    if not found.trusted:
         console.print(
             f"{found.untrusted}: there is no constant and no epsilon; {found.remedy}. {found.remark}".rstrip()
         )
         return
-    console.print(f"{_WHICH_RUN.format(steps=found.run.steps)} It is conditional on {carried[-1].conditional_on}.")
+    if carried:
+        console.print(f"{_WHICH_RUN.format(steps=found.run.steps)} It is conditional on {carried[-1].conditional_on}.")
     left_out = found.measured[Kind.SAMPLE].left_out
     console.print(
         f"{left_out} of {found.pairs} pairs were left out because rounding may dominate them ({found.dtype}); "
@@ -76,7 +87,9 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
     )
 
 
-def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advised: Mapping[str, object]) -> None:
+def print_search(
+    look: "WorstCaseConstants", carried: Sequence["Estimate"], advised: Mapping[str, object], metric: Path | None = None
+) -> None:
     """The constants from both sides, the conditional epsilons, and what all of it rests on."""
     composition = claimed_at("composition", {**SETTING, "T": look.run.steps})
     table = look.table().beside(*_carried(carried, len(look.searched)))
@@ -95,6 +108,8 @@ def print_search(look: "WorstCaseConstants", carried: Sequence["Estimate"], advi
             f"{_WHICH_RUN.format(steps=look.run.steps)} Composition says {composition:.4f} there. It is conditional on "
             f"{carried[-1].conditional_on}."
         )
+    elif metric is not None:
+        console.print(_IN_METRIC)
     elif look.kind.startswith("sample"):
         console.print("Of some order no pair could be trusted: there is no epsilon; search in float64.")
     else:

@@ -12,6 +12,7 @@ from lastiterate.numeric.errors import InputError
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.run import NoisySGD
+    from lastiterate.runtime.workloads.workload import Workload
 
 
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,6 +36,32 @@ def from_checkpoint(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path, dir_okay=False),
         help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
     )(command)
+
+
+def in_metric(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that measures in a diagonal metric, the same for every command that has one."""
+    return click.option(
+        "--metric",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Weights of the coordinates: the state_dict of an Adam saved by torch, or one tensor a parameter, by its "
+        "name, as npz or safetensors. Nothing in the file is executed.",
+    )(command)
+
+
+def measured_workload(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
+    """The workload of this name with these weights, in this metric.
+
+    Raises:
+        InputError: one of them cannot be had.
+    """
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    chosen = load_workload(name, data, checkpoint)
+    if metric is None:
+        return chosen
+    from lastiterate.runtime.workloads.metric import in_metric, read_metric
+
+    return in_metric(chosen, read_metric(metric, chosen))
 
 
 def resuming(finished: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -15,6 +15,7 @@ from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.along_record import AlongTraining
 from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.constants.side_by_side import WorkloadConstants
 
 
 class _Files(TypedDict):
@@ -162,6 +163,11 @@ class _Along(AlongTraining):
     files: list[str]
 
 
+class _SideBySide(TypedDict):
+    side_by_side: list[WorkloadConstants]
+    files: list[str]
+
+
 class _Under(_Bound):
     under: str
     exceeded: bool
@@ -240,7 +246,7 @@ PRINTED: Final[dict[str, Any]] = {
     "checkpoints": _Along,
     "compare": list[_Compared] | Stated,
     "drift": _Drift,
-    "estimate": _Measured | _Searched | _Rechecked,
+    "estimate": _Measured | _Searched | _Rechecked | _SideBySide,
     "figure": _Figure,
     "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],

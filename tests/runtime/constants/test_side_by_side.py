@@ -1,0 +1,129 @@
+"""Several workloads in one table of ``lastiterate estimate``."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from lastiterate.__main__ import main
+from lastiterate.runtime.constants import side_by_side, worst_case_constants
+from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
+from lastiterate.runtime.figures.side_by_side import figure
+
+_THEIRS = """
+import torch
+from torch import nn
+from lastiterate.runtime.workloads.networks import constants_of_network
+from lastiterate.runtime.workloads.workload import Workload
+
+def _made(name, hidden):
+    rows = nn.functional.normalize(torch.randn(4, 2, generator=torch.Generator().manual_seed(0)))
+    def module():
+        layers = (nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, 2)) if hidden else (nn.Linear(2, 2),)
+        return nn.Sequential(*layers)
+    return Workload(name, module, nn.functional.cross_entropy, rows, torch.arange(4) % 2,
+                    constants=constants_of_network(1.0))
+
+def line():
+    return _made("line", 0)
+
+def bent():
+    return _made("bent", 3)
+"""
+_BOTH = ["side_by_side_theirs:line", "side_by_side_theirs:bent", "--lambda", "1", "--lambda", "0.5", "--steps", "3"]
+
+
+def _run(*arguments: str) -> int | str | None:
+    with pytest.raises(SystemExit) as ended:
+        main(["estimate", *arguments])
+    return ended.value.code
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "side_by_side_theirs", raising=False)
+    for name in ("_STARTS", "_CURVED", "_SCREENED", "_ITERATIONS", "_BENDING"):
+        monkeypatch.setattr(worst_case_constants, name, 8)  # the table is looked at here, and not what is found
+    (tmp_path / "side_by_side_theirs.py").write_text(_THEIRS)
+
+
+def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text, JSON, CSV and picture say the same, and the second run finds all that the first one kept."""
+    assert _run(*_BOTH, "--json", "--csv", "both.csv", "--plot", "picture.png", "--resume", "kept") == 0
+    said = json.loads(capsys.readouterr().out)
+    line, bent = said["side_by_side"]
+    assert [row["workload"] for row in (line, bent)] == ["line", "bent"]
+    assert [row["parameters"] for row in (line, bent)] == [6, 17]
+    assert line["orders"] == [0.5, 1.0]
+    assert 0 < line["found"][1] <= line["certified"][1] == pytest.approx(1.0, rel=1e-2)
+    assert bent["certified"] == ["inf", "inf"]
+    assert "relu of layer 0" in bent["why"]
+    assert said["files"] == ["both.csv", "picture.png", "picture.csv"]
+    rows = list(csv.DictReader((tmp_path / "both.csv").open()))
+    assert [float(row["found"]) for row in rows] == line["found"] + bent["found"]
+    assert [row["lambda"] for row in rows] == ["0.5", "1.0"] * 2
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")}
+    assert _run(*_BOTH, "--resume", "kept") == 0
+    out = capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")} == kept
+    assert "[found, certified]" in out
+    assert f"{line['seconds']:.1f} │" in out
+    assert "infinite]" in out
+    assert "bent has no finite certified constant: infinite" in out
+
+
+def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
+    known = WorkloadConstants("known", 1, 1, {}, (0.5, 1.0), (1.0, 2.0), (3.0, 4.0), "", 1.0)
+    other = WorkloadConstants("other", 1, 1, {}, (0.5, 1.0), (0.0, 2.0), (None, float("inf")), "infinite: a kink", 1.0)
+    drawn = figure((known, other))
+    assert [(curve.name, curve.of, curve.x, curve.y) for curve in drawn.curves] == [
+        ("found", "known", (0.5, 1.0), (1.0, 2.0)),
+        ("certified", "known", (0.5, 1.0), (3.0, 4.0)),
+        ("found", "other", (1.0,), (2.0,)),
+    ]
+    assert "other: infinite: a kink." in drawn.note
+    lines = as_csv((known, other)).splitlines()
+    assert lines[1] == "known,1,1,0.5,1.0,3.0,,1.0"
+    assert lines[3] == "other,1,1,0.5,0.0,,infinite: a kink,1.0"
+    assert side_by_side.as_dicts((known,))[0]["found"] == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([*_BOTH, "--draw", "uniform"], "Several workloads are searched, got draw=uniform"),
+        ([*_BOTH, "--save-pairs", "p.safetensors"], "--save-pairs needs one workload"),
+        ([*_BOTH, "--recheck", "p.safetensors"], "--recheck needs one workload, got 2"),
+        ([*_BOTH, "--plot", "both.jpg"], "A picture is a PNG, got plot=both.jpg"),
+        ([_BOTH[0], "--csv", "one.csv"], "need several workloads, got one"),
+        ([*_BOTH, "--csv", "both.csv", "--plot", "both.png"], "got csv=both.csv beside plot=both.png"),
+    ],
+)
+def test_what_is_about_one_workload_is_refused(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(*arguments) not in (0, None)
+    assert said in capsys.readouterr().err
+
+
+def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import numpy as np
+
+    np.savez(tmp_path / "a.npz", **{"0.weight": np.full((2, 2), 4.0), "0.bias": np.full(2, 4.0)})
+    searched = [_BOTH[0], "--lambda", "1", "--steps", "3", "--metric", "a.npz"]
+    assert _run(*searched, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["carried"] == []
+    assert said["search"]["bounded"] is None
+    assert 0 < said["search"]["found"][0] <= said["search"]["upper"][0] <= 0.251
+    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3") == 0
+    out = capsys.readouterr().out
+    assert "There is no epsilon" in out
+    assert "conditional" not in out
