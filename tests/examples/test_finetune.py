@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import sys
 from dataclasses import replace
+from functools import cache
 from math import ceil
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,7 @@ def example() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    module.sentences = cache(module.sentences)  # each library is read once
     return module
 
 

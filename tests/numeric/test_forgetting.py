@@ -242,7 +242,7 @@ def _loaded(path: str) -> tuple[NoisySGD, Assumption]:
 
 
 def test_words() -> None:
-    found = forgetting(_run(2.0, 100), Convex(1.0), 4, order=2)
+    found = forgetting(_run(2.0, 10), Convex(1.0), 4, order=2)
     assert isinstance(found, Forgetting)
     assert str(found).startswith("(2, ")
     assert "4 steps without the sample" in found.assumptions[-1]

@@ -71,18 +71,24 @@ def test_linear_losses_attain_it_without_a_domain() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("diameter", [inf, 2.0])
-def test_more_decay_never_costs_more_and_no_attack_is_above(scheme: str, diameter: float) -> None:
+@pytest.mark.parametrize(
+    "decays", [(0.0, 0.5, 2.0), pytest.param((0.0, 0.1, 0.2, 0.5, 1.0, 2.0), marks=pytest.mark.nightly)]
+)
+def test_more_decay_never_costs_more_and_no_attack_is_above(
+    scheme: str, diameter: float, decays: tuple[float, ...]
+) -> None:
     for losses in LOSSES:
         run = replace(batches(FULL, scheme), diameter=diameter, steps=30)
-        found = [bound(replace(run, weight_decay=decay), losses, order=3).epsilon for decay in (0.0, 0.1, 0.5, 2.0)]
+        found = [bound(replace(run, weight_decay=decay), losses, order=3).epsilon for decay in decays]
         assert all(less <= more * (1 + 1e-6) for more, less in itertools.pairwise(found)), (losses, found)
-        assert lower_bound(replace(run, weight_decay=0.5), losses, order=3).value <= found[2]
+        assert lower_bound(replace(run, weight_decay=0.5), losses, order=3).value <= found[decays.index(0.5)]
 
 
-def test_random_runs_are_above_their_attacks() -> None:
+@pytest.mark.parametrize("runs", [30, pytest.param(1000, marks=pytest.mark.nightly)])
+def test_random_runs_are_above_their_attacks(runs: int) -> None:
     rng = np.random.default_rng(5)
     spoken = 0
-    for _ in range(60):
+    for _ in range(runs):
         eta = float(rng.uniform(0.01, 1.0))
         scheme = str(rng.choice(SCHEMES))
         run = NoisySGD(
@@ -101,7 +107,7 @@ def test_random_runs_are_above_their_attacks() -> None:
         least = lower_bound(run, losses, order=3).value
         spoken += least > 0
         assert least <= bound(run, losses, order=3).epsilon, (run, losses)
-    assert spoken > 40
+    assert spoken > 0.6 * runs
 
 
 def test_clipping_and_decay_keep_runs_together() -> None:

@@ -10,10 +10,10 @@ from lastiterate.commands.figure import FIGURES
 
 def test_the_command_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["figure", "chien_li/1b", "--out", str(tmp_path)])
+        main(["figure", "ours/path", "--out", str(tmp_path)])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / f"chien_li-1b.{end}") for end in ("png", "csv")]
-    assert all((tmp_path / f"chien_li-1b.{end}").stat().st_size > 1000 for end in ("png", "csv"))
+    assert capsys.readouterr().out.split() == [str(tmp_path / f"ours-path.{end}") for end in ("png", "csv")]
+    assert all((tmp_path / f"ours-path.{end}").stat().st_size > 1000 for end in ("png", "csv"))
 
 
 def test_the_list_names_every_figure_first_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:

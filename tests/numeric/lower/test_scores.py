@@ -21,8 +21,16 @@ from lastiterate.numeric.run import NoisySGD
 
 AUDITS = 1000
 DOUBT = 0.05
-MOST = int(binom.isf(1e-6, AUDITS, DOUBT))
-"""Limits that hold with confidence 95% are above the truth more often than this with chance 1e-6 at most."""
+
+
+def most(audits: int) -> int:
+    """Limits that hold with confidence 95% are above the truth more often than this with chance 1e-6 at most."""
+    return int(binom.isf(1e-6, audits, DOUBT))
+
+
+MOST = most(AUDITS)
+by_day = pytest.mark.parametrize("audits", [300, pytest.param(AUDITS, marks=pytest.mark.nightly)])
+"""Simulated audits; those that one array holds are as many by day as by night."""
 Post = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 POSTS: dict[str, Post] = {
     "as they are": lambda scores: scores,
@@ -35,29 +43,30 @@ POSTS: dict[str, Post] = {
 }
 
 
-def simulated(mu: float, runs: int, post: Post, seed: int = 0, level: float = 1 - DOUBT) -> list[Scores]:
+def simulated(audits: int, mu: float, runs: int, post: Post, level: float = 1 - DOUBT) -> list[Scores]:
     """Audits of scores N(mu, 1) against N(0, 1), post-processed: mu-GDP exactly, or less."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     return [
         all_scores(post(generator.normal(mu, 1, runs)), post(generator.normal(0, 1, runs)), level=level)
-        for _ in range(AUDITS)
+        for _ in range(audits)
     ]
 
 
+@by_day
 @pytest.mark.parametrize(
     ("mu", "post"),
     [*((mu, "as they are") for mu in (0.0, 0.5, 1.0, 2.0)), *((1.0, post) for post in POSTS if post != "as they are")],
 )
-def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, post: str) -> None:
-    found = simulated(mu, 150, POSTS[post])
-    assert sum(one.mu > mu for one in found) <= MOST
+def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, post: str, audits: int) -> None:
+    found = simulated(audits, mu, 150, POSTS[post])
+    assert sum(one.mu > mu for one in found) <= most(audits)
     true_delta = norm.cdf(mu / 2 - 1 / mu) - exp(1) * norm.cdf(-mu / 2 - 1 / mu) if mu else 0.0
-    assert sum(one.delta(1.0) > true_delta for one in found) <= MOST
+    assert sum(one.delta(1.0) > true_delta for one in found) <= most(audits)
 
 
 @pytest.mark.parametrize("mu", [1.0, 2.0])
 def test_with_4000_runs_a_side_most_of_mu_is_certified_and_no_mutant_is_valid(mu: float) -> None:
-    found = simulated(mu, 4000, POSTS["as they are"])
+    found = simulated(AUDITS, mu, 4000, POSTS["as they are"])
     certified = np.array([one.mu for one in found])
     assert (certified > mu).sum() <= MOST
     assert np.median(certified) >= 0.9 * mu, "70% is asked for"
@@ -74,10 +83,11 @@ def test_with_4000_runs_a_side_most_of_mu_is_certified_and_no_mutant_is_valid(mu
     assert exceeded(shares) > MOST
 
 
+@by_day
 @pytest.mark.parametrize("mu", [1.0, 2.0])
-def test_surely_is_never_above_the_truth_and_still_most_of_it(mu: float) -> None:
+def test_surely_is_never_above_the_truth_and_still_most_of_it(mu: float, audits: int) -> None:
     """Linear losses on the whole space: the score of the canary is Gaussian, and mu is what they lose."""
-    certified = np.array([one.mu for one in simulated(mu, 4000, POSTS["as they are"], level=1 - 1e-6)])
+    certified = np.array([one.mu for one in simulated(audits, mu, 4000, POSTS["as they are"], level=1 - 1e-6)])
     assert certified.max() <= mu
     assert np.median(certified) >= 0.8 * mu, "70% is asked for"
 
@@ -128,18 +138,19 @@ def test_rates_are_limited_at_the_stated_doubt_and_not_far_from_it() -> None:
     assert (rates > 0.9 * limit).sum() > MOST, "the mutant"
 
 
+@by_day
 @pytest.mark.parametrize("post", ["as they are", "rounded"])
-def test_the_whole_curve_is_above_the_truth(post: str) -> None:
+def test_the_whole_curve_is_above_the_truth(post: str, audits: int) -> None:
     """At no point of the curve are both rates smaller than the best test's: all points hold at once."""
-    found = simulated(1.0, 400, POSTS[post])
+    found = simulated(audits, 1.0, 400, POSTS[post])
     wrong = sum(any(norm.cdf(norm.isf(fpr) - 1.0) > fnr for fpr, fnr in one.curve) for one in found)
-    assert wrong <= MOST
+    assert wrong <= most(audits)
     assert all(one.curve for one in found)
 
     def shrunk(one: Scores) -> bool:
         return any(norm.cdf(norm.isf(0.7 * fpr) - 1.0) > 0.7 * fnr for fpr, fnr in one.curve)
 
-    assert sum(map(shrunk, found)) > MOST, "the mutant"
+    assert sum(map(shrunk, found)) > most(audits), "the mutant"
 
 
 def test_scores_that_speak_for_the_wrong_side_show_nothing() -> None:

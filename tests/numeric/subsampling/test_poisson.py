@@ -60,16 +60,18 @@ def test_no_route_is_below_linear_losses(
         assert one.rdp(order) >= least
 
 
-@given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
-@settings(max_examples=8)
-def test_no_route_is_below_any_witness_on_a_domain(
-    steps: int, batch: int, noise: float, diameter: float, order: float
-) -> None:
-    run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise, diameter=diameter)
-    for assumption in (Convex(1.0), Smooth(2.0), Clipped()):
-        least = lower_bound(run, assumption, order=order).value
-        for one in poisson_routes(run, assumption, order):
-            assert one.rdp(order) >= least
+@pytest.mark.parametrize("examples", [3, pytest.param(100, marks=pytest.mark.nightly)])
+def test_no_route_is_below_any_witness_on_a_domain(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
+    def check(steps: int, batch: int, noise: float, diameter: float, order: float) -> None:
+        run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise, diameter=diameter)
+        for assumption in (Convex(1.0), Smooth(2.0), Clipped()):
+            least = lower_bound(run, assumption, order=order).value
+            for one in poisson_routes(run, assumption, order):
+                assert one.rdp(order) >= least
+
+    check()
 
 
 def _two_concave_steps(run: NoisySGD, curvature: float, order: float) -> float:

@@ -21,7 +21,7 @@ from lastiterate.numeric.sweeps.picture import picture, write_picture
 from lastiterate.numeric.sweeps.plan import Plan, load_sweep
 from lastiterate.numeric.sweeps.run import sweep
 
-_RUN = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=6, diameter=1.0)
+_RUN = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=6)
 _GRID = {"noise_std": [0.5, 1.0], "L": [1.0, 3.0, 100.0], "order": [2, 4]}
 _FILE = """
 [run]
@@ -30,7 +30,6 @@ step_size = 0.1
 noise_std = 1.0
 clip_norm = 2.0
 dataset_size = 6
-diameter = 1.0
 [assumption]
 kind = "convex"
 L = 1.0
@@ -42,7 +41,8 @@ order = [2, 4]
 
 
 def test_every_row_is_the_bound_of_its_point() -> None:
-    table = sweep(_RUN, Convex(1.0), _GRID)
+    run = replace(_RUN, diameter=1.0)
+    table = sweep(run, Convex(1.0), _GRID)
     points = list(product(*_GRID.values()))
     columns = table.columns
     assert list(zip(*(columns[name] for name in _GRID), strict=True)) == points
@@ -51,7 +51,7 @@ def test_every_row_is_the_bound_of_its_point() -> None:
             assert found.epsilon is None
             assert "step_size <= 2/L" in found.error
         else:
-            ours = bound(replace(_RUN, noise_std=noise), Convex(L), order=order)
+            ours = bound(replace(run, noise_std=noise), Convex(L), order=order)
             assert (found.epsilon, found.mu, found.claim, found.error) == (ours.epsilon, ours.mu, ours.claim, "")
     assert table.refused == 4
 
