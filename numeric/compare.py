@@ -109,8 +109,9 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    >>> [(row.name, round(row.epsilon, 4)) for row in compare(run, Smooth(1), order=2)][1:3]
-    [('bound', 0.0142), ('output_perturbation', 1.0)]
+    >>> rows = compare(run, Smooth(1), order=2)
+    >>> {row.name: round(row.epsilon, 4) for row in rows[1:3]}
+    {'bound': 0.0142, 'output_perturbation': 1.0}
     """
     ours = bound(run, assumption, order=order)
     least = lower_bound(run, assumption, order=order)

@@ -67,8 +67,9 @@ class Claim:
     >>> from lastiterate.symbolic.checks import Identity
     >>> x = Symbol("x")
     >>> square = Identity((x + 1) ** 2, x**2 + 2 * x + 1).mutant("cross term once", right=x**2 + x + 1)
-    >>> [mutant.name for mutant in Claim("toy/square", "A square", Source("toy", "(1)"), square).mutants]
-    ['cross term once']
+    >>> (mutant,) = Claim("toy/square", "A square", Source("toy", "(1)"), square).mutants
+    >>> mutant.name
+    'cross term once'
 
     Attributes:
         key: ``paper/number`` for a statement, ``paper/number/step`` below it, lower case.

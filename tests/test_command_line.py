@@ -55,6 +55,25 @@ def _shell(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return python("-m", "lastiterate", *arguments, env=environment, **more)
 
 
+def test_bare_it_prints_its_help() -> None:
+    done = _shell()
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in COMMANDS)
+    assert done.stdout == _shell("--help").stdout
+
+
+def test_warnings_of_libraries_are_not_shown() -> None:
+    code = (
+        "import warnings, lastiterate.__main__ as m; warnings.simplefilter('default');"
+        "m.cli.main = lambda **_: [warnings.warn(w, w) for w in (DeprecationWarning, FutureWarning, RuntimeWarning)];"
+        "m.main([])"
+    )
+    done = python("-c", code, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert "RuntimeWarning" in done.stderr
+    assert "DeprecationWarning" not in done.stderr
+    assert "FutureWarning" not in done.stderr
+
+
 def test_help_has_examples(subtests: pytest.Subtests) -> None:
     for name in COMMANDS:
         with subtests.test(name=name):

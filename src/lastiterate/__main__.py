@@ -5,6 +5,7 @@ Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -111,6 +112,8 @@ def broken_claims(error: Exception) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and exit status 2."""
     os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's own 1000 it computes much anew
+    for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+        warnings.simplefilter("ignore", kind)  # libraries speak to each other: not for who runs a command
     try:
         status = cli.main(args=arguments, prog_name="lastiterate", standalone_mode=False)
     except (InputError, click.ClickException) as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
@@ -47,10 +47,11 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     from lastiterate.numeric.store import write_whole
 
     run, assumption = load_run(run_file)
-    found = bound(run, assumption, order=order, delta=delta)
     certified = None
-    if certificate is not None:
-        made = found.certificate(weaker=True)
+    with progress("bound"):
+        found = bound(run, assumption, order=order, delta=delta)
+        made = None if certificate is None else found.certificate(weaker=True)
+    if certificate is not None and made is not None:
         write_whole(certificate, f"{json.dumps(made)}\n".encode())
         certified = undyadic(made["claim"]["value"])
     if as_json:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from lastiterate.commands.completion import theorems
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import progress, say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -43,7 +43,8 @@ def command(run_file: Path, order: float, name: str | None, as_json: bool) -> No
         else:
             click.echo(str(stated))
         return
-    rows = compare(run, assumption, order=order)
+    with progress("theorems"):
+        rows = compare(run, assumption, order=order)
     verdicts = {key: str(entry.verdict) for key, entry in read_lock().items()}
     if as_json:
         say_json([row.as_dict() | {"verdict": verdicts.get(row.claim)} for row in rows])

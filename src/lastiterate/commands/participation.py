@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import progress, say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -56,7 +56,8 @@ def command(
     uses, sizes = _numbers("steps", steps), _numbers("batch-sizes", batch_sizes)
     found: ByPosition | Participation
     if all(one is None for one in (uses, sizes, position, at_most)):
-        found = by_position(run, assumption, order=order, delta=delta)
+        with progress("batches of an epoch"):
+            found = by_position(run, assumption, order=order, delta=delta)
     else:
         found = participation(
             run, assumption, steps=uses, batch_sizes=sizes, position=position, at_most=at_most, order=order, delta=delta
