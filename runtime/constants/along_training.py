@@ -2,17 +2,20 @@
 
 Around a checkpoint points are drawn in a ball, in the same directions for all, so that what differs is the network.
 From one checkpoint to the next there is one pair: |g(w_t) - g(w_s)| / |w_t - w_s|^lambda is what the training met on
-its way. Both are of per-sample gradients, not clipped, the largest over the samples at hand. Nothing is trained.
+its way. Both are of per-sample gradients, not clipped, the largest over the samples at hand. Nothing is trained. The
+checkpoints go round the processes of torchrun.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.constants.along_record import AlongTraining, Stage
+from lastiterate.runtime.constants.distributed import Tasks, in_turn, local_device
 from lastiterate.runtime.constants.fit import orders, read_off
 from lastiterate.runtime.constants.holder import Sampling
 from lastiterate.runtime.constants.layers import layers_of
@@ -84,7 +87,7 @@ def constants_along_training(
         sampling: points, radius, draw, dtype, device, memory, threads and seed count; the others do not.
         layers: whether to tell the layers apart, too; it costs no gradient.
         folder: where finished checkpoints are kept and looked for; None keeps nothing.
-        on_step: called with (finished, all) checkpoints.
+        on_step: called with (finished, all) checkpoints; of several processes each counts its own.
 
     Raises:
         InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.
@@ -96,14 +99,17 @@ def constants_along_training(
             f"Constants along a training need at least 2 checkpoints, got {len(checkpoints)}; one of them alone is "
             "measured by lastiterate estimate --checkpoint."
         )
-    stages: list[Stage] = []
+    places = {str(place): place for place in range(len(checkpoints))}
+    tasks: Tasks = {
+        name: lambda _, place=place: _measured(  # type: ignore[misc]
+            workload, checkpoints[place - 1] if place else None, checkpoints[place], sampling, folder
+        )
+        for name, place in places.items()
+    }
     with threads_of_torch(sampling.threads):
-        for place, (before, path) in enumerate(zip((None, *checkpoints), checkpoints, strict=False)):
-            if on_step is not None:
-                on_step(place, len(checkpoints))
-            stages.append(_stage(workload, before, path, asked, sampling, layers, folder))
-        if on_step is not None:
-            on_step(len(checkpoints), len(checkpoints))
+        found = in_turn([tasks], on_step or (lambda _done, _all: None))
+    sizes = _at(workload, checkpoints[0], sampling).layer_sizes if layers else {}
+    stages = [_stage(checkpoints[place], found[name], asked, sampling.radius, sizes) for name, place in places.items()]
     return AlongTraining(
         workload=workload.name,
         lambdas=asked,
@@ -118,15 +124,8 @@ def constants_along_training(
     )
 
 
-def _stage(
-    workload: Workload,
-    before: Path | None,
-    path: Path,
-    lambdas: tuple[float, ...],
-    sampling: Sampling,
-    layers: bool,
-    folder: Path | None,
-) -> Stage:
+def _measured(workload: Workload, before: Path | None, path: Path, sampling: Sampling, folder: Path | None) -> Arrays:
+    """The pairs around a checkpoint, and the one with the checkpoint before it, as columns."""
     gradients = _at(workload, path, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "device", "seed")}
     settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 1}
@@ -137,10 +136,17 @@ def _stage(
         own = stream(sampling.seed, purpose=_POINTS)
         around = measure_center(gradients, gradients.start, inf, drawn, own)
         store.save_pairs(0, around)
-    between: PairTable | None = None
+    found = {"around": around.columns()}
     if before is not None:  # both through the frozen parts of the later one
-        between = measure_between(gradients, gradients.start, _at(workload, before, sampling).start, inf)
-    told = layers_of(around, gradients.layer_sizes, lambdas, sampling.radius) if layers else ()
+        pair = measure_between(gradients, gradients.start, _at(workload, before, sampling).start, inf)
+        found["between"] = pair.columns()
+    return found
+
+
+def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: Mapping[str, int]) -> Stage:
+    around = PairTable.of_columns(measured["around"])
+    between = PairTable.of_columns(measured["between"]) if "between" in measured else None
+    told = layers_of(around, sizes, lambdas, radius) if sizes else ()
     return Stage(
         checkpoint=str(path),
         around=read_off(around, Kind.SAMPLE, lambdas),
@@ -152,4 +158,6 @@ def _stage(
 
 def _at(workload: Workload, path: Path, sampling: Sampling) -> Gradients:
     module = workload.at_checkpoint(path).initial(0)
-    return Gradients(workload, module, dtype=sampling.dtype, device=sampling.device, memory=sampling.memory)
+    return Gradients(
+        workload, module, dtype=sampling.dtype, device=local_device(sampling.device), memory=sampling.memory
+    )

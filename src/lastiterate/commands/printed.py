@@ -199,6 +199,7 @@ class _Drift(TypedDict):
     workload: str
     pairs: int
     replaced: int
+    pull: float
     greatest: list[float]
     tracked: list[_Tracked]
     wasserstein: _Wasserstein
