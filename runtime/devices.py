@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count
 
-DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
+DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 
 
 def device_of(name: str) -> torch.device:

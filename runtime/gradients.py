@@ -1,8 +1,6 @@
 """Per-sample gradients at many points at once.
 
-A *point* is the flat vector of all parameters, so that a norm is the norm of all parameters together. The
-gradients come leaf by leaf (one tensor a parameter), because gluing them together costs more than the
-gradients themselves; `norm`, `difference` and `flat` work on leaves.
+A *point* is the flat vector of all parameters. Gradients come leaf by leaf: gluing them costs more than they do.
 """
 
 import math
@@ -15,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
+from lastiterate.runtime.bfloat16 import InBfloat16
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
@@ -34,14 +33,14 @@ class Gradients:
         workload: network, loss and data.
         module: a module of the workload; its parameters are the point ``start``. Buffers and parameters
             that ask for no gradient are frozen: they stay as they are at every point.
-        dtype: ``float32`` or ``float64``.
+        dtype: ``float32`` or ``float64``; ``bfloat16`` for passes in it, see `lastiterate.runtime.bfloat16`.
         device: a torch device name.
-        memory: bytes that one chunk may take, a budget kept to by an estimate of the working set; None for what the
-            device has room for, see `memory_of`. Inputs or targets of more than that stay where they are and come to
-            the device chunk by chunk.
+        memory: bytes that one chunk may take, by an estimate; None for what the device has room for, see `memory_of`.
+            Inputs of more than that come to the device in chunks.
         tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
 
     Attributes:
+        dtype: of points and gradients; that of the passes is ``computed``.
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
@@ -78,9 +77,9 @@ class Gradients:
         if memory is not None:
             count("memory", memory)
         if not isinstance(dtype, str) or dtype not in DTYPES:
-            raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
-        self.device = device_of(device)
-        self.dtype = DTYPES[dtype]
+            raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
+        self.device, self.computed = device_of(device), DTYPES[dtype]
+        self.dtype = torch.float32 if self.computed is torch.bfloat16 else self.computed
         if self.device.type == "mps" and self.dtype is torch.float64:
             raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         self._module = module.to(device=self.device, dtype=self.dtype)
@@ -106,6 +105,8 @@ class Gradients:
         if tried:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
+        if self.computed is torch.bfloat16:
+            self._module, self._names = InBfloat16(self._module), tuple(f"module.{name}" for name in named)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
         needed += sum(rows.bytes_of_a_row for rows in self.rows())
         self.memory = memory_of(self.device, needed) if memory is None else memory
@@ -133,12 +134,16 @@ class Gradients:
     @cached_property
     def factored(self) -> Factored | None:
         """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
-        if self.device.type == "mps":  # no float64, in which they are compared
+        if self.device.type == "mps" or self.computed is torch.bfloat16:  # no float64; other tensors than these
             return None
         activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
+
+    def representable(self, points: Tensor) -> Tensor:
+        """The nearest points that the passes do not round, of the same shape."""
+        return points.to(self.computed).to(points)
 
     def rows(self) -> tuple[Rows, Rows]:
         """Inputs and targets of the samples."""
@@ -147,10 +152,7 @@ class Gradients:
     def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
         """The same network on other samples, on the device and in the dtype; nothing is tried again."""
         other = copy(self)
-        other._inputs, other._targets = (
-            given if isinstance(given, Rows) else Rows(given, given.device, given.dtype) for given in (inputs, targets)
-        )
-        other.samples = len(inputs)
+        other._inputs, other._targets, other.samples = Rows.of(inputs), Rows.of(targets), len(inputs)
         other.__dict__.pop("factored", None)  # it holds the samples
         return other
 
@@ -180,10 +182,7 @@ class Gradients:
         return (slice(i, min(i + step, points)) for i in range(0, points, step))
 
     def point_groups(self, points: int) -> Iterator[slice]:
-        """Slices of ``points`` points, as many as may keep their sums over the samples within the budget.
-
-        A group is a whole number of `point_chunks`, where it is not the last.
-        """
+        """Slices of whole `point_chunks`, as many points as may keep their sums over the samples within the budget."""
         step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
         size = self._pairs_at_once // step * step
         return (slice(i, min(i + size, points)) for i in range(0, points, size))

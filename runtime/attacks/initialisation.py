@@ -8,18 +8,34 @@ takes its place under "replace" is fitted, too: one of two pulls, and half of th
 Source: Annamalai et al. 2024, who train the initial parameters on other data of the same kind.
 """
 
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.workloads.workload import Workload
 
 _STEPS: Final = 1000
 _RATE: Final = 0.05
 _LONG: Final = 2.0
 """Steps of Adam, their size, and the clip norms that the sample's gradient is as long as where it is left alone."""
+
+
+def crafted_workload(workload: Workload, run: NoisySGD, target: int, seed: int, **settings: Any) -> Workload:
+    """The workload whose network starts at `crafted_start`, whatever its seed; settings are those of `Gradients`."""
+    module = workload.initial(seed)
+    gradients = Gradients(workload, module, **settings)
+    start = crafted_start(gradients, run, target).cpu()
+
+    def made() -> nn.Module:
+        found = workload.initial(seed).to(start.dtype)
+        nn.utils.vector_to_parameters(start, (p for p in found.parameters() if p.requires_grad))
+        return found
+
+    return replace(workload, module=made)
 
 
 def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:

@@ -2,17 +2,20 @@
 
 Around a checkpoint points are drawn in a ball, in the same directions for all, so that what differs is the network.
 From one checkpoint to the next there is one pair: |g(w_t) - g(w_s)| / |w_t - w_s|^lambda is what the training met on
-its way. Both are of per-sample gradients, not clipped, the largest over the samples at hand. Nothing is trained.
+its way. Both are of per-sample gradients, not clipped, the largest over the samples at hand. Nothing is trained. The
+checkpoints go round the processes of torchrun.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import Arrays
 from lastiterate.runtime.constants.along_record import AlongTraining, Stage
+from lastiterate.runtime.constants.distributed import Tasks, in_turn, local_device
 from lastiterate.runtime.constants.fit import orders, read_off
 from lastiterate.runtime.constants.holder import Sampling
 from lastiterate.runtime.constants.layers import layers_of
@@ -87,7 +90,7 @@ def constants_along_training(
         layers: whether to tell the layers apart, too; it costs no gradient.
         metric: weights of the coordinates; None for the Euclidean norm.
         folder: where finished checkpoints are kept and looked for; None keeps nothing.
-        on_step: called with (finished, all) checkpoints.
+        on_step: called with (finished, all) checkpoints; of several processes each counts its own.
 
     Raises:
         InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.
@@ -99,15 +102,17 @@ def constants_along_training(
             f"Constants along a training need at least 2 checkpoints, got {len(checkpoints)}; one of them alone is "
             "measured by lastiterate estimate --checkpoint."
         )
-    stages: list[Stage] = []
+    places = {str(place): place for place in range(len(checkpoints))}
+    tasks: Tasks = {
+        name: lambda _, place=place: _measured(  # type: ignore[misc]
+            workload, checkpoints[place - 1] if place else None, checkpoints[place], metric, sampling, folder
+        )
+        for name, place in places.items()
+    }
     with threads_of_torch(sampling.threads):
-        for place, (before, path) in enumerate(zip((None, *checkpoints), checkpoints, strict=False)):
-            if on_step is not None:
-                on_step(place, len(checkpoints))
-            at = None if before is None else _at(workload, before, metric)
-            stages.append(_stage(_at(workload, path, metric), at, path, asked, sampling, layers, folder))
-        if on_step is not None:
-            on_step(len(checkpoints), len(checkpoints))
+        found = in_turn([tasks], on_step or (lambda _done, _all: None))
+    sizes = _gradients(_at(workload, checkpoints[0], metric), sampling).layer_sizes if layers else {}
+    stages = [_stage(checkpoints[place], found[name], asked, sampling.radius, sizes) for name, place in places.items()]
     return AlongTraining(
         workload=workload.name if metric is None else f"{workload.name} in the metric of {metric.source}",
         lambdas=asked,
@@ -122,18 +127,19 @@ def constants_along_training(
     )
 
 
-def _stage(
+def _measured(
     workload: Workload,
-    before: Workload | None,
+    before: Path | None,
     path: Path,
-    lambdas: tuple[float, ...],
+    metric: Metric | None,
     sampling: Sampling,
-    layers: bool,
     folder: Path | None,
-) -> Stage:
-    gradients = _gradients(workload, sampling)
+) -> Arrays:
+    """The pairs around a checkpoint, and the one with the checkpoint before it, as columns."""
+    there = _at(workload, path, metric)
+    gradients = _gradients(there, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "seed")}
-    settings = fingerprint(workload, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
+    settings = fingerprint(there, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
     around = store.load_pairs(0)
     if around is None:
@@ -141,10 +147,18 @@ def _stage(
         own = stream(sampling.seed, purpose=_POINTS)
         around = measure_center(gradients, gradients.start, inf, drawn, own)
         store.save_pairs(0, around)
-    between: PairTable | None = None
+    found = {"around": around.columns()}
     if before is not None:  # both through the frozen parts of the later one
-        between = measure_between(gradients, gradients.start, _gradients(before, sampling).start, inf)
-    told = layers_of(around, gradients.layer_sizes, lambdas, sampling.radius) if layers else ()
+        start = _gradients(_at(workload, before, metric), sampling).start
+        pair = measure_between(gradients, gradients.start, start, inf)
+        found["between"] = pair.columns()
+    return found
+
+
+def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: Mapping[str, int]) -> Stage:
+    around = PairTable.of_columns(measured["around"])
+    between = PairTable.of_columns(measured["between"]) if "between" in measured else None
+    told = layers_of(around, sizes, lambdas, radius) if sizes else ()
     return Stage(
         checkpoint=str(path),
         around=read_off(around, Kind.SAMPLE, lambdas),
@@ -160,5 +174,5 @@ def _at(workload: Workload, path: Path, metric: Metric | None) -> Workload:
 
 
 def _gradients(workload: Workload, sampling: Sampling) -> Gradients:
-    module = workload.initial(0)
-    return Gradients(workload, module, dtype=sampling.dtype, device=sampling.device, memory=sampling.memory)
+    device = local_device(sampling.device)
+    return Gradients(workload, workload.initial(0), dtype=sampling.dtype, device=device, memory=sampling.memory)

@@ -9,9 +9,11 @@ rests on the ascent itself.
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.func import grad_and_value, vmap
 
@@ -62,10 +64,18 @@ class CurvedPairs(NamedTuple):
     chosen: Samples
     curvature: Tensor
 
-    @property
-    def samples(self) -> Tensor:
-        """Index of the sample of each pair, shape (pairs,)."""
-        return self.chosen.samples
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The pairs to be kept; `of_arrays` reads them back."""
+        named = {"x": self.x, "y": self.y, "curvature": self.curvature} | self.chosen._asdict()
+        return {name: part.cpu().numpy() for name, part in named.items()}
+
+    @staticmethod
+    def of_arrays(arrays: Mapping[str, NDArray[Any]], like: Tensor) -> "CurvedPairs":
+        """The pairs that were kept, where ``like`` is."""
+        x, y, curvature, *chosen = (
+            torch.from_numpy(arrays[name]).to(like.device) for name in ("x", "y", "curvature", *Samples._fields)
+        )
+        return CurvedPairs(x, y, Samples(*chosen), curvature)
 
 
 @torch.no_grad()

@@ -6,7 +6,8 @@ Initialisations go round the processes; where there are fewer of them than proce
 so many iterates of it each. Every iterate draws its points from a stream of its own, so it does not matter who measures
 it. Where all is done, the tables are joined by a maximum over processes that hold zeros where they measured nothing:
 that is exact, so the result is the one of a single process bit by bit, on the same kind of device. The parts of a
-search (a round for one order, the curvature, the drawn pairs) go round the processes, too.
+search (first an ascent of the curvature for every round, the curvature and the drawn pairs, then a round for every
+order) and the checkpoints of a training go round the processes, too.
 
 The processes talk through gloo, whatever device the gradients are computed on: only tables that are on the CPU anyway
 are exchanged. A failing process says why and ends; torchrun then ends the others. One that is cut off ends when it has
@@ -15,7 +16,7 @@ waited a day.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -103,6 +104,36 @@ def shared(own: dict[str, Arrays]) -> dict[str, Arrays]:
     with _telling_who_waits(me):
         distributed.all_gather_object(everyones, own)
     return {name: arrays for theirs in everyones for name, arrays in theirs.items()}
+
+
+Tasks = Mapping[str, Callable[[Mapping[str, Arrays]], Arrays]]
+"""Parts of a measurement by name, each computed from the parts of earlier phases."""
+
+
+def in_turn(phases: Sequence[Tasks], tell: Callable[[int, int], None]) -> dict[str, Arrays]:
+    """All parts, each computed by one of the processes, on every one of them; each must call it.
+
+    The parts of a phase go round the processes, and those of the next go on where they end, so that none has two more
+    than another. ``tell`` is called with (finished, all) parts of this process.
+
+    Raises:
+        InputError: another process ended before.
+    """
+    me, found, before = team(), dict[str, Arrays](), 0
+    own: list[list[str]] = []
+    for tasks in phases:
+        own.append(list(tasks)[(me.rank - before) % me.size :: me.size])
+        before += len(tasks)
+    done, total = 0, sum(map(len, own))
+    tell(done, total)
+    for tasks, names in zip(phases, own, strict=True):
+        mine = {}
+        for name in names:
+            mine[name] = tasks[name](found)
+            done += 1
+            tell(done, total)
+        found |= shared(mine)
+    return found
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class Sampling:
         points: points drawn around every such iterate.
         radius: radius of the ball they are drawn in, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
-        dtype: ``float32`` or ``float64``.
+        dtype: ``float32`` or ``float64``; in ``bfloat16`` no drawn pair can be trusted, a search can.
         device: a torch device name.
         memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
             but speed.

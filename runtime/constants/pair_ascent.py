@@ -113,7 +113,7 @@ class PairAscent(NamedTuple):
             lengths = torch.cat([norm(here), norm(there)])
             factor = clip_factor(lengths, self.clip_norm)
             moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
-            certain.append(_certain(moved, lengths.sum(dim=0)))
+            certain.append(self._less_rounding(moved, lengths.sum(dim=0)))
         return torch.cat(certain)
 
     def _chunks(self, pairs: int) -> list[slice]:
@@ -159,14 +159,14 @@ class PairAscent(NamedTuple):
 
     def _at(self, state: State) -> State:
         """The pairs with their ratios and slopes."""
-        x, y, inputs = state["x"], state["y"], state.get("inputs")
-        gradients, chosen = self.gradients, None
+        gradients, chosen, inputs = self.gradients, None, state.get("inputs")
+        x, y = (gradients.representable(state[name]) for name in "xy")
         if inputs is not None:
             gradients, chosen = gradients.on(inputs, state["targets"]), torch.arange(len(x), device=x.device)
         changes = Changes(gradients, chosen, self.clip_norm)
         change, scale = changes.between(x, y)
         moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-        ratio = (_certain(moved, scale) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
+        ratio = (self._less_rounding(moved, scale) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
         along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         apart = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         slopes = {"slope_x": changes.pulled(x, along) - apart, "slope_y": apart - changes.pulled(y, along)}
@@ -178,7 +178,21 @@ class PairAscent(NamedTuple):
             ]
             slopes["slope_input"] = torch.cat(parts)
         found = {name: slope.nan_to_num(0.0, 0.0, 0.0) for name, slope in slopes.items()}
-        return state | found | {"moved": moved, "floor": _floor(scale), "distance": distance, "ratio": ratio}
+        return (
+            state
+            | found
+            | {"x": x, "y": y, "moved": moved, "floor": self._floor(scale), "distance": distance, "ratio": ratio}
+        )
+
+    def _floor(self, scale: Tensor) -> Tensor:
+        """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
+        return FLOOR_ULPS * torch.finfo(self.gradients.computed).eps * scale
+
+    def _less_rounding(self, moved: Tensor, scale: Tensor) -> Tensor:
+        """Change of a gradient less its rounding error; 0 where that may dominate it, or be all in bfloat16."""
+        floor = self._floor(scale)
+        most = 1.0 if self.gradients.computed is torch.bfloat16 else TRUSTED_ERROR
+        return torch.where(floor <= most * moved, moved - floor, 0.0)
 
     def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
         """The change of one sample's gradient along a vector, to be differentiated in the input: forward, then back."""
@@ -225,14 +239,3 @@ def _rows(state: State, part: slice) -> State:
 def _unit(vectors: Tensor) -> Tensor:
     found: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
     return found.nan_to_num(0.0, 0.0, 0.0)
-
-
-def _floor(scale: Tensor) -> Tensor:
-    """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
-    return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
-
-
-def _certain(moved: Tensor, scale: Tensor) -> Tensor:
-    """Change of a gradient less its rounding error; 0 where rounding may dominate it."""
-    floor = _floor(scale)
-    return torch.where(floor <= TRUSTED_ERROR * moved, moved - floor, 0.0)

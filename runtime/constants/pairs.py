@@ -23,7 +23,7 @@ SMALLEST_RADIUS: Final = 1e-3
 """The smallest radius of a log-uniform draw, as a share of the radius of the ball."""
 
 FLOOR_ULPS: Final = 32.0
-"""Rounding error assumed of a gradient, in units of the dtype's eps times the largest per-sample norm."""
+"""Rounding error assumed of a gradient, in units of the eps of its passes times the largest per-sample norm."""
 
 _Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
 """Distances, differences, floors and blocks of some pairs, as `_around` has them."""
@@ -141,10 +141,11 @@ def _table(rows: list[_Rows]) -> PairTable:
 
 def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> _Rows:
     """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points)."""
+    center, around = gradients.representable(center), gradients.representable(around)
     apart = torch.linalg.vector_norm(around - center, dim=1)
     way = _in_full if gradients.factored is None else around_factored
     norms, found, off = way(gradients, center, around, clip_norm)
-    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
+    floors = FLOOR_ULPS * torch.finfo(gradients.computed).eps * norms + off
     return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
 
 

@@ -167,7 +167,7 @@ class HolderEstimate(Displayed):
     @property
     def remedy(self) -> str:
         """Remedy for a measurement of which no pair is left."""
-        way = "float64 or with a larger radius" if self.dtype == "float32" else "a larger radius"
+        way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
         return f"measure with {way}; a loss that is linear in the parameters has nothing to measure"
 
     def to_json(self) -> str:

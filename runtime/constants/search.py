@@ -13,6 +13,7 @@ Source: ours.
 """
 
 from dataclasses import dataclass, fields
+from functools import reduce
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -158,6 +159,7 @@ def search_one(
     around: Tensor | None = None,
     also: CurvedPairs | None = None,
     free: InputSet | None = None,
+    exact: Gradients | None = None,
     starts: int = 256,
     iterations: int = 60,
     seed: int = 0,
@@ -175,6 +177,7 @@ def search_one(
         around: shape (points, dimension), for example iterates: every second start is at one of them.
         also: pairs of single samples that ascend, too.
         free: set of the inputs that are searched, with every label of the data; None for the samples themselves.
+        exact: the same in float64, for the last ascent and all that is said, where ``gradients`` are of bfloat16.
         starts: drawn pairs that ascend, side by side as far as the memory budget has room.
         iterations: steps of the last and longest ascent.
         seed: of the starts.
@@ -192,17 +195,40 @@ def search_one(
     ascent = PairAscent(gradients, lam, center, diameter, clip_norm, None if batch else free)
     rows = None if batch else Samples.drawn(gradients, samples, free, stream(seed, purpose=_FREE + part))
     state = ascent.begun(*_drawn(starts, center, diameter, at, generator), rows)
-    started = float(state["ratio"].max())
-    if also is not None and len(also.x):
-        for apart in APART:
-            middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
-            x, y = (project(middle + sign * away, center, diameter) for sign in (1, -1))
-            state = joined_with(state, ascent.begun(x, y, also.chosen))
+    first = best_rows(state, 1) | {"ratio": state["ratio"].amax()[None]}
+    also = also if also is not None and len(also.x) else None
+    if also is not None and exact is None:
+        state = joined_with(state, _stretched(ascent, also))
     for level in range(1, _QUARTERS + 1):
+        if level == _QUARTERS and exact is not None:
+            ascent, last = ascent._replace(gradients=exact, center=exact.start), state
+            state, first = (_again(ascent, some) for some in (last, first))
+            if also is not None:
+                state = joined_with(state, promising_rows(_stretched(ascent, also), len(state["ratio"])))
+            state = joined_with(state, first)
         state = ascent.climbed(state, -(-iterations * level // _QUARTERS))
         if level < _QUARTERS:
             state = promising_rows(ascent.with_worst_samples(state), -(-len(state["ratio"]) // 4))
-    return _found(best_rows(state, max(1, _HELD // gradients.dimension)), started, free)
+    return _found(best_rows(state, max(1, _HELD // gradients.dimension)), float(first["ratio"].max()), free)
+
+
+def _stretched(ascent: PairAscent, also: CurvedPairs) -> State:
+    """Pairs along curved directions, as far apart as they come and farther."""
+    found = []
+    for apart in APART:
+        middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
+        x, y = (project((middle + sign * away).to(ascent.center), ascent.center, ascent.diameter) for sign in (1, -1))
+        found.append(ascent.begun(x, y, also.chosen.of(ascent.gradients, ascent.free)))
+    return reduce(joined_with, found)
+
+
+def _again(ascent: PairAscent, state: State) -> State:
+    """The same pairs, computed anew by other gradients."""
+    x, y = (project(state[name].to(ascent.center), ascent.center, ascent.diameter) for name in "xy")
+    if "samples" not in state:
+        return ascent.begun(x, y, None)
+    chosen = Samples(*(state[name] for name in Samples._fields))
+    return ascent.begun(x, y, chosen.of(ascent.gradients, ascent.free))
 
 
 def _found(state: State, started: float, free: InputSet | None) -> Found:

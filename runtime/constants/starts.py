@@ -27,6 +27,13 @@ class Samples(NamedTuple):
         """Some of them."""
         return Samples(*(part[rows] for part in self))
 
+    def of(self, gradients: Gradients, free: InputSet | None) -> "Samples":
+        """The same for these gradients, of another dtype perhaps: those of the data, or inputs that are free."""
+        inputs, targets = gradients.rows()
+        if free is None:
+            return Samples(inputs[self.samples], targets[self.samples], self.samples)
+        return Samples(self.inputs.to(inputs.dtype), self.targets.to(targets.dtype), self.samples)
+
     @staticmethod
     def joined(parts: list["Samples"]) -> "Samples":
         """All of several lots."""

@@ -25,7 +25,7 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
-from lastiterate.runtime.constants.distributed import local_device, shared, team
+from lastiterate.runtime.constants.distributed import Tasks, in_turn, local_device
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
 from lastiterate.runtime.constants.input_sets import InputSet
@@ -104,10 +104,12 @@ def worst_case_constants(
     not. Where a set of inputs is given, the input ascends, too, and every label of the data is tried. The effort is
     the number of rounds of the search: each costs as much as the first, and what is found never gets less. The order
     is the Rényi order of the bound from certified constants. The extrapolation draws so many points in the ball of the
-    radius around an iterate, more where few iterates are kept. Finished parts (a round of the search for one order,
-    the curvature, the drawn pairs) are kept in ``folder`` and looked for there; ``on_step`` is called with (finished,
-    all) parts of this process: those that torchrun started share them, and all return the same. All else is as in
-    `lastiterate.runtime.constants.holder.Sampling`; the seed is of one initialisation.
+    radius around an iterate, more where few iterates are kept. Finished parts (the ascents of curvature, a round of
+    the search for one order, the curvature, the drawn pairs) are kept in ``folder`` and looked for there; ``on_step``
+    is called with (finished, all) parts of this process: those that torchrun started share them, and all return the
+    same. With dtype ``bfloat16`` the training, the ascents of curvature and all but the last ascents of pairs are in
+    that, and all that is said is of float64. All else is as in `lastiterate.runtime.constants.holder.Sampling`; the
+    seed is of one initialisation.
 
     Raises:
         InputError: as `estimate_holder`, or there is no such kind, or a set of inputs where it cannot be.
@@ -123,12 +125,15 @@ def worst_case_constants(
             f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
         )
     spread(run.steps, centers)  # refused before anything is kept
-    gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=local_device(device), memory=memory)
+    place = {"device": local_device(device), "memory": memory}
+    gradients = Gradients(workload, workload.initial(seed), dtype=dtype, **place)
+    rough, dtype = dtype == "bfloat16", "float64" if dtype == "bfloat16" else dtype
+    exact = Gradients(workload, workload.initial(seed), dtype=dtype, **place) if rough else gradients
     settings = {
         "format": 6,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "inputs": str(inputs),
-        "dtype": dtype,
+        "dtype": "bfloat16" if rough else dtype,
         "run": asdict(run),
     }
     store = Store(folder, fingerprint(workload, gradients) | settings)
@@ -143,12 +148,11 @@ def worst_case_constants(
     @cache
     def near() -> Gradients:
         """The data, or the nearest inputs of the set that is searched."""
-        rows, targets = gradients.rows()
-        return gradients if inputs is None else gradients.on(rows.through(inputs.projected, gradients.memory), targets)
+        rows, targets = exact.rows()
+        return exact if inputs is None else exact.on(rows.through(inputs.projected, exact.memory), targets)
 
-    @cache
-    def most_curved(part: int) -> CurvedPairs:
-        return curved_pairs(
+    def most_curved(part: int) -> Arrays:
+        found = curved_pairs(
             gradients,
             gradients.start,
             diameter=diameter,
@@ -160,8 +164,9 @@ def worst_case_constants(
             seed=seed,
             part=part,
         )
+        return found.arrays()
 
-    def search(lam: float, part: int) -> Arrays:
+    def search(lam: float, part: int, earlier: Mapping[str, Arrays]) -> Arrays:
         found = search_one(
             gradients,
             gradients.start,
@@ -170,8 +175,9 @@ def worst_case_constants(
             clip_norm=run.clip_norm if kind in CLIPPED else inf,
             batch=batch,
             around=iterates(),
-            also=None if batch else most_curved(part),
+            also=None if batch else CurvedPairs.of_arrays(earlier[f"curved-{part}"], gradients.start),
             free=inputs,
+            exact=exact if rough else None,
             starts=min(_MEAN_STARTS if batch else _STARTS, max(1, room)),
             iterations=min(_ITERATIONS, steps),
             seed=seed,
@@ -192,8 +198,8 @@ def worst_case_constants(
         at_most = max(_SEEN // (len(chosen) * points), -(-_IN_A_BLOCK * _BLOCKS // points))
         places = torch.linspace(0, len(iterates()) - 1, min(at_most, len(iterates()))).round().long()
         table = measure_pairs(
-            Gradients(some, some.initial(seed), dtype=dtype, device=local_device(device), memory=memory, tried=False),
-            iterates()[places],
+            Gradients(some, some.initial(seed), dtype=dtype, tried=False, **place),
+            iterates()[places].to(exact.start),
             run.clip_norm,
             Around(
                 points if large else max(points, -(-_IN_A_BLOCK * _BLOCKS // len(places))), radius, Draw.LOG_UNIFORM
@@ -204,14 +210,25 @@ def worst_case_constants(
             str(k): v for k, v in table.differences.items()
         }
 
-    tasks: dict[str, Callable[[], Arrays]] = {
-        _name(lam, part): partial(search, lam, part) for lam in asked for part in rounds
-    } | {
-        "curvature": lambda: {"value": np.array(nan) if large else _curvature(near(), iterates(), seed)},
+    first: dict[str, Callable[[], Arrays]] = (
+        {} if batch else {f"curved-{part}": partial(most_curved, part) for part in rounds}
+    )
+    first |= {
+        "curvature": lambda: {
+            "value": np.array(nan) if large else _curvature(near(), iterates().to(exact.start), seed)
+        },
         "pairs": drawn,
     }
+    then = {_name(lam, part): partial(search, lam, part) for lam in asked for part in rounds}
+    phases: list[Tasks] = [
+        {name: lambda _, name=name, task=task: store.part(name, task) for name, task in first.items()},
+        {
+            name: lambda earlier, name=name, task=task: store.part(name, partial(task, earlier))
+            for name, task in then.items()
+        },
+    ]
     with threads_of_torch(threads):
-        parts = _computed(tasks, store, on_step or (lambda _done, _parts: None))
+        parts = in_turn(phases, on_step or (lambda _done, _parts: None))
     found = [Found.joined([Found(**parts[_name(lam, part)]) for part in rounds]) for lam in asked]
     kept = parts["pairs"]
     table = PairTable(kept["distances"], {one: kept[one] for one in Kind}, kept["floors"])
@@ -244,19 +261,6 @@ def worst_case_constants(
 
 def _name(lam: float, part: int) -> str:
     return f"search-{lam!r}-{part}"
-
-
-def _computed(
-    tasks: Mapping[str, Callable[[], Arrays]], store: Store, tell: Callable[[int, int], None]
-) -> dict[str, Arrays]:
-    """All parts, each found or else computed and kept, by one of the processes."""
-    me, mine = team(), dict[str, Arrays]()
-    own = list(tasks)[me.rank :: me.size]
-    tell(0, len(own))
-    for name in own:
-        mine[name] = store.part(name, tasks[name])
-        tell(len(mine), len(own))
-    return shared(mine)
 
 
 def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:

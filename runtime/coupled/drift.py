@@ -17,11 +17,14 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.runtime.attacks.attack import Initialisation
+from lastiterate.runtime.attacks.initialisation import crafted_workload
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Draw
 from lastiterate.runtime.coupled.intervals import DriftInterval, drift_interval, wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.coupled.runs import CoupledRuns, coupled_runs, tracked_distance
 from lastiterate.runtime.pair_table import Kind
+from lastiterate.runtime.training.adjacent import check_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 _MATCHED: Final = 1000
@@ -98,14 +101,17 @@ def measure_drift(
     device: str = "cpu",
     memory: int | None = None,
     seed: int = 0,
+    initialisation: Initialisation | str = Initialisation.DRAWN,
     folder: Path | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Drift:
     """Run coupled pairs and compare them with every tracked distance that is known.
 
     The assumption is what is assumed of the losses, ``points`` are the points around every iterate at which constants
-    are measured (0 measures none), and the level is the confidence of the interval. All other arguments are as for
-    `coupled_runs`; measurements are kept in ``folder``, too.
+    are measured (0 measures none), and the level is the confidence of the interval. The initialisation is drawn, or
+    crafted so that the sample still matters: all others are fitted there, and it is not
+    (`lastiterate.runtime.attacks.initialisation`); tracked distances hold for every start. All other arguments are as
+    for `coupled_runs`; measurements are kept in ``folder``, too.
 
     Raises:
         InputError: as `coupled_runs`, `drift_interval` and `tracked_distance`, or ``points`` is negative.
@@ -114,6 +120,13 @@ def measure_drift(
     described_run("measure_drift", run)
     described_assumption(assumption)
     count("points", points, least=0)
+    if initialisation not in tuple(Initialisation):
+        raise InputError(
+            f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."
+        )
+    if initialisation == Initialisation.CRAFTED:
+        check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
+        workload = crafted_workload(workload, run, replaced, seed, dtype=dtype, device=device, memory=memory)
     known: list[tuple[str, Rests, Assumption, str]] = []
     if assumption != Clipped():
         known.append(("the file", Rests.ASSUMED, assumption, assumption.statement))

@@ -25,7 +25,7 @@ from lastiterate.numeric.store import Store
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.adjacent import adjacent_runs, check_sample, in_blocks, real_sample
+from lastiterate.runtime.training.adjacent import Differing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 COUPLED = 2**41
@@ -42,6 +42,8 @@ class CoupledRuns:
         distances: |W_t - W'_t|, shape (steps + 1, pairs), lengths.
         last: last iterates of the runs on the data, shape (pairs, dimension).
         last_adjacent: those of the runs on the adjacent data, the same shape.
+        pull: change of the clipped gradient at the start where the sample differs, as a share of the greatest that
+            clipping leaves; in [0, 1]. Where it is near 0 the sample is fitted there, and little can be seen of it.
     """
 
     run: NoisySGD
@@ -49,6 +51,7 @@ class CoupledRuns:
     distances: Array
     last: Array
     last_adjacent: Array
+    pull: float
 
     @property
     def greatest(self) -> Array:
@@ -172,4 +175,10 @@ def coupled_runs(
     found = in_blocks(gradients, run, pairs, block, store, on_step)
     distances = np.concatenate([part["distances"] for part in found], axis=1)
     last, adjacent = (np.concatenate([part[name] for part in found]) for name in ("last", "last_adjacent"))
-    return CoupledRuns(run, replaced, distances, last, adjacent)
+    return CoupledRuns(run, replaced, distances, last, adjacent, _pull(gradients, run, differing))
+
+
+def _pull(gradients: Gradients, run: NoisySGD, differing: Differing) -> float:
+    here = differing.here(gradients.start[None])
+    change, most = (here, 1) if differing.there is None else (here - differing.there(gradients.start[None]), 2)
+    return float(torch.linalg.vector_norm(change)) / (most * run.clip_norm)

@@ -148,6 +148,10 @@ def adjacent_runs(
     Raises:
         InputError: the parameters stop being finite.
     """
+    if gradients.computed is torch.bfloat16:
+        raise InputError(
+            "Runs are compared in float32 or float64, got dtype=bfloat16, which rounds more than they differ."
+        )
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
     runs = pairs if coupled else 2 * pairs

@@ -50,6 +50,11 @@ class Rows:
         if len(values) * self.bytes_of_a_row <= memory:
             self.values, self._change, self.bytes_of_a_row = self[:], None, 0
 
+    @staticmethod
+    def of(values: "Tensor | Rows") -> "Rows":
+        """Rows that are placed already."""
+        return values if isinstance(values, Rows) else Rows(values, values.device, values.dtype)
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -52,14 +52,15 @@ def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> 
     if not digests or (wanted is not None and len(digests) < wanted):
         needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
         raise InputError(f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer.")
-    folder, used, filled = cache_folder("samples"), Counter[bytes](), bytearray(len(digests))
+    folder, used, filled, same = cache_folder("samples"), Counter[bytes](), bytearray(len(digests)), True
     with writing("The samples of a loader need", f"folder={folder}", "make room there, or set LASTITERATE_CACHE_DIR"):
         folder.mkdir(parents=True, exist_ok=True)
         files = [tempfile.TemporaryFile(dir=folder) for _ in _NAMES]  # noqa: SIM115
         for row in islice(stream.rows(), wanted):
             digest = _digest(row)
             place = bisect_left(digests, digest) + used[digest]
-            if place >= len(digests) or digests[place] != digest or filled[place]:
+            same = digests[place : place + 1] == [digest] and not filled[place]
+            if not same:
                 break
             filled[place] = 1
             if digests[place + 1 : place + 2] == [digest]:
@@ -69,7 +70,7 @@ def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> 
                 file.write(part)
         for file in files:
             file.flush()
-    if not all(filled):
+    if not (same and all(filled)):
         raise InputError(
             f"A loader needs to yield the same samples in every pass, got others in the second after {sum(filled)} of "
             f"{len(digests)}; take out random transforms, drawing with replacement and drop_last."

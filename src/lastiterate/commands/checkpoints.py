@@ -50,7 +50,8 @@ def command(
     A checkpoint is a file of weights, as torch or safetensors saves them; a folder stands for those in it, by number.
     Around each, points are drawn in the same directions; and from each to the next the change of the gradients is
     divided by how far the training went. All constants are of per-sample gradients and lower estimates; with --metric
-    lengths are weighted, a coordinate at a time, and gradients by the dual norm, as an Adam sees them.
+    lengths are weighted, a coordinate at a time, and gradients by the dual norm, as an Adam sees them. Under torchrun
+    several processes share the checkpoints.
 
     \b
     Examples:
@@ -61,6 +62,7 @@ def command(
     require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.along_training import checkpoints_in, constants_along_training
+    from lastiterate.runtime.constants.distributed import process_group
     from lastiterate.runtime.constants.holder import Sampling
     from lastiterate.runtime.workloads.loading import load_workload
     from lastiterate.runtime.workloads.metric import read_metric
@@ -69,14 +71,17 @@ def command(
     if plot is not None and plot.suffix != ".png":
         raise InputError(f"A picture is a PNG, got plot={plot}; name it {plot.stem}.png.")
     sampling, found = Sampling(**options), checkpoints_in(checkpoints)
-    chosen = load_workload(workload, data)
-    chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
-    weights = None if metric is None else read_metric(metric, chosen)
     folder = resume or cache_folder("checkpoints")
-    with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
-        along = constants_along_training(
-            chosen, found, (order,), sampling, layers=layers, metric=weights, folder=folder, on_step=told
-        )
+    with process_group() as me:
+        chosen = load_workload(workload, data)
+        chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
+        weights = None if metric is None else read_metric(metric, chosen)
+        with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
+            along = constants_along_training(
+                chosen, found, (order,), sampling, layers=layers, metric=weights, folder=folder, on_step=told
+            )
+    if me.rank:
+        return
     files: tuple[Path, ...] = ()
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure

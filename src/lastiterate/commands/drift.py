@@ -19,8 +19,11 @@ Examples:
   lastiterate drift run.toml --workload builtin:iris-mlp-tanh
   lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200 --plot drift.png
   lastiterate drift run.toml --workload my_models:factory --replaced 7 --json
+  lastiterate drift run.toml --workload my_models:factory --checkpoint net.pt --initialisation crafted
 """
 _ROWS = 9
+_LITTLE = 0.1
+"""Share of the clip norm that a sample should pull with."""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -29,6 +32,13 @@ _ROWS = 9
 @from_checkpoint
 @click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
 @click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
+@click.option(
+    "--initialisation",
+    type=click.Choice(["drawn", "crafted"]),
+    default="drawn",
+    show_default=True,
+    help="Start of the runs: drawn, or crafted so that the sample still matters there.",
+)
 @click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
@@ -91,6 +101,7 @@ def _as_dict(name: str, found: "Drift") -> dict[str, object]:
         "workload": name,
         "pairs": found.coupled.distances.shape[1],
         "replaced": found.coupled.replaced,
+        "pull": found.coupled.pull,
         "greatest": found.coupled.greatest.tolist(),
         "tracked": [
             {"name": one.name, "kind": str(one.rests), "statement": one.statement, "excess": one.excess}
@@ -124,6 +135,12 @@ def _print(name: str, found: "Drift") -> None:
     for one in found.tracked:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         console.print(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
+    pull = found.coupled.pull
+    little = " Next to nothing is seen of it: --initialisation crafted." if pull < _LITTLE else ""
+    console.print(
+        f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
+        f"the most that clipping leaves.{little}"
+    )
     limits = found.interval
     console.print(
         f"Laws of the last iterates, all with {limits.level:g} confidence: W_2 is {limits.low:.4g} to "

@@ -19,7 +19,12 @@ def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where and how gradients are computed, the same for every command that trains."""
     options = (
         click.option("--device", default="cpu", show_default=True, help="Device: cpu, cuda or mps."),
-        click.option("--dtype", default="float64", show_default=True, help="Precision: float64 or float32."),
+        click.option(
+            "--dtype",
+            default="float64",
+            show_default=True,
+            help="Precision: float64, float32, or bfloat16 to search in.",
+        ),
         click.option("--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."),
         click.option("--threads", default=1, show_default=True, help="Threads on the CPU."),
         click.option("--seed", default=0, show_default=True, help="Seed of everything random."),

@@ -205,6 +205,7 @@ class _Drift(TypedDict):
     workload: str
     pairs: int
     replaced: int
+    pull: float
     greatest: list[float]
     tracked: list[_Tracked]
     wasserstein: _Wasserstein

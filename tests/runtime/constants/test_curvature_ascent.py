@@ -32,7 +32,7 @@ def test_the_end_of_the_ball_is_reached_where_the_curvature_grows() -> None:
     center = torch.zeros(2, dtype=torch.float64)
     found = curved_pairs(gradients, center, diameter=1.0, screened=64, starts=8)
     best = int(found.curvature.argmax())
-    assert found.samples[best] == 1
+    assert found.chosen.samples[best] == 1
     assert 0.99 * 0.25 * 1.2**4 <= float(found.curvature[best]) <= 0.25 * 1.2**4 * (1 + 1e-12)
 
 
@@ -49,7 +49,7 @@ def test_pairs_are_in_the_ball_and_change_as_much_as_they_say() -> None:
     found = curved_pairs(gradients, gradients.start, diameter=0.7, screened=100, starts=6, iterations=10)
     for ends in (found.x, found.y):
         assert float(torch.linalg.vector_norm(ends - gradients.start, dim=1).max()) <= 0.35 * (1 + 1e-12)
-    change, _ = Changes(gradients, found.samples, float("inf")).between(found.x, found.y)
+    change, _ = Changes(gradients, found.chosen.samples, float("inf")).between(found.x, found.y)
     ratio = torch.linalg.vector_norm(change, dim=1) / torch.linalg.vector_norm(found.x - found.y, dim=1)
     assert bool((ratio >= 0.99 * found.curvature).all())
 
@@ -60,7 +60,7 @@ def test_the_memory_changes_nothing() -> None:
         curved_pairs(g, g.start, diameter=1.0, around=g.start[None], screened=60, starts=5, iterations=6)
         for g in (gradients_of(workload, memory=2**21), gradients_of(workload, memory=2**28))
     )
-    assert torch.equal(small.samples, large.samples)
+    assert torch.equal(small.chosen.samples, large.chosen.samples)
     torch.testing.assert_close(small.x, large.x, rtol=1e-9, atol=1e-12)
 
 

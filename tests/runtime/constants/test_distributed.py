@@ -3,23 +3,28 @@
 import os
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import known
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import TORCH, python
+from torch import nn
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import Store
-from lastiterate.runtime.constants import distributed, holder, worst_case_constants
-from lastiterate.runtime.constants.distributed import Team, joined, local_device, process_group, team
+from lastiterate.runtime.constants import distributed, holder
+from lastiterate.runtime.constants.distributed import Team, in_turn, joined, local_device, process_group, team
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.workloads.workload import Workload
 
 SOURCE = str(Path(lastiterate.__file__).parents[1])
 THEIRS = """
@@ -38,15 +43,31 @@ def broken():
         raise ValueError("only here")
     return network()
 
+def killed():
+    if os.environ["RANK"] == "1":
+        os.kill(os.getpid(), 9)
+    return network()
+
 def broken_everywhere():
     raise ValueError("everywhere")
 """
 ARGUMENTS = ["--inits", "1", "--points", "3", "--steps", "6", "--layers", "--draw", "uniform", "--json"]
 
 
-def torchrun(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def torchrun(
+    folder: Path, *arguments: str, processes: int = 2, command: str = "estimate"
+) -> subprocess.CompletedProcess[str]:
     (folder / "theirs.py").write_text(THEIRS)
-    words = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "lastiterate", "estimate"]
+    words = [
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        str(processes),
+        "--standalone",
+        "-m",
+        "lastiterate",
+        command,
+    ]
     given = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     return python(*words, *arguments, cwd=folder, env=given, libraries=TORCH)
 
@@ -170,25 +191,73 @@ def test_one_that_waits_for_one_that_ended_says_so(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")
-def test_two_processes_search_what_one_searches(tmp_path: Path) -> None:
-    arguments = ["--inits", "1", "--steps", "3", "--lambda", "0.5", "--lambda", "1", "--json"]
-    both = torchrun(tmp_path, "theirs:network", *arguments, "--resume", "kept")
+@pytest.mark.parametrize("processes", [pytest.param(2, marks=pytest.mark.nightly), 3])
+def test_several_processes_search_what_one_searches_and_go_on_with_what_is_kept(processes: int, tmp_path: Path) -> None:
+    arguments = ["--inits", "1", "--steps", "3", "--lambda", "0.5", "--lambda", "1", "--inputs", "ball:3", "--json"]
+    several = torchrun(tmp_path, "theirs:network", *arguments, "--resume", "kept", processes=processes)
+    assert several.returncode == 0, several.stderr
+    given = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
+    words = ["-m", "lastiterate", "estimate", "theirs:network", *arguments]
+    alone = python(*words, "--resume", "alone", cwd=tmp_path, env=given, libraries=TORCH)
+    assert alone.returncode == 0, alone.stderr
+    assert several.stdout == alone.stdout
+    kept, expected = (sorted((tmp_path / name).rglob("*.npz")) for name in ("kept", "alone"))
+    assert [path.name for path in kept] == [path.name for path in expected]
+    assert {"curved-0.npz", "search-0.5-0.npz", "search-1.0-0.npz", "curvature.npz", "pairs.npz"} == {
+        path.name for path in kept
+    }
+    for mine, theirs in zip(kept, expected, strict=True):
+        with np.load(mine) as found, np.load(theirs) as wanted:
+            assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files), mine.name
+    for path in kept[::2]:
+        path.unlink()
+    again = python(*words, "--resume", "kept", cwd=tmp_path, env=given, libraries=TORCH)
+    assert again.stdout == alone.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")
+def test_checkpoints_go_round_the_processes_too(tmp_path: Path) -> None:
+    work = Workload(
+        "net", lambda: nn.Linear(2, 1), lambda out, y: (out.tanh() - y).square().sum(), *2 * [torch.ones(6, 2)]
+    )
+    files = [str(tmp_path / f"{k}.pt") for k in range(3)]
+    for k, file in enumerate(files):
+        torch.save(work.initial(k).state_dict(), file)
+    words = ["theirs:network", *files, "--points", "3", "--layers", "--json"]
+    both = torchrun(tmp_path, *words, "--resume", "kept", command="checkpoints")
     assert both.returncode == 0, both.stderr
     given = os.environ | {"PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1"}
-    words = ["estimate", "theirs:network", *arguments, "--resume", "alone"]
-    alone = python("-m", "lastiterate", *words, cwd=tmp_path, env=given, libraries=TORCH)
+    alone = python(
+        "-m", "lastiterate", "checkpoints", *words, "--resume", "alone", cwd=tmp_path, env=given, libraries=TORCH
+    )
     assert alone.returncode == 0, alone.stderr
     assert both.stdout == alone.stdout
-    kept, expected = (sorted(path.name for path in (tmp_path / name).rglob("*.npz")) for name in ("kept", "alone"))
-    assert kept == expected
-    assert {"search-0.5-0.npz", "search-1.0-0.npz", "curvature.npz", "pairs.npz"} == set(kept)
 
 
-def test_the_parts_of_a_search_go_round_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = dict.fromkeys("abcde", lambda: {"of": np.ones(1)})
-    monkeypatch.setattr(worst_case_constants, "shared", lambda own: own)
-    shares = []
-    for me in (Team(0, 2), Team(1, 2)):
-        monkeypatch.setattr(worst_case_constants, "team", lambda me=me: me)
-        shares.append(list(worst_case_constants._computed(tasks, Store(None, {}), lambda *_: None)))
-    assert shares == [["a", "c", "e"], ["b", "d"]]
+def test_parts_go_round_and_later_phases_see_earlier_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, str, tuple[str, ...]]] = []
+    every: dict[str, dict[str, np.ndarray]] = {name: {"of": np.ones(1)} for name in "abcdefg"}
+
+    def task(rank: int, name: str) -> Callable[[Mapping[str, Any]], dict[str, np.ndarray]]:
+        return lambda found: seen.append((rank, name, tuple(sorted(found)))) or every[name]
+
+    for rank in range(3):
+        told: list[tuple[int, int]] = []
+        monkeypatch.setattr(distributed, "team", lambda rank=rank: Team(rank, 3))
+        monkeypatch.setattr(
+            distributed, "shared", lambda own: {n: every[n] for n in ("abcd" if max(own) < "e" else "efg")}
+        )
+        phases = [{name: task(rank, name) for name in names} for names in ("abcd", "efg")]
+        assert in_turn(phases, lambda *now, told=told: told.append(now)) == every
+        assert told[-1][0] == told[-1][1] == len(told) - 1
+    assert sorted(name for _, name, _ in seen) == list("abcdefg")
+    assert {found for _, name, found in seen if name in "abcd"} == {()}
+    assert {found for _, name, found in seen if name in "efg"} == {tuple("abcd")}
+    assert sorted(Counter(rank for rank, _, _ in seen).values()) == [2, 2, 3]
+
+
+def test_one_that_is_killed_ends_the_others(tmp_path: Path) -> None:
+    ended = torchrun(tmp_path, "theirs:killed", *ARGUMENTS, "--resume", "kept", processes=3)
+    assert ended.returncode != 0
+    assert ended.stdout == ""
+    assert "Traceback" not in ended.stderr.partition("ChildFailedError")[0]

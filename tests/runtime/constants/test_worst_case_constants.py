@@ -115,12 +115,13 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "curvature_along", interrupted)
+        patch.setattr(module, "search_one", interrupted)
         with pytest.raises(KeyboardInterrupt):
             worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)
-    assert told == [(0, 4), (1, 4), (2, 4)]
+    assert told == [(0, 5), (1, 5), (2, 5), (3, 5)]
     with monkeypatch.context() as patch:
-        patch.setattr(module, "search_one", interrupted)
+        for name in ("curved_pairs", "curvature_along", "measure_pairs"):
+            patch.setattr(module, name, interrupted)
         assert worst_case_constants(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
         patch.setattr(module, "train", interrupted)
         assert worst_case_constants(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import known
 import pytest
+import torch
+from torch import nn
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
@@ -156,6 +158,32 @@ def test_mistakes_are_one_sentence(arguments: list[str], said: str, capsys: pyte
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_a_fitted_sample_pulls_again_from_a_crafted_start() -> None:
+    """At its optimum a network has no gradient left; where all but one are fitted, that one pulls."""
+    rows = torch.randn(9, 6, generator=torch.Generator().manual_seed(0))
+    work = Workload(
+        "fit", lambda: nn.Linear(6, 1), lambda out, y: (out[:, 0] - y).square().sum(), rows, rows.sum(dim=1)
+    )
+    fitted = {"weight": torch.ones(1, 6), "bias": torch.zeros(1)}
+
+    def trained() -> nn.Module:
+        module = nn.Linear(6, 1)
+        module.load_state_dict(fitted)
+        return module
+
+    work = replace(work, module=trained)
+    run = NoisySGD(5, 0.1, 0.01, 0.5, dataset_size=8, diameter=1.0)
+    drawn, crafted = (
+        measure_drift(work, run, Clipped(), pairs=8, points=2, initialisation=how) for how in ("drawn", "crafted")
+    )
+    assert drawn.coupled.pull < 1e-3
+    assert crafted.coupled.pull > 0.4
+    assert crafted.coupled.greatest[-1] > 2 * drawn.coupled.greatest[-1]
+    assert not crafted.refuted
+    with pytest.raises(InputError, match="drawn or crafted, got initialisation='best'"):
+        measure_drift(work, run, Clipped(), pairs=8, initialisation="best")
 
 
 def test_points_are_counted() -> None:

@@ -14,7 +14,7 @@ RUN = NoisySGD(1, 0.1, 1.0, 1.0, 2)
 
 def coupled(left: np.ndarray, right: np.ndarray) -> CoupledRuns:
     lengths = np.linalg.norm(left - right, axis=1)
-    return CoupledRuns(RUN, 0, np.stack([np.zeros(len(left)), lengths]), left, right)
+    return CoupledRuns(RUN, 0, np.stack([np.zeros(len(left)), lengths]), left, right, 1.0)
 
 
 def test_a_shift_is_pinned_from_both_sides() -> None:
