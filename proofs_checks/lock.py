@@ -78,7 +78,8 @@ def _entry(key: str, entry: object) -> Expected:
             f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    return Expected(verdict, grade, *(entry[name] for name in _COUNTS), says=entry.get("says", ""))
+    counts: dict[str, int] = {name: entry[name] for name in _COUNTS}
+    return Expected(verdict, grade, says=entry.get("says", ""), **counts)
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:

@@ -194,7 +194,7 @@ def test_print_shows_what_is_open_and_no_controls(page):
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         assert not page.find_element(By.ID, "filters").is_displayed()
-        assert page.find_element(By.CSS_SELECTOR, "[open] .counterexample").is_displayed()
+        assert page.find_element(By.CSS_SELECTOR, "[open] .numbers").is_displayed()
         assert page.execute_script("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     finally:
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
