@@ -86,7 +86,7 @@ def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int
 
 
 def _batches(run: NoisySGD, window: tuple[int, int]) -> dict[int, int]:
-    """How many steps of a window have batches of each size."""
+    """Number of steps of a window for each size of its batches."""
     start, length = window
     if not isinstance(run.batch_size, tuple):
         return {run.batch: length}
