@@ -45,7 +45,9 @@ class Paths:
             return node
         law, others = Fraction(self.run.batch, self.run.dataset_size), self.run.dataset_size - 1
         sized = None if program is None else program.assumption
-        low, high = (sized.low, sized.high) if isinstance(sized, Sized) else (0 if law < 1 else others, others)
+        low, high = 0 if law < 1 else others, others
+        if isinstance(sized, Sized) and isinstance(sized.low, int) and isinstance(sized.high, int):
+            low, high = sized.low, sized.high  # of a schedule there is no certificate
         tail = exact(tail_from(others, law, high + 1)) + exact(tail_from(others, 1 - law, others - low + 1))
         chance = upper((self.run.steps - window.get("since", 0)) * tail)
         return node | {"sizes": {"low": low, "high": high}, "chance": dyadic(chance)}

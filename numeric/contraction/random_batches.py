@@ -86,7 +86,7 @@ def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int
 
 
 def _batches(run: NoisySGD, window: tuple[int, int]) -> dict[int, int]:
-    """How many steps of a window have batches of each size."""
+    """Number of steps of a window for each size of its batches."""
     start, length = window
     if not isinstance(run.batch_size, tuple):
         return {run.batch: length}
@@ -134,7 +134,8 @@ def _shifts(
     )
     low, high = map(cut, sizes)
     if isinstance(part.batch_size, tuple):
-        sized, place = _Unmet(assumption, low, high), 0
+        sized: Sized = _Unmet(assumption, low, high)
+        place = 0
     else:  # a sample that is never met: its place in the epoch is beyond the window
         size, sized, place = part.batch, Sized(assumption, low, high), length
         part = replace(part, sampling="cyclic", dataset_size=size * (length + 1), batch_size=size)

@@ -206,8 +206,8 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
     """Walks on the first coordinate of the domain, and the last step alone in directions of its own."""
     t = run.steps - 1
-    alone = {"step_size": run.step_size_at(t), "noise_std": run.noise_std_at(t), "batch_size": run.batch_at(t)}
-    last = replace(run, steps=1, diameter=inf, **alone)
+    step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
+    last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
     bend = least_curvature(assumption) * run.diameter / 2  # of the gradient along the domain
     left = sqrt(max(run.clip_norm**2 - bend**2, 0.0)) * _JUST_BELOW if bend else run.clip_norm
     for one in _on_the_line(replace(last, clip_norm=left), assumption, target) if left else ():

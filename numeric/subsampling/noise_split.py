@@ -141,7 +141,7 @@ class Shares:
         """The whole noise of each step over its move, rounded down."""
         move = {size: moved(self.run, size) for size in self.run.batch_sizes}
         moves = np.array([move[size] for size in self._sizes.tolist()])
-        return self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS)
+        return np.asarray(self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS))
 
     @cached_property
     def reach(self) -> Array:

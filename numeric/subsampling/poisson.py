@@ -116,7 +116,8 @@ class _Search:
         run, others = self.run, self.run.dataset_size - 1
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
-        seen, most = {(0, others)}, None if every else self._growth(0, others)
+        seen: set[tuple[Size, Size]] = {(0, others)}
+        most = None if every else self._growth(0, others)
         depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
         guessed = [steps for steps in _LENGTHS if steps < run.steps] if self.delta is not None else []
         ways = [*product(depths, (False,), (0,)), *product(depths[:1], (False,), guessed)]
@@ -160,6 +161,8 @@ class _Search:
 
     def _growth(self, low: Size, high: Size) -> float | None:
         """The factor by which a distance grows in a step over these sizes, where known and the same at every step."""
+        if isinstance(low, tuple) or isinstance(high, tuple):
+            return None
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
         return upper(known[0]) if known else None
 

@@ -25,7 +25,7 @@ _FLOOR: Final = 2.0**10
 
 
 class Trial:
-    """What was seen of some samples, and whether it refutes an assumption.
+    """Gradients that were seen of some samples, and whether they refute an assumption.
 
     Args:
         assumption: to be tried; parts that say nothing of one sample's gradients are passed over.

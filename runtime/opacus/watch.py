@@ -55,7 +55,7 @@ class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class Watch:
-    """What a training must go on with, from `describe` on.
+    """State that a training must go on with, from `describe` on.
 
     Args:
         optimizer: as described.
@@ -209,5 +209,5 @@ def _numbers(optimizer: DPOptimizer) -> tuple[float, float]:
 
 
 def _contents(data: Any) -> list[tuple[int, int]]:
-    """Which tensors a `TensorDataset` holds, and how often they were written to."""
+    """Identities of the tensors of a `TensorDataset`, and how often they were written to."""
     return [(id(one), one._version) for one in getattr(data, "tensors", ()) if isinstance(one, Tensor)]

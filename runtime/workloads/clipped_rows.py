@@ -5,7 +5,7 @@ bound that is enforced holds of every sample that anybody could add.
 """
 
 from collections.abc import Sized
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -36,11 +36,12 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
             raise InputError(
                 f"ClippedRows needs data with a length, got data={type(data).__name__}; give a map style one."
             )
-        self.data, self.norm = data, positive("norm", norm)
+        self.data: Any = data
+        self.norm = positive("norm", norm)
 
     def __len__(self) -> int:
         """Number of samples."""
-        return len(cast(Sized, self.data))
+        return len(self.data)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Any]:
         """The pair, the input no longer than the norm, however it is rounded."""
