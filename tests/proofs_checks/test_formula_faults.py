@@ -65,8 +65,8 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         lambda p, a, eps, delta: p**a * ((p - delta) * exp(-eps)) ** (1 - a), "ours.pld",
         "ours/conversion/convex", "the moment of two points"),
     "a layer that moves 2% less": (
-        networks, "layer_spread", lambda X, N, R, s, P=1: P * (N * X + R * s * 98 / 100), "ours.networks", "ours/certified/network/spread",
-        "distance from the centre, layer by layer"),
+        networks, "layer_spread", lambda X, N, R, s, P=1: P * (N * X + R * s * 98 / 100), "ours.networks",
+        "ours/certified/network/spread", "distance from the centre, layer by layer"),
     "a product of which the second order is halved": (
         networks, "product_radius", lambda a, rho, b, tau: a * tau + rho * (b + tau / 2), "ours.networks",
         "ours/certified/network/spread", "distance of a product of matrices from the product of the centres"),
