@@ -21,7 +21,7 @@ class Bends(Protocol):
 
     @property
     def finite(self) -> bool:
-        """Whether it is bounded: no kink lies in the ball."""
+        """True if it is bounded: no kink lies in the ball."""
 
     def largest(self, each: Floats, total: arb) -> arb:
         """At least |m . phi''(u, u)| for |u| = 1 and every m, |m_i| <= each[i], shape (width,), and |m| <= total."""
@@ -32,7 +32,7 @@ class Bends(Protocol):
 
 @dataclass(frozen=True)
 class Response:
-    """What an activation does to a ball of inputs.
+    """Values and derivatives of an activation on a ball of inputs.
 
     Attributes:
         values: at the centre, shape (width,).

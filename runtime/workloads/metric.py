@@ -192,7 +192,7 @@ def _of_adam(state: Mapping[str, object], module: nn.Module, path: Path) -> Weig
 
 
 def _denominator(own: Any, group: Any) -> Tensor | None:
-    """What a step of Adam is divided by; None of a parameter that had none."""
+    """Divisor of a step of Adam; None of a parameter that had none."""
     if own is None:
         return None
     decayed = 1 - group["betas"][1] ** float(own["step"])

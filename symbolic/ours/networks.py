@@ -64,7 +64,7 @@ _spread = Induction(
     (Eq(_distance(0), 0), Eq(_bound(0), 0)),
     (
         Eq(_bound(_k + 1), formulas.layer_spread(_bound(_k), _norm(_k), r, _size(_k), _slope(_k))),
-        Le(_distance(_k + 1), formulas.layer_spread(_distance(_k), _norm(_k), r, _size(_k), _slope(_k))),
+        Le(_distance(_k + 1), _slope(_k) * (_norm(_k) * _distance(_k) + r * _size(_k))),
     ),
     name="distance from the centre, layer by layer",
 )
@@ -75,7 +75,7 @@ _products = Induction(
     (Eq(_distance(0), 0), Eq(_bound(0), 0)),
     (
         Eq(_bound(_k + 1), formulas.product_radius(_norm(_k), _slope(_k), _reach(_k), _bound(_k))),
-        Le(_distance(_k + 1), formulas.product_radius(_norm(_k), _slope(_k), _reach(_k), _distance(_k))),
+        Le(_distance(_k + 1), _norm(_k) * _distance(_k) + _slope(_k) * (_reach(_k) + _distance(_k))),
     ),
     name="distance of a product of matrices from the product of the centres",
 )

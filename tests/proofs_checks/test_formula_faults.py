@@ -5,11 +5,11 @@ from importlib import import_module, reload
 from typing import Any
 
 import pytest
-from sympy import Max, Min, exp, log
+from sympy import Max, Min, Rational, exp, log, sqrt
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
+from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
 
 _cumulative = divergences.cumulative
 FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
@@ -64,6 +64,30 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         accounting, "two_point_moment",
         lambda p, a, eps, delta: p**a * ((p - delta) * exp(-eps)) ** (1 - a), "ours.pld",
         "ours/conversion/convex", "the moment of two points"),
+    "a layer that moves 2% less": (
+        networks, "layer_spread", lambda X, N, R, s, P=1: P * (N * X + R * s * 98 / 100), "ours.networks",
+        "ours/certified/network/spread", "distance from the centre, layer by layer"),
+    "a product of which the second order is halved": (
+        networks, "product_radius", lambda a, rho, b, tau: a * tau + rho * (b + tau / 2), "ours.networks",
+        "ours/certified/network/spread", "distance of a product of matrices from the product of the centres"),
+    "tanh'' that is halved": (
+        networks, "tanh_curvature", lambda u: -u * (1 - u**2), "ours.networks", "ours/certified/network/activations",
+        "tanh''' over tanh'"),
+    "a norm that bends once": (
+        networks, "second", lambda c, s, d: (-c / (s**2 * sqrt(d)), -(1 - 3 * c**2) / (s**2 * sqrt(d))),
+        "ours.normalisation", "ours/certified/network/normalisation/derivatives", "derivative 2, its part along u"),
+    "a norm without a twist along n": (
+        networks, "third", lambda c, s, d: (-3 * (1 - 3 * c**2) / (s**3 * d), 9 * c / (s**3 * d)),
+        "ours.normalisation", "ours/certified/network/normalisation/derivatives", "derivative 3, its part along n"),
+    "a bend 2% too small": (
+        networks, "greatest_bend", lambda: Rational(98, 100) * 2 / sqrt(3), "ours.normalisation",
+        "ours/certified/network/normalisation/bounds", "|y''|^2 s^4 d"),
+    "a worst bend 2% too small": (
+        networks, "worst_bend", lambda: Rational(98 * 48, 2500) / sqrt(5), "ours.normalisation",
+        "ours/certified/network/normalisation/bounds", "|y''|^2 eps^2 d"),
+    "a twist 2% too small": (
+        networks, "twist", lambda _v, _eps, d: 3 * Rational(98, 100) / d, "ours.normalisation",
+        "ours/certified/network/normalisation/bounds", "|y'''|^2 s^6 d^2"),
 }  # fmt: skip
 
 
