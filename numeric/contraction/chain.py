@@ -56,7 +56,7 @@ _WIDEST, _FURTHEST = 60.0, 200.0
 """Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
 _HOPELESS = 1.5
-"""The number on few nodes is at most a fifth above the one on many: from so many times what is known it gets no less."""
+"""The number on few nodes is at most a fifth above the one on many: from so many times what is known it stays above."""
 
 
 @dataclass(frozen=True)
