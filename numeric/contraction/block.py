@@ -99,12 +99,13 @@ class Block:
         return _lattice(self.g, near.reversed, far.reversed)
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
-        """N(g_i / l_j), shape (n, 2n - 1); where floats do not reach at a lesser ratio, at which it is the same."""
+        """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); where floats do not reach at a lesser ratio."""
         near, key = self.prices[0], (lift, ahead or self.prices[0].symmetric)
         if key not in self._kernels:
             with np.errstate(over="ignore"):
                 quotients = np.minimum(self.g[:, None] / ratios(self.g, lift)[None, :], 1e300)
-            self._kernels[key] = (near if key[1] else near.reversed)(quotients)
+            kernel = (near if key[1] else near.reversed)(quotients)
+            self._kernels[key] = np.column_stack([kernel, np.ones(len(self.g))])
         return self._kernels[key]
 
 
@@ -123,7 +124,7 @@ class _Known:
     """
 
     def __init__(self, g: Array, atoms: Atoms, kernel: Array, far: Table) -> None:
-        self.g, self.atoms, self.kernel, self.far = g, atoms, kernel, far
+        self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far
         widths = np.diff(atoms.ratio)
         heavier = np.append(np.cumsum(atoms.q[:0:-1])[::-1], 0.0)  # Q above each atom
         lighter = np.append(0.0, np.cumsum(atoms.p[:-1]))  # P below each atom
@@ -133,9 +134,8 @@ class _Known:
         # One more place at each end: above all atoms u = p, A = 0; below all v = q, B = 0.
         self.left_p, self.q_above = np.append(over, 0.0), np.append(heavier * atoms.ratio, atoms.only_p)
         self.left_q, self.p_below = np.append(under, 0.0), np.append(lighter, 0.0)
-        self.kernel_above = np.column_stack([kernel, np.ones(len(g))])  # N(0) = 1
-        self.rows = np.arange(len(g))
-        self.sums = np.column_stack([np.zeros(len(g)), np.cumsum(kernel * atoms.p, axis=1)])
+        self.rows, self.sums = np.arange(len(g)), np.zeros_like(kernel)
+        np.cumsum(self.kernel * atoms.p, axis=1, out=self.sums[:, 1:])
 
     def _about(self, low: Indices, high: Indices, rows: Indices) -> Array:
         m, a = len(self.atoms.ratio), self.left_p[high]
@@ -173,8 +173,8 @@ class _Known:
         for share in steps:
             step = max(round(share * m), 1)
             for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
-                other_high = np.clip(high + move_high, 0, m)
-                other_low = np.clip(low + move_low, -1, np.minimum(other_high, m - 1))
+                other_high = np.minimum(np.maximum(high + move_high, 0), m)
+                other_low = np.minimum(np.maximum(low + move_low, -1), np.minimum(other_high, m - 1))
                 other = self._about(other_low, other_high, self.rows)
                 better = other < value
                 low, high = np.where(better, other_low, low), np.where(better, other_high, high)

@@ -17,6 +17,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
+from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.moments import about_rdp, table_rdp
 from lastiterate.numeric.contraction.table import UP, Table, chord, equal, spread, unknown
 
@@ -54,6 +55,8 @@ by more than this share."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
+_HOPELESS = 1.5
+"""The number on few nodes is at most a fifth above the one on many: from so many times what is known it stays above."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +102,14 @@ class Repeated:
         periods: how often they are repeated.
         goal: the number wanted.
         rest: blocks at the end of the run that come after.
-        always: bounds the run after any number of repetitions, if something is known that does.
+        always: mu of a Gaussian that bounds the run after any number of repetitions, if one is known.
     """
 
     pattern: Sequence[Stretch]
     periods: int
     goal: Goal
     rest: Sequence[Stretch] = ()
-    always: Table | None = None
+    always: float | None = None
 
     @cached_property
     def _follow(self) -> bool:
@@ -123,7 +126,7 @@ class Repeated:
         number = _size_of(self.goal.known)
         if not self._follow:
             grid = self.goal.nodes(number, COARSE)
-            begun = unknown(grid) if self.always is None else resampled(self.always, grid)
+            begun = unknown(grid) if self.always is None else resampled(gaussian(self.always), grid)
             return self._descended(begun, 0, number, COARSE)
         for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
             table, _ = self._settling(equal(self.goal.nodes(number, COARSE)), self.periods, _STILL)
@@ -137,6 +140,11 @@ class Repeated:
     def about(self) -> float:
         """The number on few nodes."""
         return self._sketch[0]
+
+    @property
+    def hopeless(self) -> bool:
+        """Tell whether the run is followed from its beginning, and the number will not be below what is known."""
+        return self._follow and self.about > _HOPELESS * self.goal.known
 
     def settled(self) -> tuple[Table, int]:
         """The table, and the number of repetitions at the end of the run on which it rests."""

@@ -7,6 +7,7 @@ an epoch are the worst: those of another are the same some steps earlier, and th
 Source: docs/proofs/contraction.md (claims ours/contraction/full, ours/contraction/cyclic).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, inf, isfinite, log
 
@@ -16,7 +17,7 @@ from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, chained, resampled
 from lastiterate.numeric.contraction.far import hidden
-from lastiterate.numeric.contraction.gaussian import gaussian
+from lastiterate.numeric.contraction.gaussian import gaussian, sketched
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
@@ -42,11 +43,11 @@ def contracted_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: C
         return _scheduled(run, assumption, goal, other)
     if run.period == 1:
         one_block = (run.diameter / noise / _LENGTHS[0]) ** 2 >= run.steps
-        return [] if one_block else [_full(run, assumption, goal, other)]
-    return [_cyclic(run, assumption, goal, other)]
+        return [] if one_block else _full(run, assumption, goal, other)
+    return _cyclic(run, assumption, goal, other) if run.steps > run.period else []
 
 
-def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> Candidate:
+def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     noise = run.noise_std_at(0)
     widths = sorted({min(max(round((run.diameter / noise / m) ** 2), 1), run.steps) for m in _LENGTHS})
     always, found = _always(other), dict[int, Repeated]()
@@ -56,33 +57,37 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
             return inf
         if place not in found:
             w = widths[place]
-            prices = window_prices(run, assumption, 0, 0, w, about=True)
+            prices = window_prices(run, assumption, 0, 0, w, price=lambda mu: sketched(_rounded(mu)))
             found[place] = Repeated([prices], -(-run.steps // w), goal, always=always)
         return found[place].about
 
-    place = min(max(round((run.diameter / noise / _LENGTHS[1]) ** 2), 1), run.steps)
-    place = widths.index(place)
+    place = widths.index(min(max(round((run.diameter / noise / _LENGTHS[1]) ** 2), 1), run.steps))
     step = 1 if about(place + 1) < about(place) else -1
     while about(place + step) < about(place):
         place += step
     w = widths[place]
+    if w == run.steps or found[place].hopeless:
+        return []
     prices = window_prices(run, assumption, 0, 0, w)
     table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()
-    return _candidate(run, table, blocks * w, other)
+    return [_candidate(run, table, blocks * w, other)]
 
 
-def _always(other: Candidate) -> Table | None:
-    """The Gaussian of a path of the shift program; with equal steps what is left of it hides a shorter run."""
-    return gaussian(other.pair.mu) if other.pair.gaussian and isfinite(other.pair.mu) else None
+def _always(other: Candidate) -> float | None:
+    """Mu of a path of the shift program; with equal steps what is left of it hides a shorter run."""
+    return other.pair.mu if other.pair.gaussian and isfinite(other.pair.mu) else None
 
 
-def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> Candidate:
+def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
     every, clean = run.period, max(round((run.diameter / run.noise_std_at(0) / CLEAN) ** 2), 1)
     lengths = [len(part) for part in np.array_split(np.arange(every), max(round(every / clean), 1))]
     pattern = [window_prices(run, assumption, every - 1, 0, length) for length in lengths[:-1]]
     pattern.append(window_prices(run, assumption, lengths[-1] - 1, 0, lengths[-1]))
-    table, epochs = Repeated(pattern, -(-run.steps // every), goal, always=_always(other)).settled()
-    return _candidate(run, table, epochs * every, other)
+    repeated = Repeated(pattern, -(-run.steps // every), goal, always=_always(other))
+    if repeated.hopeless:
+        return []
+    table, epochs = repeated.settled()
+    return [_candidate(run, table, epochs * every, other)]
 
 
 def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -93,7 +98,7 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
     found, first = list[Table](), run.steps
     for position in positions:
         windows = _windows(run, position)
-        prices = [window_prices(run, assumption, position, start, length, about=True) for start, length in windows]
+        prices = [window_prices(run, assumption, position, *window, price=_shared) for window in windows]
         found.append(chained(prices, goal, from_equal=windows[0][0] == 0))
         first = min(first, windows[0][0])
     # Profiles of positions cross: what is worst at the goal is not at every ratio.
@@ -117,7 +122,13 @@ def _windows(run: NoisySGD, position: int) -> list[tuple[int, int]]:
 
 
 def window_prices(
-    run: NoisySGD, assumption: Assumption, position: int, start: int, length: int, *, about: bool = False
+    run: NoisySGD,
+    assumption: Assumption,
+    position: int,
+    start: int,
+    length: int,
+    *,
+    price: Callable[[float], Table] = gaussian,
 ) -> Prices:
     """The near and the far price of a window of steps.
 
@@ -127,7 +138,7 @@ def window_prices(
         position: the batch of an epoch that holds the sample, counted from ``start`` on where steps are equal.
         start: first step of the window.
         length: number of its steps.
-        about: whether prices may be rounded up by a per cent, to share tables.
+        price: the table of a mu.
     """
 
     def cut(schedule: float | tuple[float, ...]) -> float | tuple[float, ...]:
@@ -138,8 +149,11 @@ def window_prices(
     with precision():
         far = upper(hidden(ShiftProgram(part, assumption, place, initial=run.diameter)).cost.sqrt())
         near = upper(optimum(ShiftProgram(part, assumption, place)).cost.sqrt()) if place < length else None
-    rounded = _rounded if about else lambda mu: mu
-    return None if near is None else gaussian(rounded(near)), gaussian(rounded(far))
+    return None if near is None else price(near), price(far)
+
+
+def _shared(mu: float) -> Table:
+    return gaussian(_rounded(mu))
 
 
 def _rounded(mu: float) -> float:

@@ -60,11 +60,12 @@ class Table:
     def __call__(self, r: Array) -> Array:
         """Upper bounds of E_r(P || Q) at ratios r >= 0, any shape; 1 at 0."""
         r = np.minimum(np.asarray(r, dtype=np.float64), 1 / TINY)  # a smaller ratio has the greater value
-        with np.errstate(divide="ignore", over="ignore"):
-            beyond = chord(self.g, self.ahead, np.maximum(r * DOWN, 1.0))
-            inverse = np.minimum(1 / (np.maximum(r, TINY) * UP), self.g[-1] * 2)
-        below = r * UP * chord(self.g, self.back, np.maximum(inverse, 1.0)) + (1 - r * DOWN)
-        found: Array = np.where(r >= 1, beyond, np.minimum(np.where(r * UP >= 1, beyond, below), 1.0))
+        found, right = np.empty_like(r), r * UP >= 1
+        more, less = r[right], r[~right]
+        beyond = chord(self.g, self.ahead, np.maximum(more * DOWN, 1.0))
+        inverse = np.minimum(1 / (np.maximum(less, TINY) * UP), self.g[-1] * 2)
+        below = less * UP * chord(self.g, self.back, np.maximum(inverse, 1.0)) + (1 - less * DOWN)
+        found[right], found[~right] = np.where(more >= 1, beyond, np.minimum(beyond, 1.0)), np.minimum(below, 1.0)
         return found
 
     @cached_property
@@ -113,7 +114,7 @@ class Table:
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:
     """The chords between values >= 0 at points >= 1, rounded up; the last value right of the last node."""
-    k = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, len(nodes) - 2)
+    k = np.minimum(np.maximum(np.searchsorted(nodes, at, side="right") - 1, 0), len(nodes) - 2)
     left, right = nodes[k], nodes[k + 1]
     inside = np.minimum(at, right)
     found: Array = (values[k] * (right - inside) + values[k + 1] * (inside - left)) / (right - left) * UP + TINY
@@ -128,15 +129,20 @@ def tabulated(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], 
         logs: of the nodes.
         back: E_g(Q || P) at g, enclosed; None where it is the same.
     """
-    g = np.exp(logs)
-    g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
-    g = g if len(g) > 1 else np.array([1.0, 2.0])  # nodes that floats do not tell apart
+    g = nodes(logs)
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
         other = ahead if back is None else np.array([min(upper(back(exact(x))), 1.0) for x in g])
     if other is not ahead:  # at 1 the orders agree
         ahead[0] = other[0] = min(ahead[0], other[0])
     return Table(g, ahead, other)
+
+
+def nodes(logs: Array) -> Array:
+    """Ratios of these logarithms without those that floats do not tell apart."""
+    g = np.exp(logs)
+    g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
+    return g if len(g) > 1 else np.array([1.0, 2.0])
 
 
 def unknown(g: Array) -> Table:

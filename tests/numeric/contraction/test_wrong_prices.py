@@ -13,7 +13,6 @@ from lastiterate.numeric.candidates import contracted
 from lastiterate.numeric.contraction import chain, fixed_batches, random_batches, shuffled
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Mean, Prices
-from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.shift_program.positions import fallback_route
 
 Patch = pytest.MonkeyPatch
@@ -61,7 +60,7 @@ def _priced(patch: Patch, change: Callable[[Callable[..., Prices], tuple[Any, ..
         patch.setattr(
             module,
             name,
-            lambda *given, _sound=sound, about=False: change(_sound, given),  # noqa: ARG005
+            lambda *given, _sound=sound, price=None: change(_sound, given),  # noqa: ARG005
         )
 
 
@@ -128,7 +127,7 @@ def the_first_place_for_all(patch: Patch) -> None:
 
 
 def from_below(patch: Patch) -> None:
-    patch.setattr(fixed_batches, "_always", lambda _: gaussian(0.0))
+    patch.setattr(fixed_batches, "_always", lambda _: 0.0)
     patch.setattr(chain, "_MOST", ((1, 0.0, 1000), (1, 0.0, 1000)))
 
 
