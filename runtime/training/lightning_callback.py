@@ -51,7 +51,7 @@ class LightningRecord(Callback):
             gradient_clip_val=(trainer.gradient_clip_val or 0, 0),
             precision=(str(trainer.precision).partition("-")[0], "64" if self._optimiser.double else "32"),
             devices=(trainer.world_size, 1),
-            averaging=([name for name in map(_name, trainer.callbacks) if "Averaging" in name], []),
+            averaging=([name for name in map(_name, vars(trainer)["callbacks"]) if "Averaging" in name], []),
         )
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
