@@ -52,7 +52,7 @@ drawing: $(VENV)/.installed-all    ## who imports whom, and what a run passes on
 	$(BIN)/python -m benchmarks.drawing
 
 docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	$(BIN)/python docs/generate site
 
 dist: $(VENV)/.installed-all       ## sdist and wheel of what is committed, into dist/, the same bytes on any machine
 	PYTHON=$(BIN)/python .ci/dist dist

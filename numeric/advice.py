@@ -125,7 +125,7 @@ class Advice(Displayed):
 
     def table(self) -> TextTable:
         """The plan and its changes, each rounded up, and the advice in words."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for row in self.records():
             gain = 1 - row["epsilon"] / self.found.epsilon
             said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""

@@ -39,7 +39,7 @@ Beside either stands how strong the evidence is. *Proved* is by computer algebra
 on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
 points. Of a test of the code it is *measured* how much too small a number has to be before it is noticed.
 """
-_PAGE = "../verdicts/"
+_PAGE = "verdicts.md"
 """Where this page lies, seen from the others at its height."""
 
 _SOUND = {

@@ -44,7 +44,7 @@ class HuggingFaceRecord(TrainerCallback):
 
         Raises:
             InputError: gradient accumulation or clipping, mixed precision, weight decay that is not the run's, noise on
-                embeddings, smoothed labels, several devices or another optimiser.
+                embeddings, smoothed labels, a choice among models, several devices or another optimiser.
         """
         wrapped = given.get("optimizer")
         check_settings(
@@ -56,6 +56,7 @@ class HuggingFaceRecord(TrainerCallback):
             bf16=(args.bf16, False),
             weight_decay=(args.weight_decay or self._optimiser.run.weight_decay, self._optimiser.run.weight_decay),
             label_smoothing_factor=(args.label_smoothing_factor, 0),
+            load_best_model_at_end=(args.load_best_model_at_end, False),
             neftune_noise_alpha=(args.neftune_noise_alpha or 0, 0),
             n_gpu=(max(args.n_gpu, args.world_size), 1),
         )
@@ -67,5 +68,10 @@ class HuggingFaceRecord(TrainerCallback):
         control: TrainerControl,  # noqa: ARG002
         **given: Any,  # noqa: ARG002
     ) -> None:
-        """Bound the steps that were made."""
+        """Bound the run.
+
+        Raises:
+            InputError: it ended before its last step, or with other parameters.
+        """
+        self._optimiser.check_ended()
         self.bound = self._optimiser.bound(self._assumption, **self._at)

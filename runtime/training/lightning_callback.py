@@ -41,7 +41,8 @@ class LightningRecord(Callback):
         """Refuse settings that the theory does not cover.
 
         Raises:
-            InputError: gradient accumulation or clipping, mixed precision, several devices or other optimisers.
+            InputError: gradient accumulation or clipping, mixed precision, several devices, averages of iterates or
+                other optimisers.
         """
         check_settings(
             self._optimiser,
@@ -50,8 +51,18 @@ class LightningRecord(Callback):
             gradient_clip_val=(trainer.gradient_clip_val or 0, 0),
             precision=(str(trainer.precision).partition("-")[0], "64" if self._optimiser.double else "32"),
             devices=(trainer.world_size, 1),
+            averaging=([name for name in map(_name, vars(trainer)["callbacks"]) if "Averaging" in name], []),
         )
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Bound the steps that were made."""
+        """Bound the run.
+
+        Raises:
+            InputError: it ended before its last step, or with other parameters.
+        """
+        self._optimiser.check_ended()
         self.bound = self._optimiser.bound(self._assumption, **self._at)
+
+
+def _name(one: object) -> str:
+    return type(one).__name__

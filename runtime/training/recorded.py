@@ -113,6 +113,19 @@ class RecordedSGD(ProjectedNoisySGD):
         """Bound of what was run so far; arguments and errors as of `lastiterate.numeric.bound.bound`."""
         return bound(self.accounted(), assumption, order=order, delta=delta)
 
+    def check_ended(self) -> None:
+        """Refuse to speak of a training whose end or whose parameters are not those of the run.
+
+        Raises:
+            InputError: it stopped before its last step, or something else moved the parameters after it.
+        """
+        if self.done < self.run.steps:
+            raise InputError(
+                f"The run needs steps={self.run.steps}, got {self.done} when training ended; when it stops must not "
+                "depend on the data: leave out early stopping, or describe the shorter run beforehand."
+            )
+        self._check_unmoved()
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
         self._plan, self._kept, self._seen = self.batches(), self._point(), []
@@ -153,8 +166,11 @@ class RecordedSGD(ProjectedNoisySGD):
                     f"A step needs the step size of the run, {self.run.step_size_at(t):g}, got lr={group['lr']:g} in "
                     f"step={t + 1}; leave out the scheduler, or describe it: step_size=(...), a number for every step."
                 )
+        self._check_unmoved()
+
+    def _check_unmoved(self) -> None:
         if not torch.equal(self._point(), self._kept):
             raise InputError(
-                f"A step needs the parameters that the one before left, got others in step={t + 1}; leave out what "
-                "else moves them, such as weight averaging or another optimiser."
+                f"The run needs the parameters that its last step left, got others after step={self.done}; leave out "
+                "what else moves them, such as weight averaging or another optimiser."
             )

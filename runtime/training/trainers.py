@@ -12,6 +12,8 @@ _WHY: Final = {
     "gradient_clip_val": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
     "max_grad_norm": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
     "weight_decay": "decay is a number of the run, outside of the clip; describe it there, or leave it out",
+    "averaging": "the theory is about the last iterate, and not about an average of several",
+    "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several",
     "label_smoothing_factor": "the loss is that of the optimiser; smooth there",
     "neftune_noise_alpha": "the only noise is that of the run",
 }

@@ -117,7 +117,7 @@ def test_a_schedule_that_is_described_is_accounted() -> None:
 _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "accumulation": ({"accumulated": 2}, "passes=2 in step=2; leave out gradient accumulation"),
     "mixed precision": ({"autocast": True}, "got autocast in step=1; leave out mixed precision"),
-    "another optimiser": ({"other": True}, "the one before left, got others in step=1"),
+    "another optimiser": ({"other": True}, "that its last step left, got others after step=0"),
     "a schedule": (
         {"scheduler": _HALVES},
         r"step size of the run, 0.1, got lr=0.05 in step=2; leave out the scheduler",
@@ -185,7 +185,9 @@ def fit() -> Any:
 
     pl = pytest.importorskip("lightning.pytorch")
 
-    def run(other: type[torch.optim.Optimizer] | None = None, **settings: Any) -> tuple[Model, LightningRecord]:
+    def run(
+        other: type[torch.optim.Optimizer] | None = None, *, averaged: bool = False, **settings: Any
+    ) -> tuple[Model, LightningRecord]:
         model, optimiser = recorded()
 
         class Module(pl.LightningModule):
@@ -204,7 +206,8 @@ def fit() -> Any:
 
         kept = LightningRecord(optimiser, li.Convex(0.5), delta=1e-5)
         quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-        pl.Trainer(max_epochs=1, accelerator="cpu", callbacks=[kept], **quiet, **settings).fit(Module())
+        more = [pl.callbacks.StochasticWeightAveraging(swa_lrs=0.1)] if averaged else []
+        pl.Trainer(max_epochs=1, accelerator="cpu", callbacks=[kept, *more], **quiet, **settings).fit(Module())
         return model, kept
 
     return run
@@ -232,9 +235,17 @@ def train(tmp_path: Path) -> Any:
         kept = HuggingFaceRecord(optimiser, li.Convex(0.5), delta=1e-5)
         given = {"max_grad_norm": 0, "lr_scheduler_type": "constant", "num_train_epochs": 1} | settings
         quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "logging_strategy": "no"}
+        if "load_best_model_at_end" in settings:
+            quiet |= {"save_strategy": "steps", "eval_strategy": "steps", "eval_steps": 500}
         arguments = TrainingArguments(output_dir=str(tmp_path), use_cpu=True, **quiet, **given)
         chosen = optimiser if other is None else other(model.parameters())
-        Batched(model=model, args=arguments, optimizers=(chosen, None), callbacks=[kept]).train()
+        Batched(
+            model=model,
+            args=arguments,
+            eval_dataset=[{"x": INPUTS[0], "labels": TARGETS[0]}],
+            optimizers=(chosen, None),
+            callbacks=[kept],
+        ).train()
         return model, kept
 
     return run
@@ -251,6 +262,8 @@ _LIGHTNING = {
     "accumulate_grad_batches": (2, "accumulate_grad_batches=1, got accumulate_grad_batches=2"),
     "gradient_clip_val": (1.0, "gradient_clip_val=0, got gradient_clip_val=1.0: samples are clipped one by one"),
     "precision": ("bf16-mixed", "precision=32, got precision=bf16"),
+    "averaged": (True, r"averaging=\[\], got averaging=\['StochasticWeightAveraging'\]: the theory is about the last"),
+    "max_steps": (4, "needs steps=6, got 4 when training ended; when it stops must not depend on the data"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }
 _HUGGING_FACE = {
@@ -259,6 +272,8 @@ _HUGGING_FACE = {
     "bf16": (True, "bf16=False, got bf16=True"),
     "weight_decay": (0.01, "weight_decay=0.1, got weight_decay=0.01: decay is a number of the run"),
     "label_smoothing_factor": (0.1, "label_smoothing_factor=0, got label_smoothing_factor=0.1"),
+    "load_best_model_at_end": (True, "load_best_model_at_end=False, got load_best_model_at_end=True"),
+    "max_steps": (4, "needs steps=6, got 4 when training ended; when it stops must not depend on the data"),
     "lr_scheduler_type": ("linear", "step size of the run, 0.1, got lr=0.0833333 in step=2"),
     "other": (torch.optim.AdamW, r"only one that trains, got optimizers=\['AdamW'\]"),
 }
