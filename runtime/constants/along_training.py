@@ -7,7 +7,8 @@ checkpoints go round the processes of torchrun.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -101,8 +102,8 @@ def constants_along_training(
         )
     places = {str(place): place for place in range(len(checkpoints))}
     tasks: Tasks = {
-        name: lambda _, place=place: _measured(  # type: ignore[misc]
-            workload, checkpoints[place - 1] if place else None, checkpoints[place], sampling, folder
+        name: partial(
+            _measured, workload, checkpoints[place - 1] if place else None, checkpoints[place], sampling, folder
         )
         for name, place in places.items()
     }
@@ -124,7 +125,9 @@ def constants_along_training(
     )
 
 
-def _measured(workload: Workload, before: Path | None, path: Path, sampling: Sampling, folder: Path | None) -> Arrays:
+def _measured(
+    workload: Workload, before: Path | None, path: Path, sampling: Sampling, folder: Path | None, _earlier: object
+) -> Arrays:
     """The pairs around a checkpoint, and the one with the checkpoint before it, as columns."""
     gradients = _at(workload, path, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "device", "seed")}
@@ -143,7 +146,7 @@ def _measured(workload: Workload, before: Path | None, path: Path, sampling: Sam
     return found
 
 
-def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: Mapping[str, int]) -> Stage:
+def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: dict[str, int]) -> Stage:
     around = PairTable.of_columns(measured["around"])
     between = PairTable.of_columns(measured["between"]) if "between" in measured else None
     told = layers_of(around, sizes, lambdas, radius) if sizes else ()

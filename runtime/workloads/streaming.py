@@ -67,7 +67,7 @@ def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> 
                 used[digest] += 1
             for file, part in zip(files, row, strict=True):
                 file.seek(place * len(part))
-                file.write(part)
+                file.write(part.tobytes())
         for file in files:
             file.flush()
     if not (same and all(filled)):
