@@ -57,14 +57,16 @@ def everything() -> None:
 
     load = os.getloadavg()[0]
     rows: list[Row | Missing] = [*bounds.speed()]
+    eager: list[str] = []
     try:
-        from benchmarks import coupled, factored, gradients
+        from benchmarks import compiled, coupled, factored, gradients
     except ImportError:  # torch is in the runtime extra
         print("gradients, factored, coupled: skipped, torch is not installed")
     else:
         rows += gradients.measure()
         rows += factored.measure()
         rows += coupled.measure()
+        eager = [f"## torch.compile\n\n{compiled.WORDS}", compiled.table()]
     rows += divergences.speed()
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),
@@ -77,7 +79,7 @@ def everything() -> None:
     parts = ["# Benchmarks", _head(load), "## Against baselines", ratios(rows)]
     for title, table in kept:
         parts += [f"## {title}", limits(table) if table else "`lastiterate check` does not run here."]
-    parts += ["## On a GPU", *_from_devices()]
+    parts += [*eager, "## On a GPU", *_from_devices()]
     parts += ["## Other accountants", _PEERS]
     parts += ["### Renyi divergence of one step", accounting.standings(accounting.renyi())]
     parts += ["### Epsilon of a run at a delta", accounting.standings(accounting.epsilons())]

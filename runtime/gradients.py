@@ -93,12 +93,11 @@ class Gradients:
             self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
         self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
-        self._loss = workload.loss
+        self._loss, self.samples = workload.loss, workload.samples
         room = memory_of(self.device, 0) if memory is None else memory
         self._inputs, self._targets = (
             Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
         )
-        self.samples = workload.samples
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both = vmap(over_samples, (0, None, None))
         self._own = vmap(over_samples, (0, 0, 0))
@@ -242,8 +241,7 @@ class Gradients:
             chosen: indices of samples, shape (k,), k >= 0, the same for every point; or shape (points, k), where
                 every point has its own and -1 stands for no sample.
         """
-        found = torch.zeros_like(points)
-        chosen = chosen.to(self.device)
+        found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
             for chunk in self.sample_chunks(chosen.shape[-1]):
                 indices = chosen[part, chunk] if chosen.ndim == 2 else chosen[chunk]

@@ -7,7 +7,8 @@ checkpoints go round the processes of torchrun.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -104,8 +105,8 @@ def constants_along_training(
         )
     places = {str(place): place for place in range(len(checkpoints))}
     tasks: Tasks = {
-        name: lambda _, place=place: _measured(  # type: ignore[misc]
-            workload, checkpoints[place - 1] if place else None, checkpoints[place], metric, sampling, folder
+        name: partial(
+            _measured, workload, checkpoints[place - 1] if place else None, checkpoints[place], metric, sampling, folder
         )
         for name, place in places.items()
     }
@@ -134,6 +135,7 @@ def _measured(
     metric: Metric | None,
     sampling: Sampling,
     folder: Path | None,
+    _earlier: object,
 ) -> Arrays:
     """The pairs around a checkpoint, and the one with the checkpoint before it, as columns."""
     there = _at(workload, path, metric)
@@ -155,7 +157,7 @@ def _measured(
     return found
 
 
-def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: Mapping[str, int]) -> Stage:
+def _stage(path: Path, measured: Arrays, lambdas: tuple[float, ...], radius: float, sizes: dict[str, int]) -> Stage:
     around = PairTable.of_columns(measured["around"])
     between = PairTable.of_columns(measured["between"]) if "between" in measured else None
     told = layers_of(around, sizes, lambdas, radius) if sizes else ()

@@ -57,7 +57,7 @@ def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
     """The labels of the data, which any input may have where inputs are free; none for targets that are no labels."""
     targets = gradients.rows()[1]
     labelled = free is not None and targets.values.ndim == 1 and not targets.dtype.is_floating_point
-    return targets.values.unique().to(targets.device) if labelled else targets[:0]
+    return torch.unique(targets.values).to(targets.device) if labelled else targets[:0]
 
 
 def most_promising(values: Tensor, samples: Tensor, count: int) -> Tensor:

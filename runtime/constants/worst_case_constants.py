@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from functools import cache, partial
 from math import inf, isfinite, nan
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
 from lastiterate.runtime.constants.curvature import curvature_along
 from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
-from lastiterate.runtime.constants.distributed import Tasks, in_turn, local_device
+from lastiterate.runtime.constants.distributed import in_turn, local_device
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
 from lastiterate.runtime.constants.input_sets import InputSet
@@ -76,6 +76,9 @@ _IN_A_BLOCK: Final = 4
 _LARGE: Final = 10**7
 """Networks with more parameters are searched alone: minutes, where curvature and extrapolation would take an hour."""
 
+_Parts = Mapping[str, Arrays]
+_Task = Callable[[_Parts], Arrays]
+
 
 @says_when_memory_runs_out
 def worst_case_constants(
@@ -125,7 +128,7 @@ def worst_case_constants(
             f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
         )
     spread(run.steps, centers)  # refused before anything is kept
-    place = {"device": local_device(device), "memory": memory}
+    place: dict[str, Any] = {"device": local_device(device), "memory": memory}
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, **place)
     rough, dtype = dtype == "bfloat16", "float64" if dtype == "bfloat16" else dtype
     exact = Gradients(workload, workload.initial(seed), dtype=dtype, **place) if rough else gradients
@@ -151,7 +154,7 @@ def worst_case_constants(
         rows, targets = exact.rows()
         return exact if inputs is None else exact.on(rows.through(inputs.projected, exact.memory), targets)
 
-    def most_curved(part: int) -> Arrays:
+    def most_curved(part: int, _earlier: _Parts) -> Arrays:
         found = curved_pairs(
             gradients,
             gradients.start,
@@ -166,7 +169,7 @@ def worst_case_constants(
         )
         return found.arrays()
 
-    def search(lam: float, part: int, earlier: Mapping[str, Arrays]) -> Arrays:
+    def search(lam: float, part: int, earlier: _Parts) -> Arrays:
         found = search_one(
             gradients,
             gradients.start,
@@ -185,7 +188,10 @@ def worst_case_constants(
         )
         return asdict(found)
 
-    def drawn() -> Arrays:
+    def curvature(_earlier: _Parts) -> Arrays:
+        return {"value": np.array(nan) if large else _curvature(near(), iterates().to(exact.start), seed)}
+
+    def drawn(_earlier: _Parts) -> Arrays:
         """Pairs around some of the iterates, with some of the samples."""
         generator = stream(seed, purpose=_WORST_CASE)
         most = workload.samples if batch else _MOST_SAMPLES
@@ -210,23 +216,10 @@ def worst_case_constants(
             str(k): v for k, v in table.differences.items()
         }
 
-    first: dict[str, Callable[[], Arrays]] = (
-        {} if batch else {f"curved-{part}": partial(most_curved, part) for part in rounds}
-    )
-    first |= {
-        "curvature": lambda: {
-            "value": np.array(nan) if large else _curvature(near(), iterates().to(exact.start), seed)
-        },
-        "pairs": drawn,
-    }
-    then = {_name(lam, part): partial(search, lam, part) for lam in asked for part in rounds}
-    phases: list[Tasks] = [
-        {name: lambda _, name=name, task=task: store.part(name, task) for name, task in first.items()},
-        {
-            name: lambda earlier, name=name, task=task: store.part(name, partial(task, earlier))
-            for name, task in then.items()
-        },
-    ]
+    first: dict[str, _Task] = {} if batch else {f"curved-{part}": partial(most_curved, part) for part in rounds}
+    first |= {"curvature": curvature, "pairs": drawn}
+    then: dict[str, _Task] = {_name(lam, part): partial(search, lam, part) for lam in asked for part in rounds}
+    phases = [{name: partial(_kept, store, name, task) for name, task in tasks.items()} for tasks in (first, then)]
     with threads_of_torch(threads):
         parts = in_turn(phases, on_step or (lambda _done, _parts: None))
     found = [Found.joined([Found(**parts[_name(lam, part)]) for part in rounds]) for lam in asked]
@@ -261,6 +254,11 @@ def worst_case_constants(
 
 def _name(lam: float, part: int) -> str:
     return f"search-{lam!r}-{part}"
+
+
+def _kept(store: Store, name: str, task: _Task, earlier: _Parts) -> Arrays:
+    """The part, found, or else computed from earlier ones and kept."""
+    return store.part(name, partial(task, earlier))
 
 
 def _curvature(gradients: Gradients, iterates: Tensor, seed: int) -> NDArray[np.float64]:

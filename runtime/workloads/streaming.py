@@ -67,7 +67,7 @@ def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> 
                 used[digest] += 1
             for file, part in zip(files, row, strict=True):
                 file.seek(place * len(part))
-                file.write(part)
+                file.write(part.tobytes())
         for file in files:
             file.flush()
     if not (same and all(filled)):
@@ -130,7 +130,7 @@ class _Stream:
             yield from zip(*(_bytes(part) for part in (inputs, targets)), strict=True)
 
     def _given(self) -> Iterator[Any]:
-        """What the loader yields; of a Dataset that is no iterator, by index."""
+        """Everything that the loader yields; of a Dataset that is not iterable, by index."""
         data = self._data
         with told("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
             yield from data if hasattr(data, "__iter__") else (data[k] for k in range(len(data)))

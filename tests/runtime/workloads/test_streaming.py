@@ -140,13 +140,14 @@ def test_equal_samples_stay_as_many_as_they_are() -> None:
 
 
 class Growing(Stream):
-    """One sample more in every pass, equal to one that was there."""
+    """So many samples more in every pass, equal to one that was there, or less."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: int) -> None:
         super().__init__(lambda _pass, k: (torch.tensor([float(min(k, 9))]), 0))
+        self.step = step
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        self.number = 10 + self.passes
+        self.number = 10 + self.step * self.passes
         return super().__iter__()
 
 
@@ -157,12 +158,23 @@ class Growing(Stream):
         Stream(lambda at, k: (torch.tensor([float(k) + 1e-7 * at * (k == 9)], dtype=torch.float64), 0)),
         Stream(lambda at, k: (torch.tensor([0.0 if at > 1 else float(k)]), 0)),
         Stream(lambda at, k: (torch.tensor([float(k - (at == 1 and k > 8))]), 0)),
-        Growing(),
+        Growing(1),
+        Growing(-1),
         Stream(lambda at, k: (torch.tensor([float(k // 2 if at == 1 else min(k, 7) // 2)]), 0)),
         DataLoader(DATA, batch_size=8, shuffle=True, drop_last=True, generator=torch.Generator().manual_seed(1)),
         DataLoader(DATA, sampler=RandomSampler(DATA, replacement=True, generator=torch.Generator().manual_seed(1))),
     ],
-    ids=["transformed", "one", "one thrice", "one twice", "one more", "multiplicities", "drop_last", "replacement"],
+    ids=[
+        "transformed",
+        "one",
+        "one thrice",
+        "one twice",
+        "one more",
+        "one less",
+        "multiplicities",
+        "drop_last",
+        "replacement",
+    ],
 )
 def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
     with pytest.raises(InputError, match=r"the same samples in every pass, got others in the second after \d+ of"):
