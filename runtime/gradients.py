@@ -74,8 +74,6 @@ class Gradients:
         tried: bool = True,
     ) -> None:
         refuse_mixing(module)
-        if memory is not None:
-            count("memory", memory)
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
         self.device, self.computed = device_of(device), DTYPES[dtype]
@@ -94,13 +92,12 @@ class Gradients:
         self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = workload.loss, workload.samples
-        room = memory_of(self.device, 0) if memory is None else memory
+        room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = (
             Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
         )
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
-        self._both = vmap(over_samples, (0, None, None))
-        self._own = vmap(over_samples, (0, 0, 0))
+        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
         if tried:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
@@ -257,8 +254,8 @@ class Gradients:
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
-        parameters = dict(zip(self._names, leaves, strict=True))
-        return self._loss(functional_call(self._module, parameters, (row[None],)), target[None])
+        called = functional_call(self._module, dict(zip(self._names, leaves, strict=True)), (row[None],))
+        return self._loss(called, target[None])
 
 
 def flat(leaves: Leaves) -> Tensor:
@@ -268,8 +265,7 @@ def flat(leaves: Leaves) -> Tensor:
 
 def norm(leaves: Leaves) -> Tensor:
     """Euclidean norm over all parameters, shape (points, samples)."""
-    total: Tensor = torch.linalg.vector_norm(leaf_norms(leaves), dim=0)
-    return total
+    return torch.as_tensor(torch.linalg.vector_norm(leaf_norms(leaves), dim=0))
 
 
 def leaf_norms(leaves: Leaves) -> Tensor:

@@ -43,7 +43,7 @@ def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None
 
     def drawn(length: float) -> Tensor:
         one = generator.normals(1, len(start), start, torch.float64)[0]
-        return one * (length / one.norm())
+        return one.mul_(length / float(one.norm()))
 
     if not torch.equal(_mapped(proximal, start), _mapped(proximal, start)):
         raise InputError(

@@ -172,6 +172,7 @@ def command(
     require_torch()
     from lastiterate.commands.estimate_search import say_rechecked, say_searched, searched
     from lastiterate.numeric.store import cache_folder
+    from lastiterate.runtime.constants import saved_pairs
     from lastiterate.runtime.constants.distributed import process_group
 
     if plot is not None and plot.suffix != ".png":
@@ -200,18 +201,15 @@ def command(
                 say_side_by_side(rows, table, plot, as_json)
             return
         chosen, options, advised = settled[0]
-        draw = options["draw"]
-        if draw == "search":
+        if options["draw"] == "search":
             look = searched(chosen, lambdas, options | searching, folder)
+            if me.rank == 0 and save_pairs is not None:
+                saved_pairs.save_pairs(save_pairs, look)
             if me.rank == 0:
-                if save_pairs is not None:
-                    from lastiterate.runtime.constants.saved_pairs import save_pairs as save
-
-                    save(save_pairs, look)
                 say_searched(look, advised, as_json, metric=metric)
             return
         what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
-        with progress(f"{chosen.name}, {draw} draw, initialisations", what) as told:
+        with progress(f"{chosen.name}, {options['draw']} draw, initialisations", what) as told:
             found = measured(chosen, lambdas, options, folder, told, layers=layers)
         if not me.rank:
             _say_drawn(found, advised, as_json, layers, metric)
