@@ -55,8 +55,6 @@ by more than this share."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
-_HOPELESS = 1.5
-"""The number on few nodes is at most a fifth above the one on many: from so many times what is known it stays above."""
 
 
 @dataclass(frozen=True)
@@ -140,11 +138,6 @@ class Repeated:
     def about(self) -> float:
         """The number on few nodes."""
         return self._sketch[0]
-
-    @property
-    def hopeless(self) -> bool:
-        """Tell whether the run is followed from its beginning, and the number will not be below what is known."""
-        return self._follow and self.about > _HOPELESS * self.goal.known
 
     def settled(self) -> tuple[Table, int]:
         """The table, and the number of repetitions at the end of the run on which it rests."""

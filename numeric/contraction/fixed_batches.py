@@ -66,7 +66,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
     while about(place + step) < about(place):
         place += step
     w = widths[place]
-    if w == run.steps or found[place].hopeless:
+    if w == run.steps:  # one block: the path of its near price is one of the shift program
         return []
     prices = window_prices(run, assumption, 0, 0, w)
     table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()
@@ -83,10 +83,7 @@ def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate)
     lengths = [len(part) for part in np.array_split(np.arange(every), max(round(every / clean), 1))]
     pattern = [window_prices(run, assumption, every - 1, 0, length) for length in lengths[:-1]]
     pattern.append(window_prices(run, assumption, lengths[-1] - 1, 0, lengths[-1]))
-    repeated = Repeated(pattern, -(-run.steps // every), goal, always=_always(other))
-    if repeated.hopeless:
-        return []
-    table, epochs = repeated.settled()
+    table, epochs = Repeated(pattern, -(-run.steps // every), goal, always=_always(other)).settled()
     return [_candidate(run, table, epochs * every, other)]
 
 

@@ -10,7 +10,7 @@ from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSte
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.contraction import atoms as measures
 from lastiterate.numeric.contraction.atoms import Atoms
-from lastiterate.numeric.contraction.gaussian import gaussian
+from lastiterate.numeric.contraction.gaussian import gaussian, sketched
 from lastiterate.numeric.contraction.moments import table_rdp
 from lastiterate.numeric.contraction.sampled import composed, sampled_step
 from lastiterate.numeric.contraction.table import Table, spread, tabulated
@@ -29,6 +29,15 @@ def test_a_gaussian_is_bounded_closely_at_every_ratio(mu: float) -> None:
         assert float(table(np.array(below))) <= (1 - below + below * exactly) * 1.01 + 1e-15
     for delta in (1e-1, 1e-5, 1e-12):
         assert gdp_epsilon(mu, delta) * (1 - 1e-12) <= table.epsilon(delta) <= gdp_epsilon(mu, delta) * 1.003
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.02, 0.7, 3.0, 40.0])
+def test_a_sketch_of_a_gaussian_is_close_to_it_on_the_same_nodes(mu: float) -> None:
+    table, about = gaussian(mu), sketched(mu)
+    assert np.array_equal(about.g, table.g)
+    seen = table.ahead > 1e-200
+    assert np.count_nonzero(seen) > 1
+    assert about.ahead[seen] == pytest.approx(table.ahead[seen], rel=1e-6)
 
 
 @pytest.mark.parametrize("order", [1.3, 2.0, 8.0])
