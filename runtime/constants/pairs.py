@@ -183,7 +183,7 @@ def _in_full(
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
     """Norm of the whole, then of every layer's block, shape (1 + layers, points, samples)."""
     norms = leaf_norms(leaves)
-    blocks = [norms[chosen] for chosen in gradients.layers.values()]
+    blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
 
 
