@@ -66,7 +66,8 @@ def batches_of_many(
     for t in range(run.steps):
         place = t % run.batches
         if not scheme.fixed_size:
-            yield _padded(torch.cat([drawn < run.batch / run.dataset_size for drawn in _uniform(run, runs, generator, device)]))
+            rate = run.batch / run.dataset_size
+            yield _padded(torch.cat([drawn < rate for drawn in _uniform(run, runs, generator, device)]))
         elif scheme.random:
             yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator, device)])
         else:

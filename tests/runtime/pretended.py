@@ -15,6 +15,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from lastiterate import runtime
+
 THERE: Final = torch.device("meta")
 READS: Final = frozenset(
     ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2", "bincount")
@@ -22,7 +24,8 @@ READS: Final = frozenset(
 """Operators that tell the CPU a number or a size."""
 
 _INDEXED: Final = frozenset(("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"))
-_RUNTIME: Final = f"{Path('lastiterate') / 'runtime'}{'/'}"
+_MASKS: Final = (torch.bool, torch.uint8)
+_RUNTIME: Final = Path(runtime.__file__).parent
 
 
 class Pretended(Tensor):
@@ -101,7 +104,7 @@ class PretendedDevice(TorchDispatchMode):
             return
         if not there:
             return
-        if name in _INDEXED and any(index is not None and index.dtype in {torch.bool, torch.uint8} for index in args[1]):
+        if name in _INDEXED and any(one is not None and one.dtype in _MASKS for one in args[1]):
             self.waits[_asking(), "mask"] += 1
         if name in READS:
             self.waits[_asking(), name] += 1
@@ -109,7 +112,7 @@ class PretendedDevice(TorchDispatchMode):
             if name in _INDEXED and isinstance(args[0], Pretended):
                 self.copies[_asking()] += 1
             elif one.ndim:
-                raise RuntimeError(f"{name}: one tensor of shape {tuple(one.shape)} is on the CPU, others on the device")
+                raise RuntimeError(f"{name}: a tensor of shape {tuple(one.shape)} is on the CPU, others on the device")
 
 
 def _held(value: Any) -> Any:
@@ -124,8 +127,8 @@ def _asking() -> str:
     """The innermost function of the runtime, as module.function."""
     frame = sys._getframe(1)
     while frame is not None:
-        file = frame.f_code.co_filename
-        if _RUNTIME in file or "/work/" in file and "/runtime/" in file and "/tests/" not in file:
-            return f"{Path(file).stem}.{frame.f_code.co_qualname.replace('.<locals>', '')}"
+        file = Path(frame.f_code.co_filename)
+        if _RUNTIME in file.parents:
+            return f"{file.stem}.{frame.f_code.co_qualname.replace('.<locals>', '')}"
         frame = frame.f_back  # type: ignore[assignment]
     return "?"
