@@ -35,8 +35,7 @@ class Gradients:
             that ask for no gradient are frozen: they stay as they are at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, a budget kept to by an estimate of the working set; None for what the
-            device has room for, see `memory_of`.
+        memory: bytes that one chunk may take, by an estimate of the working set; None for those of `memory_of`.
         tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
 
     Attributes:
@@ -73,8 +72,6 @@ class Gradients:
         tried: bool = True,
     ) -> None:
         refuse_mixing(module)
-        if memory is not None:
-            count("memory", memory)
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be float32 or float64, got dtype={dtype}; choose one of the two.")
         self.device = device_of(device)
@@ -103,7 +100,7 @@ class Gradients:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
-        self.memory = memory_of(self.device, needed) if memory is None else memory
+        self.memory = memory_of(self.device, needed) if memory is None else count("memory", memory)
         self._pairs_at_once = self.memory // needed
         if self._pairs_at_once < 1:
             raise InputError(
