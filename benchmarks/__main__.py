@@ -40,11 +40,12 @@ def on_device(device: str) -> None:
     """What is asked of a GPU, written to a file of its own."""
     import torch
 
-    from benchmarks import gradients
+    from benchmarks import devices, gradients
 
     kind = torch.device(device).type
     name = torch.cuda.get_device_name(device) if kind == "cuda" else kind
-    rows, kept = gradients.measure(device), gradients.memory(device)
+    rows = [*gradients.measure(device), *devices.measure(device)]
+    kept = [*gradients.memory(device), *devices.memory(device)]
     parts = [f"{name}. {_head(os.getloadavg()[0], f'python -m benchmarks --device {device}')}", ratios(rows)]
     file = _HERE / f"{kind}.md"
     file.write_text("\n\n".join([*parts, *([limits(kept)] if kept else [])]) + "\n")

@@ -22,6 +22,9 @@ __all__ = ["loop", "measure", "memory"]
 _LOOPED = (("builtin:iris-mlp", 20, 150, 5.0, 100.0), ("builtin:digits-cnn", 4, 200, 1.5, 1.5))
 """Workload, points, samples, and how many times faster than the loop is wanted on the CPU and on a GPU."""
 
+_HALF_THE_CORES = ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0))
+"""Compute capabilities with 64 cores for float32 in a multiprocessor; others have 128 (CUDA C++ Programming Guide)."""
+
 _TRANSFORMER = "builtin:minilm"
 _WITHIN = 2.0
 """How many times as long as their matrix products per-sample gradients of the transformer may take on a GPU."""
@@ -120,9 +123,19 @@ def _against_products(device: str) -> Row | Missing:
     fast, _ = median_time(ours, wait=lambda: _wait(device))
     note = (
         f"{samples} sentences: ours takes {fast / slow:.2f} times as long; {done / 1e9:.1f} GFLOP of products, "
-        f"where a plain pass of each needs {needed / 1e9:.1f}"
+        f"where a plain pass of each needs {needed / 1e9:.1f}; "
+        f"{done / fast / 1e12:.2f} TFLOP/s{_of_the_data_sheet(device)}"
     )
     return Row(label, baseline, slow, fast, wanted, note)
+
+
+def _of_the_data_sheet(device: str) -> str:
+    """What the device can do in float32 without TF32: cores times two operations times its greatest clock."""
+    if not device.startswith("cuda"):
+        return ""
+    told = torch.cuda.get_device_properties(device)
+    cores = told.multi_processor_count * (64 if (told.major, told.minor) in _HALF_THE_CORES else 128)
+    return f" of {cores * 2 * told.clock_rate * 1e3 / 1e12:.1f}"
 
 
 def _passes(workload: Workload, module: torch.nn.Module) -> None:

@@ -47,8 +47,10 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
     Returns:
         Shape (dimension,).
     """
-    shared = torch.tensor([k for k in range(run.dataset_size) if k != target])
-    own, spare = torch.tensor([target]), torch.tensor([gradients.samples - 1])
+    shared, own, spare = (
+        torch.tensor(chosen).to(gradients.device)
+        for chosen in ([k for k in range(run.dataset_size) if k != target], [target], [gradients.samples - 1])
+    )
     weight = max(1, len(shared))
     point = gradients.start.clone().requires_grad_(True)
     adam = torch.optim.Adam([point], lr=_RATE)
@@ -57,8 +59,8 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
         slope = gradients.total(here, run.clip_norm, shared)
         pull = gradients.total(here, chosen=own)
         length = torch.linalg.vector_norm(pull)
-        if float(length) < _LONG * run.clip_norm:
-            slope = slope - weight * clip_factor(length, run.clip_norm) * pull
+        short = length < _LONG * run.clip_norm
+        slope = slope - torch.where(short, weight * clip_factor(length, run.clip_norm), 0.0) * pull
         if gradients.samples > run.dataset_size:
             slope = slope + weight * gradients.total(here, run.clip_norm, spare)
         point.grad = slope / weight

@@ -157,10 +157,11 @@ class _Crafted:
         canaries = len(signs)
         self._start, self._signs = gradients.start, signs.to(gradients.start)
         self._curvature, self._tilt = shape
-        self._owner = (torch.arange(gradients.dimension) % canaries).to(gradients.device)
-        drawn = 2.0 * stream(seed, _SIGNS).integers(2, gradients.dimension, gradients.device) - 1
-        sizes = torch.bincount(self._owner, minlength=canaries).double().sqrt()
-        self._direction = (drawn.to(sizes) / sizes[self._owner]).to(gradients.start)
+        owner = torch.arange(gradients.dimension) % canaries
+        drawn = 2.0 * stream(seed, _SIGNS).integers(2, gradients.dimension) - 1
+        sizes = torch.bincount(owner, minlength=canaries).double().sqrt()
+        self._owner = owner.to(gradients.device)
+        self._direction = (drawn / sizes[owner]).to(gradients.start)
 
     def total(self, point: Tensor, met: Tensor) -> Tensor:
         """Sum of the gradients of the canaries that are met, shape (dimension,)."""

@@ -149,8 +149,8 @@ def _ritz(
     """
     pairs = len(points)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
-    before, coupling = torch.zeros_like(current), torch.zeros(pairs).to(current)
-    matrix = torch.zeros(pairs, steps, steps).to(current)
+    before, coupling = torch.zeros_like(current), current.new_zeros(pairs)
+    matrix = current.new_zeros(pairs, steps, steps)
     for k in range(steps):
         pushed = products(points, current, rows, targets) - coupling[:, None] * before
         diagonal = (pushed * current).sum(dim=1)

@@ -155,12 +155,12 @@ class _Screen(NamedTuple):
             pairs = torch.arange(len(points))[:, None].expand(-1, 2)
             own = gradients.on(rows.inputs, rows.targets)
             curved.append(largest_ritz(own, points, pairs, vector, min(_SCREENING, len(center))).nan_to_num(0.0))
-        best = most_promising(torch.cat(curved).to(center.device), samples, starts).sort().values
+        best = most_promising(torch.cat(curved).to(center.device), samples, starts).sort().values.cpu()
         generator.done, of_inputs.done = again
         kept = []  # drawn again: all of them together may be many times the budget
         for part in gradients.pair_chunks(screened, weight=_WEIGHT):
             points, rows = drawn(part)
-            here = best[(best >= part.start) & (best < part.stop)] - part.start
+            here = (best[(best >= part.start) & (best < part.stop)] - part.start).to(center.device)
             kept.append((points[here], rows.taken(here)))
         return torch.cat([at for at, _ in kept]), Samples.joined([rows for _, rows in kept])
 
@@ -170,7 +170,7 @@ def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None,
     offsets = ball_points(len(numbers), diameter / 2, Draw.LOG_UNIFORM, generator, center)
     middle = center.repeat(len(numbers), 1)
     if near is not None:
-        odd = torch.tensor([number % 2 == 1 for number in numbers], device=near.device)
+        odd = torch.arange(numbers.start, numbers.stop, device=near.device) % 2 == 1
         middle = torch.where(odd[:, None], near, center).to(center)
     return project(middle + offsets, center, diameter)
 
@@ -208,7 +208,7 @@ class _Climb:
         labels = labels_of(self.gradients, self.free)
         over_samples = vmap(self._curve, (None, None, 0, 0))
         chosen = Samples(*(part.clone() for part in self.chosen))
-        for at in self.values.topk(min(_TRIED, len(self.values))).indices.tolist():
+        for at in self.values.topk(min(_TRIED, len(self.values))).indices.cpu().tolist():
             here = self.points[at], self.vectors[at]
             own = chosen.inputs[at]
             most, worst = float(self.values[at]), None
@@ -283,7 +283,7 @@ class _Ascent(NamedTuple):
         return _Ends(at, along, Samples.joined([climb.chosen for climb in climbs]), found)
 
     def _ascend(self, climb: _Climb, iterations: int) -> None:
-        shift = torch.full((len(climb.points),), FIRST_MOVE * self.diameter / 2).to(self.center)
+        shift = self.center.new_full((len(climb.points),), FIRST_MOVE * self.diameter / 2)
         push = torch.full_like(shift, FIRST_MOVE)
         half = -(-iterations // 2)
         for step in range(iterations):

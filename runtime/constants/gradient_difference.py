@@ -54,7 +54,7 @@ class Changes:
         return found / self._members
 
     def _mean(self, at: Tensor) -> tuple[Tensor, Tensor]:
-        found, longest = torch.zeros_like(at), torch.zeros(len(at)).to(at)
+        found, longest = torch.zeros_like(at), at.new_zeros(len(at))
         for owners, samples in self._parts(len(at)):
             gradient = self._gradient(at[owners], self._rows[samples], self._targets[samples])
             length = torch.linalg.vector_norm(gradient, dim=1)

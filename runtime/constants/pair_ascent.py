@@ -61,7 +61,7 @@ class PairAscent(NamedTuple):
         state = {"x": x, "y": y}
         if chosen is not None:
             state |= {name: part.clone() for name, part in chosen._asdict().items()}
-        step = torch.ones(len(x)).to(self.center)
+        step = self.center.new_ones(len(x))
         state |= {"stretch": step, "shift": FIRST_MOVE * self.diameter / 2 * step, "push": FIRST_MOVE * step}
         for part in self._chunks(len(x)):
             for name, values in self._at(_rows(state, part)).items():
@@ -87,7 +87,7 @@ class PairAscent(NamedTuple):
             return state
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
-        for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.tolist():
+        for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
             own = _rows(state, slice(pair, pair + 1))
             best = int(self._certain(own, self.gradients).argmax())
             rows = inputs[best : best + 1]

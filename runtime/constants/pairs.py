@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
@@ -131,11 +130,15 @@ def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm:
 
 
 def _table(rows: list[_Rows]) -> PairTable:
+    together = [torch.stack([far, floor, *(d[k] for k in Kind), *(b for k in Kind for b in blocks[k])])
+                for far, d, floor, blocks in rows]  # fmt: skip
+    values = torch.cat(together, dim=1).cpu().double().numpy()  # in this order: mps knows no float64
+    kinds, blocks = len(Kind), np.split(values[2 + len(Kind) :], len(Kind))
     return PairTable(
-        _array([row[0] for row in rows]),
-        {kind: _array([row[1][kind] for row in rows]) for kind in Kind},
-        _array([row[2] for row in rows]),
-        {kind: _array([row[3][kind].T for row in rows]) for kind in Kind},
+        values[0],
+        dict(zip(Kind, values[2 : 2 + kinds], strict=True)),
+        values[1],
+        {kind: own.T for kind, own in zip(Kind, blocks, strict=True)},
     )
 
 
@@ -184,7 +187,7 @@ def _in_full(
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
     """Norm of the whole, then of every layer's block, shape (1 + layers, points, samples)."""
     norms = leaf_norms(leaves)
-    blocks = [norms[chosen] for chosen in gradients.layers.values()]
+    blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
 
 
@@ -194,7 +197,3 @@ def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves, part: slice, po
         totals[kind] = tuple(leaf.new_zeros(points, 1, leaf.shape[2]) for leaf in change)
     for total, leaf in zip(totals[kind], change, strict=True):
         total[part] += leaf.sum(dim=1, keepdim=True)
-
-
-def _array(parts: list[Tensor]) -> Array:
-    return torch.cat(parts).cpu().double().numpy()  # in this order: mps knows no float64

@@ -160,17 +160,17 @@ def coupled_runs(
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:
-        distances = np.zeros((run.steps + 1, size))
+        distances = gradients.start.new_zeros(run.steps + 1, size)
         sides = (gradients.start[None], gradients.start[None])
         iterates = adjacent_runs(
             gradients, run, differing, size, coupled=True, seed=seed, block=number, purpose=COUPLED
         )
         for t, (here, there) in enumerate(iterates, start=1):
             sides = here, there
-            distances[t] = torch.linalg.vector_norm(here - there, dim=1).cpu().numpy()
+            distances[t] = torch.linalg.vector_norm(here - there, dim=1)
             tick()
-        last, adjacent = (points.cpu().double().numpy() for points in sides)
-        return {"distances": distances, "last": last, "last_adjacent": adjacent}
+        kept = (points.cpu().double().numpy() for points in (distances, *sides))
+        return dict(zip(("distances", "last", "last_adjacent"), kept, strict=True))
 
     found = in_blocks(gradients, run, pairs, block, store, on_step)
     distances = np.concatenate([part["distances"] for part in found], axis=1)

@@ -36,11 +36,14 @@ class Differing:
         index: its place in the data.
         here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
         there: that of the sample in its place in the adjacent data; None where it is missing.
+        stand_in: place of the sample that stands there in the adjacent data, -1 for none; None where the gradients are
+            no real sample's.
     """
 
     index: int
     here: Callable[[Tensor], Tensor]
     there: Callable[[Tensor], Tensor] | None
+    stand_in: int | None = None
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
@@ -66,9 +69,12 @@ def real_sample(gradients: Gradients, run: NoisySGD, index: int) -> Differing:
     """A sample of the workload; under "replace" the workload's last one takes its place."""
 
     def of(sample: int) -> Callable[[Tensor], Tensor]:
-        return lambda points: gradients.totals(points, run.clip_norm, torch.tensor([sample]))
+        chosen = torch.tensor([sample]).to(gradients.device)
+        return lambda points: gradients.totals(points, run.clip_norm, chosen)
 
-    return Differing(index, of(index), of(gradients.samples - 1) if run.adjacency == "replace" else None)
+    if run.adjacency != "replace":
+        return Differing(index, of(index), None, stand_in=-1)
+    return Differing(index, of(index), of(gradients.samples - 1), stand_in=gradients.samples - 1)
 
 
 def in_blocks(
@@ -156,7 +162,7 @@ def adjacent_runs(
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
     runs = pairs if coupled else 2 * pairs
     points = gradients.start.repeat(2 * pairs, 1)
-    for t, chosen in enumerate(batches_of_many(run, runs, drawn)):
+    for t, chosen in enumerate(batches_of_many(run, runs, drawn, points.device)):
         sums = _sums(gradients, run, differing, points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen)
         moved = noise.normals(runs, gradients.dimension, points)
         moved = moved.repeat(2, 1) if coupled else moved
@@ -173,14 +179,15 @@ def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Ten
     pairs = len(points) // 2
     if chosen.ndim == 1:
         others = chosen[chosen != differing.index]
-        met = torch.full((2 * pairs,), len(others) < len(chosen))
+        met = torch.ones(()) if len(others) < len(chosen) else None
+    elif differing.stand_in is not None:
+        there = torch.where(chosen[pairs:] == differing.index, differing.stand_in, chosen[pairs:])
+        return gradients.totals(points, run.clip_norm, torch.cat([chosen[:pairs], there]))
     else:
         others = chosen.masked_fill(chosen == differing.index, -1)
-        met = (chosen == differing.index).any(dim=1)
+        met = (chosen == differing.index).any(dim=1, keepdim=True).to(points)
     sums = gradients.totals(points, run.clip_norm, others)
-    for side, gradient in ((met[:pairs], differing.here), (met[pairs:], differing.there)):
-        rows = side.nonzero()[:, 0] + (0 if gradient is differing.here else pairs)
-        if gradient is not None and len(rows):
-            rows = rows.to(points.device)
-            sums[rows] += gradient(points[rows])
+    for side, gradient in ((slice(pairs), differing.here), (slice(pairs, None), differing.there)):
+        if met is not None and gradient is not None:
+            sums[side] += gradient(points[side]) * (met[side] if met.ndim else met)
     return sums

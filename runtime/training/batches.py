@@ -43,12 +43,14 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[
             yield order[place * run.batch : (place + 1) * run.batch]
 
 
-def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream) -> Iterator[Tensor]:
-    """The batches of many runs side by side, each run with batches of its own from one stream; on the CPU.
+def batches_of_many(
+    run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str = "cpu"
+) -> Iterator[Tensor]:
+    """The batches of many runs side by side, each run with batches of its own from one stream.
 
     Yields:
-        Indices of samples, one tensor a step: shape (k,) where the batch is the same for every run (full, cyclic); else
-        shape (runs, k), where -1 stands for no sample.
+        Indices of samples, one tensor a step: shape (k,), on the CPU, where the batch is the same for every run (full,
+        cyclic); else shape (runs, k), on the device, where -1 stands for no sample.
 
     >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
@@ -64,26 +66,28 @@ def batches_of_many(run: NoisySGD | RandomProjectionRun, runs: int, generator: S
     for t in range(run.steps):
         place = t % run.batches
         if not scheme.fixed_size:
-            yield _padded(torch.cat([drawn < run.batch / run.dataset_size for drawn in _uniform(run, runs, generator)]))
+            rate = run.batch / run.dataset_size
+            yield _padded(torch.cat([drawn < rate for drawn in _uniform(run, runs, generator, device)]))
         elif scheme.random:
-            yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator)])
+            yield torch.cat([drawn.topk(run.batch, dim=1).indices for drawn in _uniform(run, runs, generator, device)])
         else:
             if place == 0:
-                order = torch.cat([drawn.argsort(dim=1) for drawn in _uniform(run, runs, generator)])
+                order = torch.cat([drawn.argsort(dim=1) for drawn in _uniform(run, runs, generator, device)])
             yield order[:, place * run.batch : (place + 1) * run.batch]
 
 
-def _uniform(run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream) -> Iterator[Tensor]:
+def _uniform(
+    run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str
+) -> Iterator[Tensor]:
     """A uniform number for every sample of every run, shape (runs, dataset_size) in all, some runs at a time."""
     step = max(1, _DRAWN_AT_ONCE // run.dataset_size)
     for first in range(0, runs, step):
-        yield generator.uniform(min(step, runs - first), run.dataset_size)
+        yield generator.uniform(min(step, runs - first), run.dataset_size, device)
 
 
 def _padded(taken: Tensor) -> Tensor:
     """The indices that are taken in each row, shape (rows, most in a row), filled up with -1."""
-    places = taken.cumsum(dim=1)
-    found = torch.full((len(taken), int(places[:, -1].max())), -1)
-    rows, columns = taken.nonzero(as_tuple=True)
-    found[rows, places[rows, columns] - 1] = columns
-    return found
+    places, columns = taken.cumsum(dim=1), torch.arange(taken.shape[1], device=taken.device)
+    most = int(places[:, -1].max())
+    found = torch.full((len(taken), most + 1), -1, device=taken.device)  # the last column takes what is not taken
+    return found.scatter_(1, torch.where(taken, places - 1, most), columns.expand_as(places))[:, :most]

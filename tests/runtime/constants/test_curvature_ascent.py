@@ -70,7 +70,7 @@ def test_more_steps_find_more() -> None:
         float(curved_pairs(gradients, gradients.start, diameter=1.0, screened=300, iterations=k).curvature.max())
         for k in (1, 30)
     )
-    assert many >= 1.2 * few
+    assert many >= max(1.1 * few, 8.5), "an independent ascent found 8.56"
 
 
 def test_a_search_that_begins_there_finds_no_less() -> None:

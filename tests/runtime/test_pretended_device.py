@@ -1,0 +1,164 @@
+"""Every path of the runtime on a device that is not there: nothing stays on the CPU, and few things are waited for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+import torch
+from pretended import THERE, PretendedDevice
+
+from lastiterate.numeric.losses.assumptions import Clipped
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime import factors, gradients
+from lastiterate.runtime.attacks.attack import attack
+from lastiterate.runtime.attacks.one_run import attack_once
+from lastiterate.runtime.constants import worst_case_constants as worst
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.coupled.drift import measure_drift
+from lastiterate.runtime.pair_table import Kind
+from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
+
+MEANT: Final = {
+    "validation": "a workload is tried once, when its gradients are made",
+    "fingerprint": "what is kept is named by the weights and the data, once a measurement",
+    "descent.train": "whether the parameters are finite, once a step",
+    "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
+    "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
+    "runs.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
+    "attack.attack": "scores of a block of runs, at its end, and where the runs began",
+    "one_run.attack_once.trained": "the scores, at the end",
+    "pairs._in_full": "whether clipping acts, once a chunk: where it does not, half of the work is known",
+    "pairs._table": "the table of the pairs around one centre, at its end",
+    "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
+    "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
+    "curvature_ascent._Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
+    "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
+    "starts.Samples.taken": "their samples, at the end",
+    "pair_ascent.PairAscent.begun": "whether gradients are finite at the starts",
+    "pair_ascent.PairAscent.with_worst_samples": "the worst sample of four pairs, between two ascents",
+    "search.search_one": "the best ratio of the starts",
+    "search._found": "the pairs that were found, at the end",
+    "search._array": "the pairs that were found, at the end",
+    "factors": "whether the factors give the gradient, once, before the first of them",
+}
+"""Functions that may read something off the device, and why that is not in an inner loop, or is worth it."""
+
+COPIED: Final = {
+    "gradients.Gradients.__init__": "the network",
+    "gradients.Gradients._placed": "the data",
+    "gradients.Gradients.total": "the indices of a batch, once a step",
+    "gradients.Gradients.totals": "the indices of a batch that all runs share, once a step",
+    "one_run._Planted.total": "which canaries are in the batch, once a step",
+    "one_run._Crafted": "the directions of the canaries",
+    "validation": "rows that a workload is tried on",
+    "adjacent.real_sample": "the index of the sample that differs",
+    "attack.attack": "the initial parameters, or the sample that is attacked",
+    "initialisation.crafted_start": "the indices of the samples",
+    "curvature.largest_ritz": "the indices of the pairs, once a chunk of Hessians",
+    "curvature.curvature_along": "the iterates that are looked at",
+    "curvature_ascent._Screen.most_curved": "which points go on, once a chunk of the screening",
+    "pair_ascent.PairAscent.with_worst_samples": "the index of a sample",
+    "worst_case_constants": "the samples that are looked at",
+}
+"""Functions that may copy something to the device."""
+
+THERE_IS: Final = {"device": "meta", "memory": 2**28}
+RUN: Final = NoisySGD(3, 0.1, 0.01, 1.0, 12, 4, sampling="without_replacement", diameter=2.0)
+
+
+def few() -> Workload:
+    whole = load_workload("builtin:iris-mlp-tanh")
+    return replace(whole, inputs=whole.inputs[::6], targets=whole.targets[::6])
+
+
+@pytest.fixture(autouse=True)
+def _pretend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradients, "device_of", lambda name: torch.device(name))
+    for name, value in {"_STARTS": 4, "_CURVED": 4, "_SCREENED": 8, "_ITERATIONS": 3, "_BENDING": 3}.items():
+        monkeypatch.setattr(worst, name, value)
+
+
+def measured() -> None:
+    workload = few()
+    estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=3, **THERE_IS))
+
+
+def searched(kind: Kind) -> Callable[[], object]:
+    workload = few()
+    return lambda: worst.worst_case_constants(
+        workload, paper_run(workload, steps=2), (1.0,), kind=kind, points=2, **THERE_IS
+    )
+
+
+def drifted(sampling: str) -> Callable[[], object]:
+    run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 4, adjacency="")
+    return lambda: measure_drift(few(), run, Clipped(), pairs=5, points=2, **THERE_IS)
+
+
+def attacked(kind: str, **named: Any) -> Callable[[], object]:
+    return lambda: attack(few(), RUN, kind, delta=1e-5, runs=6, **named, **THERE_IS)
+
+
+def attacked_once(kind: str, sampling: str) -> Callable[[], object]:
+    run = replace(RUN, sampling=sampling, adjacency="")
+    return lambda: attack_once(few(), run, kind, canaries=6, delta=1e-5, **THERE_IS)
+
+
+PATHS: Final = {
+    "measured": measured,
+    **{f"searched {kind}": searched(kind) for kind in (Kind.SAMPLE, Kind.BATCH_CLIPPED)},
+    **{f"drift {scheme}": drifted(scheme) for scheme in ("full", "cyclic", "poisson", "without_replacement")},
+    **{f"attack {kind}": attacked(kind) for kind in ("canary", "loss", "shadow")},
+    "attack crafted": attacked("loss", initialisation="crafted"),
+    "once canary": attacked_once("canary", "poisson"),
+    "once loss": attacked_once("loss", "cyclic"),
+}
+
+
+def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
+    return {name for name in asking if not any(name.startswith(one) for one in meant)}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str) -> None:
+    with PretendedDevice() as mode:
+        PATHS[path]()
+    assert sum(mode.waits.values()) > 0, "it was on the device"
+    assert unmeant((name for name, _ in mode.waits), MEANT) == set()
+    assert unmeant(iter(mode.copies), COPIED) == set()
+
+
+def test_factored_gradients_wait_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(factors, "_FEWEST", 1)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
+    with PretendedDevice() as mode:
+        measured()
+    assert ("pairs._in_full", "_local_scalar_dense") not in mode.waits, "they were factored"
+    assert unmeant((name for name, _ in mode.waits), MEANT) == set()
+
+
+def test_numbers_are_drawn_on_the_device_and_are_those_of_the_cpu() -> None:
+    like = torch.zeros(1, dtype=torch.float64)
+    with PretendedDevice() as mode:
+        found = stream(3, 1).normals(4, 9, like.to(THERE))
+        assert found.device == THERE
+        assert not mode.waits
+        there = found.cpu()
+    assert torch.equal(there, stream(3, 1).normals(4, 9, like))
+
+
+def test_the_pretended_device_sees_what_it_should() -> None:
+    with PretendedDevice() as mode:
+        values = torch.arange(4.0, device=THERE)
+        with pytest.raises(RuntimeError, match="on the CPU"):
+            _ = values + torch.ones(4)
+        _ = bool(values[1]), values[values > 2], values.nonzero(), values.cpu(), values[torch.tensor([1])]
+        _ = values + torch.ones(())
+        with pytest.raises(AssertionError, match="by way of the CPU"):
+            _ = values + torch.tensor([1.0] * 4, device=THERE)
+    assert {what for _, what in mode.waits} == {"_local_scalar_dense", "mask", "nonzero", "copied"}
+    assert sum(mode.copies.values()) == 1
