@@ -64,7 +64,8 @@ def enciphered(counter: tuple[Tensor, ...], key: Key) -> tuple[Tensor, ...]:
 
 def shifted(values: Tensor, places: int) -> Tensor:
     """The words as numbers without sign, shifted right by 1 to 63 places."""
-    return (values >> places) & (2 ** (64 - places) - 1)
+    found: Tensor = (values >> places) & (2 ** (64 - places) - 1)
+    return found
 
 
 def _of_numpy(key: Key, counter: tuple[int, int, int, int], count: int) -> Tensor:

@@ -50,7 +50,8 @@ def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
     """The labels of the data, which any input may have where inputs are free; none for targets that are no labels."""
     targets = gradients.rows()[1]
     labelled = free is not None and targets.ndim == 1 and not targets.is_floating_point()
-    return targets.unique() if labelled else targets[:0]
+    found: Tensor = targets.unique() if labelled else targets[:0]  # type: ignore[no-untyped-call]
+    return found
 
 
 def most_promising(values: Tensor, samples: Tensor, count: int) -> Tensor:
