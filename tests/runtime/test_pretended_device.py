@@ -11,6 +11,7 @@ from pretended import THERE, PretendedDevice
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients
+from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.one_run import attack_once
 from lastiterate.runtime.constants import worst_case_constants as worst
@@ -78,6 +79,7 @@ def few() -> Workload:
 @pytest.fixture(autouse=True)
 def _pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gradients, "device_of", lambda name: torch.device(name))
+    monkeypatch.setattr(initialisation, "_STEPS", 3)
     for name, value in {"_STARTS": 4, "_CURVED": 4, "_SCREENED": 8, "_ITERATIONS": 3, "_BENDING": 3}.items():
         monkeypatch.setattr(worst, name, value)
 
