@@ -3,6 +3,7 @@
 What is displayed is rounded in the direction that its record guarantees; a DataFrame holds the numbers as they are.
 """
 
+import sys
 from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from html import escape
@@ -54,7 +55,7 @@ class TextTable:
                      for column in cells)  # fmt: skip
 
     def __str__(self) -> str:
-        """The table and its notes, as wide as the terminal."""
+        """The table and its notes, as wide as the terminal where there is one."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -64,7 +65,7 @@ class TextTable:
             table.add_column(Text(heading), justify="right" if number else "left")
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
-        out = Console(file=StringIO(), width=get_terminal_size((_WIDTH, 24)).columns)
+        out = Console(file=StringIO(), width=get_terminal_size().columns if sys.stdout.isatty() else _WIDTH)
         with out.capture() as drawn:
             out.print(table)
         return "\n".join([self.caption, drawn.get().rstrip(), *self.notes])

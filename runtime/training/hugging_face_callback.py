@@ -7,7 +7,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.training.recorded import RecordedSGD
-from lastiterate.runtime.training.trainers import check_settings
+from lastiterate.runtime.training.trainers import check_account, check_settings
 
 
 class HuggingFaceRecord(TrainerCallback):
@@ -30,6 +30,7 @@ class HuggingFaceRecord(TrainerCallback):
     def __init__(
         self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
     ) -> None:
+        check_account(optimiser, assumption)
         self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
         self.bound: Bound | None = None
 

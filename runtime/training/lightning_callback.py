@@ -6,7 +6,7 @@ from typing import Any
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.training.recorded import RecordedSGD
-from lastiterate.runtime.training.trainers import check_settings
+from lastiterate.runtime.training.trainers import check_account, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
 if find_spec("torchvision") is not None:  # Lightning imports it, also beside a torch for which it was not built
@@ -34,6 +34,7 @@ class LightningRecord(Callback):
     def __init__(
         self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
     ) -> None:
+        check_account(optimiser, assumption)
         self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
         self.bound: Bound | None = None
 

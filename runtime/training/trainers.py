@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import described_assumption
 from lastiterate.runtime.training.recorded import RecordedSGD
 
 _WHY: Final = {
@@ -17,6 +18,20 @@ _WHY: Final = {
     "label_smoothing_factor": "the loss is that of the optimiser; smooth there",
     "neftune_noise_alpha": "the only noise is that of the run",
 }
+
+
+def check_account(optimiser: object, assumption: object) -> None:
+    """Refuse, before anything is trained, what keeps no account and what is no assumption.
+
+    Raises:
+        InputError: the optimiser is no `RecordedSGD`, or the assumption none.
+    """
+    if not isinstance(optimiser, RecordedSGD):
+        raise InputError(
+            f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one of the "
+            "module, its loss and the run."
+        )
+    described_assumption(assumption)
 
 
 def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]) -> None:

@@ -27,7 +27,8 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
         InputError: the norm is not positive, or an item is no pair of a floating tensor and a target.
 
     >>> rows = ClippedRows(torch.utils.data.TensorDataset(torch.tensor([[3.0, 4.0]]), torch.zeros(1)), norm=1.0)
-    >>> 0.9999 < float(rows[0][0].norm()) <= 1.0
+    >>> row, _ = rows[0]
+    >>> 0.9999 < float(row.norm()) <= 1.0
     True
     """
 

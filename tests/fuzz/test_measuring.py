@@ -13,6 +13,8 @@ from lastiterate.runtime.constants.holder import Sampling
 _RUN, _FLAT = li.NoisySGD(2, 0.1, 1.0, 1.0, 4, diameter=1.0), li.Clipped()
 _PROJECTED = li.RandomProjectionRun(2, 0.1, 1.0, (2,), 4)
 _INPUTS, _TARGETS = torch.eye(4), torch.arange(4.0).unsqueeze(1)
+_DATA = torch.utils.data.TensorDataset(_INPUTS, _TARGETS)
+_CLIPPED = li.ClippedRows(_DATA, 1.0)
 
 
 def _network() -> nn.Module:
@@ -83,6 +85,15 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
             )
             for name in ("center", "seed", "memory")
         },
+        "RecordedSGD": lambda: li.RecordedSGD(_network(), nn.MSELoss(), _RUN, junk, other),
+        "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
+        "LightningRecord": lambda: li.LightningRecord(junk, other),
+        "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
+        "ClippedRows": lambda: li.ClippedRows(junk, other)[0],
+        "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
+        "assumption_of": lambda: li.assumption_of(junk, other, _DATA, clip_norm=1.0),
+        "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0, read_rows=True),
+        "assumption_of clip_norm": lambda: li.assumption_of(_network(), nn.MSELoss(), _CLIPPED, clip_norm=junk),
         "RandomProjectionSGD": lambda: li.RandomProjectionSGD(junk, other, _PROJECTED),
         "RandomProjectionSGD run": lambda: li.RandomProjectionSGD(_network(), nn.MSELoss(), junk, seed=other),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),

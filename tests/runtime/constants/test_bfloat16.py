@@ -20,6 +20,7 @@ from lastiterate.runtime.constants.worst_case_constants import worst_case_consta
 from lastiterate.runtime.coupled.runs import coupled_runs
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, subset
 
@@ -44,8 +45,8 @@ def tables(workload: Workload, points: int) -> tuple[PairTable, PairTable]:
     centers = rough.representable(rough.start + 0.1 * torch.randn(10, rough.dimension, generator=torch.Generator()))
 
     def measured(gradients: Gradients) -> PairTable:
-        drawn, stream = Around(points, 1.0, Draw.LOG_UNIFORM), torch.Generator().manual_seed(0)
-        return measure_pairs(gradients, centers.to(gradients.start), 0.5, drawn, stream)
+        drawn, own = Around(points, 1.0, Draw.LOG_UNIFORM), stream(0, purpose=0)
+        return measure_pairs(gradients, centers.to(gradients.start), 0.5, drawn, own)
 
     return measured(rough), measured(exact)
 
