@@ -134,6 +134,8 @@ class _Search(TypedDict):
     extremes: list[dict[str, Any] | None]
     certified: LossConstants | None
     bounded: _Bound | None
+    device: str
+    memory: int
     remark: str
 
 
