@@ -299,9 +299,15 @@ def test_a_schedule_too_long_to_follow_says_nothing() -> None:
     assert lower_bound(_endless(steps=200_001, step_size=etas), Smooth(1.0), order=2.0).value == 0
 
 
-def test_schedules_with_random_batches_have_no_witness_but_the_last_step() -> None:
+def test_schedules_of_a_few_kinds_with_random_batches_have_linear_witnesses_and_on_a_domain_the_last_step() -> None:
     varied = {"step_size": (0.5, 0.4, 0.5, 0.5, 0.5, 0.5, 0.5), "sampling": "without_replacement"}
-    assert lower_bounds(_endless(**varied), Smooth(1.0), order=2.0) == []
+    run = _endless(**varied)
+    constant = lower_bound(_endless(sampling="without_replacement"), Smooth(1.0), order=2.0).value
+    found = lower_bound(run, Smooth(1.0), order=2.0).value
+    assert 0.9 * constant < found < constant
+    assert found <= bound(run, Smooth(1.0), order=2.0).epsilon
+    ever_smaller = _endless(step_size=tuple(0.5 - 0.01 * t for t in range(run.steps)), sampling="without_replacement")
+    assert lower_bounds(ever_smaller, Smooth(1.0), order=2.0) == []
     assert lower_bounds(_endless(**varied), StronglyConvex(1.0, 0.5), order=2.0) == []
     last = lower_bounds(_endless(steps=1, sampling="without_replacement"), Smooth(1.0), order=2.0)
     found = lower_bounds(_endless(**varied, diameter=1.0), Smooth(1.0), order=2.0)
