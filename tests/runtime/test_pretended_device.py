@@ -50,7 +50,7 @@ MEANT: Final = {
 
 COPIED: Final = {
     "gradients.Gradients.__init__": "the network",
-    "gradients.Gradients._placed": "the data",
+    "rows.Rows.__getitem__": "the data, or a chunk of it where it is too large; the indices of a batch, once a step",
     "gradients.Gradients.total": "the indices of a batch, once a step",
     "gradients.Gradients.totals": "the indices of a batch that all runs share, once a step",
     "one_run._Planted.total": "which canaries are in the batch, once a step",
