@@ -18,6 +18,7 @@ class Paper:
         year: of the version meant.
         title: in full.
         arxiv: identifier, "" where there is none.
+        doi: likewise.
         venue: where it appeared.
     """
 
@@ -26,12 +27,15 @@ class Paper:
     year: int
     title: str
     arxiv: str = ""
+    doi: str = ""
     venue: str = ""
 
     @property
     def url(self) -> str:
         """Address of the abstract, "" where there is no identifier."""
-        return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else ""
+        if self.arxiv:
+            return f"https://arxiv.org/abs/{self.arxiv}"
+        return f"https://doi.org/{self.doi}" if self.doi else ""
 
     def __str__(self) -> str:
         """Authors, year, title, identifier and venue in one line.
@@ -39,7 +43,7 @@ class Paper:
         >>> print(next(paper for paper in CITED if paper.short == "Mironov 2017"))
         Mironov 2017, Rényi Differential Privacy, arXiv:1702.07476, CSF 2017
         """
-        parts = (self.short, self.title, f"arXiv:{self.arxiv}" if self.arxiv else "", self.venue)
+        parts = self.short, self.title, self.arxiv and f"arXiv:{self.arxiv}", self.venue, self.doi and f"doi:{self.doi}"
         return ", ".join(part for part in parts if part)
 
 
