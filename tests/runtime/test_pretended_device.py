@@ -29,6 +29,7 @@ MEANT: Final = {
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
+    "runs._pull": "how much of the sample shows at the start, once",
     "runs.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
     "attack.attack": "scores of a block of runs, at its end, and where the runs began",
     "one_run.attack_once.trained": "the scores, at the end",
@@ -38,6 +39,7 @@ MEANT: Final = {
     "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
     "curvature_ascent._Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
     "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
+    "curvature_ascent.CurvedPairs.arrays": "the pairs as they are kept, at the end",
     "starts.Samples.taken": "their samples, at the end",
     "pair_ascent.PairAscent.begun": "whether gradients are finite at the starts",
     "pair_ascent.PairAscent.with_worst_samples": "the worst sample of four pairs, between two ascents",
@@ -62,6 +64,7 @@ COPIED: Final = {
     "curvature.largest_ritz": "the indices of the pairs, once a chunk of Hessians",
     "curvature.curvature_along": "the iterates that are looked at",
     "curvature_ascent._Screen.most_curved": "which points go on, once a chunk of the screening",
+    "curvature_ascent.CurvedPairs.of_arrays": "the pairs that are taken up, once a search",
     "pair_ascent.PairAscent.with_worst_samples": "the index of a sample",
     "worst_case_constants": "the samples that are looked at",
 }
