@@ -46,12 +46,18 @@ def assumption_of(
     Convex(L=18.0)
     """
     rows = getattr(data, "dataset", data)
+    try:
+        number, (_, target) = len(rows), pair_of(rows[0])
+    except (TypeError, LookupError):
+        raise InputError(
+            f"A closed form needs a map style data set with a sample, got data={type(data).__name__}; give one."
+        ) from None
     layer = _linear(module)
-    norm, whence = _row_norm(rows, read_rows)
+    norm, whence = _row_norm(rows, number, read_rows)
     with precision():
         square = exact(norm) ** 2 + (1 if layer.bias is not None else 0)
         reach = upper(square.sqrt())
-    constants = _constants(layer, loss, rows[0][1], reach)
+    constants = _constants(layer, loss, target, reach)
     origin = f"{constants.statement}{', the constant one included' if layer.bias is not None else ''}, {whence}"
     if constants.linear_score or positive("clip_norm", clip_norm) >= constants.lipschitz:
         return Convex(constants.smoothness, origin=origin)
@@ -116,7 +122,7 @@ def _score_loss(loss: Any) -> tuple[str, float, float]:
     return "", inf, inf
 
 
-def _row_norm(data: Any, read_rows: bool) -> tuple[float, str]:
+def _row_norm(data: Any, number: int, read_rows: bool) -> tuple[float, str]:
     """The greatest norm of a row, and where it comes from."""
     if isinstance(data, ClippedRows):
         return data.norm, "to which every row is scaled down"
@@ -127,6 +133,6 @@ def _row_norm(data: Any, read_rows: bool) -> tuple[float, str]:
             "make_private, norm a number that does not look at the data, or say read_rows=True if neighbouring "
             "data have no longer rows."
         )
-    lengths = [float(torch.linalg.vector_norm(pair_of(data[k])[0].double())) for k in range(len(data))]
+    lengths = [float(torch.linalg.vector_norm(pair_of(data[k])[0].double())) for k in range(number)]
     longest = max(lengths) * (1 + 2.0**-30)
     return positive("norm of the longest row", longest), "the longest row of these data, which is no public number"
