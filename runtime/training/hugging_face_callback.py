@@ -4,35 +4,18 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from lastiterate.numeric.bound import Bound
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.runtime.training.recorded import RecordedSGD
-from lastiterate.runtime.training.trainers import check_account, check_settings
+from lastiterate.runtime.training.trainers import Record, check_settings
 
 
-class HuggingFaceRecord(TrainerCallback):
+class HuggingFaceRecord(Record, TrainerCallback):
     """Checks a training by ``transformers.Trainer`` against its run, and bounds it at the end.
 
     The trainer gets ``optimizers=(optimiser, None)``, its ``get_train_dataloader`` gives the optimiser's batches, and
     the arguments say ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run describes another
     schedule. No checkpoint and no logged number of an earlier model may be released.
 
-    Args:
-        optimiser: the only one that trains.
-        assumption: of the losses.
-        order: as of `lastiterate.numeric.bound.bound`.
-        delta: likewise.
-
-    Attributes:
-        bound: what was trained, bounded; None before the end.
+    Arguments and attributes are those of `lastiterate.runtime.training.trainers.Record`.
     """
-
-    def __init__(
-        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-    ) -> None:
-        check_account(optimiser, assumption)
-        self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
-        self.bound: Bound | None = None
 
     def on_train_begin(
         self,
@@ -74,5 +57,4 @@ class HuggingFaceRecord(TrainerCallback):
         Raises:
             InputError: it ended before its last step, or with other parameters.
         """
-        self._optimiser.check_ended()
-        self.bound = self._optimiser.bound(self._assumption, **self._at)
+        self._ended()

@@ -3,10 +3,7 @@
 from importlib.util import find_spec
 from typing import Any
 
-from lastiterate.numeric.bound import Bound
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.runtime.training.recorded import RecordedSGD
-from lastiterate.runtime.training.trainers import check_account, check_settings
+from lastiterate.runtime.training.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
 if find_spec("torchvision") is not None:  # Lightning imports it, also beside a torch for which it was not built
@@ -15,28 +12,14 @@ if find_spec("torchvision") is not None:  # Lightning imports it, also beside a 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 
-class LightningRecord(Callback):
+class LightningRecord(Record, Callback):
     """Checks a Lightning training against its run, and bounds it at the end.
 
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No checkpoint
     and no logged number of an earlier model may be released.
 
-    Args:
-        optimiser: the only one that trains.
-        assumption: of the losses.
-        order: as of `lastiterate.numeric.bound.bound`.
-        delta: likewise.
-
-    Attributes:
-        bound: what was trained, bounded; None before the end.
+    Arguments and attributes are those of `lastiterate.runtime.training.trainers.Record`.
     """
-
-    def __init__(
-        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
-    ) -> None:
-        check_account(optimiser, assumption)
-        self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
-        self.bound: Bound | None = None
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
         """Refuse settings that the theory does not cover.
@@ -61,8 +44,7 @@ class LightningRecord(Callback):
         Raises:
             InputError: it ended before its last step, or with other parameters.
         """
-        self._optimiser.check_ended()
-        self.bound = self._optimiser.bound(self._assumption, **self._at)
+        self._ended()
 
 
 def _name(one: object) -> str:

@@ -64,6 +64,12 @@ class RecordedSGD(ProjectedNoisySGD):
                 f"A trainer's loop needs batches of one size, got sampling={run.sampling!r}; choose another, or train "
                 "with Opacus."
             )
+        for name, values in (("inputs", inputs), ("targets", targets)):
+            if not isinstance(values, Tensor) or values.ndim == 0:
+                raise InputError(
+                    f"A record needs all of the data as tensors, a sample a row, got {name}={type(values).__name__}; "
+                    "stack the samples."
+                )
         if not len(inputs) == len(targets) == run.dataset_size:
             raise InputError(
                 f"The run needs dataset_size={run.dataset_size} inputs and targets, got {len(inputs)} and "

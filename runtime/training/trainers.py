@@ -1,10 +1,11 @@
-"""Settings of a trainer that the theory does not cover, told in one sentence."""
+"""Account of a training in the loop of a trainer, and settings that the theory does not cover."""
 
 from collections.abc import Sequence
 from typing import Final
 
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import described_assumption
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.training.recorded import RecordedSGD
 
 _WHY: Final = {
@@ -20,18 +21,42 @@ _WHY: Final = {
 }
 
 
-def check_account(optimiser: object, assumption: object) -> None:
-    """Refuse, before anything is trained, what keeps no account and what is no assumption.
+class Record:
+    """Base of callbacks: a training, checked against its run and bounded at the end.
+
+    Args:
+        optimiser: the only one that trains.
+        assumption: of the losses.
+        order: as of `lastiterate.numeric.bound.bound`.
+        delta: likewise.
+
+    Attributes:
+        bound: what was trained, bounded; None before the end.
 
     Raises:
-        InputError: the optimiser is no `RecordedSGD`, or the assumption none.
+        InputError: the optimiser is no `RecordedSGD`, or nothing can be said of its run.
     """
-    if not isinstance(optimiser, RecordedSGD):
-        raise InputError(
-            f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one of the "
-            "module, its loss and the run."
-        )
-    described_assumption(assumption)
+
+    def __init__(
+        self, optimiser: RecordedSGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+    ) -> None:
+        if not isinstance(optimiser, RecordedSGD):
+            raise InputError(
+                f"A record needs the RecordedSGD that trains, got optimiser={type(optimiser).__name__}; make one of "
+                "the module, its loss and the run."
+            )
+        bound(optimiser.run, assumption, order=order, delta=delta)  # refused before anything is trained
+        self._optimiser, self._assumption, self._at = optimiser, assumption, {"order": order, "delta": delta}
+        self.bound: Bound | None = None
+
+    def _ended(self) -> None:
+        """Bound the run.
+
+        Raises:
+            InputError: it ended before its last step, or with other parameters.
+        """
+        self._optimiser.check_ended()
+        self.bound = self._optimiser.bound(self._assumption, **self._at)
 
 
 def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **settings: tuple[object, object]) -> None:

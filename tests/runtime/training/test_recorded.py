@@ -291,3 +291,15 @@ def test_hugging_face_settings_that_are_refused(setting: str, train: Any) -> Non
     value, said = _HUGGING_FACE[setting]
     with pytest.raises(li.InputError, match=said):
         train(**{setting: value})
+
+
+@pytest.mark.parametrize("record", ["LightningRecord", "HuggingFaceRecord"])
+def test_what_cannot_be_bounded_is_refused_before_anything_is_trained(record: str) -> None:
+    made = getattr(li, record)
+    _, optimiser = recorded()
+    with pytest.raises(li.InputError, match="needs the RecordedSGD that trains, got optimiser=Linear"):
+        made(torch.nn.Linear(1, 1), li.Clipped())
+    with pytest.raises(li.InputError, match=r"an order or a delta"):
+        made(optimiser, li.Clipped(), order=2.0, delta=1e-5)
+    with pytest.raises(li.InputError, match=r"step"):
+        made(optimiser, li.Convex(1000.0), delta=1e-5)
