@@ -89,7 +89,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
         "LightningRecord": lambda: li.LightningRecord(junk, other),
         "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
-        "ClippedRows": lambda: li.ClippedRows(junk, other)[0],
+        "ClippedRows": lambda: li.ClippedRows(junk, other),
         "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
         "assumption_of": lambda: li.assumption_of(junk, other, _DATA, clip_norm=1.0),
         "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0, read_rows=True),
