@@ -172,10 +172,13 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
 
 @lru_cache(4096)
 def _pure_epsilon(guessed: int, right: int, doubt: float) -> float:
-    """The epsilon at which that many or more are right with chance ``doubt`` under pure DP; 0 where none is."""
+    """The epsilon at which that many or more are right with chance ``doubt`` under pure DP; 0 where none is.
+
+    At a level that is lost beside 1 the doubt is 1, and nothing is shown.
+    """
     from scipy.special import betaincinv, logit
 
-    return max(float(logit(betaincinv(right, guessed - right + 1, doubt))), 0.0) if right else 0.0
+    return max(float(logit(betaincinv(right, guessed - right + 1, doubt))), 0.0) if right and doubt < 1 else 0.0
 
 
 @lru_cache(4096)

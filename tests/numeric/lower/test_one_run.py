@@ -248,3 +248,8 @@ def test_bad_input(change: dict[str, object], said: str) -> None:
         one_run(**{**good, **change})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="epsilon needs a number of at least 0, got epsilon=-1"):
         gaussian(1.0, 10, seed=0).delta_at_least(-1.0)
+
+
+def test_a_level_that_is_lost_beside_1_shows_nothing() -> None:
+    assert _pure_epsilon(10, 9, 1.0) == 0.0
+    assert _pure_epsilon(10, 9, 1 - 2.0**-52) > 0
