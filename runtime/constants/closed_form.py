@@ -47,12 +47,17 @@ def assumption_of(
     """
     rows = getattr(data, "dataset", data)
     try:
-        number, (_, target) = len(rows), pair_of(rows[0])
+        number, (row, target) = len(rows), pair_of(rows[0])
     except (TypeError, LookupError):
         raise InputError(
             f"A closed form needs a map style data set with a sample, got data={type(data).__name__}; give one."
         ) from None
     layer = _linear(module)
+    if row.numel() != layer.in_features:  # several scores a sample: clipped, their losses need not stay convex
+        raise InputError(
+            f"A closed form needs rows of in_features={layer.in_features} numbers, one score a sample, got a row of "
+            f"shape {tuple(row.shape)}; flatten it, with nn.Flatten before the layer."
+        )
     norm, whence = _row_norm(rows, number, read_rows)
     with precision():
         square = exact(norm) ** 2 + (1 if layer.bias is not None else 0)

@@ -117,3 +117,12 @@ def test_data_without_rows_are_told() -> None:
         ClippedRows(scores(), 0.0)
     with pytest.raises(InputError, match="data with a length"):
         ClippedRows(iter(()), 1.0)
+
+
+def test_several_scores_a_sample_have_no_closed_form() -> None:
+    data = torch.utils.data.TensorDataset(torch.ones(4, 3, 2), torch.zeros(4, 3, 1))
+    with pytest.raises(InputError, match=r"in_features=2 numbers, one score a sample, got a row of shape \(3, 2\)"):
+        assumption_of(nn.Linear(2, 1), nn.MSELoss(), ClippedRows(data, 1.0), clip_norm=1.0)
+    flattened = nn.Sequential(nn.Flatten(), nn.Linear(6, 1))
+    flat = torch.utils.data.TensorDataset(torch.ones(4, 3, 2), torch.zeros(4, 1))
+    assert assumption_of(flattened, nn.MSELoss(), ClippedRows(flat, 1.0), clip_norm=1.0).L >= 4
