@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from notebooks import notebook_pages
 from papers import papers_table
 from pictures import pictures
-from reference import claim_page, command_help, python_page
+from reference import claim_page, command_help, subject_pages
 from verdicts import printed_table, used_table, verdict_page
 
 from lastiterate.symbolic import ledger
@@ -56,8 +56,8 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
     return {
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "verdicts.md": verdict_page(),
-        "reference/python.md": python_page(),
         "reference/claims.md": claim_page(),
+        **subject_pages(),
         **notebook_pages(),
         **pictures(coarse=coarse),
     }

@@ -1,16 +1,12 @@
 """The reference: the command line as it prints its help, and the pages that mkdocstrings fills from docstrings."""
 
-from itertools import groupby
-
 import click
 from click.testing import CliRunner
+from subjects import SUBJECTS
 
-import lastiterate
 from lastiterate.__main__ import cli
 
-__all__ = ["claim_page", "command_help", "python_page"]
-
-_OPACUS = ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")
+__all__ = ["claim_page", "command_help", "subject_pages"]
 
 
 def command_help() -> str:
@@ -27,25 +23,12 @@ def _help(*names: str) -> str:
     return f"```text\n{done.output}```\n"
 
 
-def python_page() -> str:
-    """Every public name of the package, under the module that defines it, and what Opacus users import."""
-    parts = ["# Python\n\nAll of these are imported from `lastiterate`; each is loaded when it is first used.\n"]
-    homes = {name: lastiterate._HOME[name] for name in lastiterate.__all__}
-    for home, group in groupby(sorted(homes, key=lambda name: (_place(homes[name]), name)), key=homes.__getitem__):
-        parts.append(f"## {home.removeprefix('lastiterate.')}\n")
-        parts += [f"::: {home}.{name}\n" for name in group]
-    parts.append("## opacus\n\nThese are imported from `lastiterate.opacus`; see [train with privacy](../train.md).\n")
-    parts += [f"::: lastiterate.runtime.opacus.{name}\n" for name in _OPACUS]
-    return "\n".join(parts)
-
-
-def _place(home: str) -> int:
-    return list(dict.fromkeys(lastiterate._HOME.values())).index(home)
+def subject_pages() -> dict[str, str]:
+    """Path -> page of every subject: its public names, each under the name by which it is imported."""
+    return {f"reference/{subject.path}.md": subject.page() for subject in SUBJECTS}
 
 
 def claim_page() -> str:
     """The records that a claim is made of."""
     modules = ("claim", "checks")
-    return "# Claims\n\n" + "\n".join(
-        f"::: lastiterate.symbolic.{module}\n    options:\n      heading_level: 2\n" for module in modules
-    )
+    return "# Claims\n\n" + "\n".join(f"::: lastiterate.symbolic.{module}\n" for module in modules)

@@ -1,0 +1,88 @@
+"""The public names by subject, in the order in which one meets them."""
+
+from dataclasses import dataclass
+
+import lastiterate
+
+__all__ = ["SUBJECTS", "Subject"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A page of the reference.
+
+    Attributes:
+        path: name of its file.
+        title: its heading.
+        opening: what the names are for, in Markdown.
+        names: public names of the package.
+        elsewhere: public path -> module that defines it, for names that are not imported from `lastiterate`.
+    """
+
+    path: str
+    title: str
+    opening: str
+    names: str
+    elsewhere: tuple[tuple[str, str], ...] = ()
+
+    def page(self) -> str:
+        """The page, which mkdocstrings completes."""
+        places = [(f"li.{name}", f"{lastiterate._HOME[name]}.{name}") for name in self.names.split()]
+        parts = [f"# {self.title}\n\n{self.opening}\n"]
+        for public, home in (*places, *self.elsewhere):
+            parts.append(f"::: {home}\n    options:\n      heading: {public}\n      toc_label: {public}\n")
+        return "\n".join(parts)
+
+
+SUBJECTS = (
+    Subject(
+        "runs",
+        "Runs",
+        "What is trained, step by step, and the same as an event of dp_accounting.",
+        "NoisySGD RandomProjectionRun from_dp_event to_dp_event InputError",
+    ),
+    Subject(
+        "assumptions",
+        "Assumptions on the losses",
+        "What a bound may use of them beside clipping. [Which holds for what](../trust.md).",
+        "Assumption Clipped Smooth Holder Convex StronglyConvex Blocks Sum Minimum Tabulated Measured "
+        "automatic_clipping",
+    ),
+    Subject(
+        "bounds",
+        "Bounds",
+        "Rigorous upper bounds, rounded up, and estimates, which say what they are conditional on.",
+        "bound Bound by_position ByPosition participation Participation projection_bound ProjectionBound theorem "
+        "estimate Estimate to_pld bracket Bracket ShiftProgram",
+    ),
+    Subject(
+        "choices",
+        "Plan a run",
+        "Compare, calibrate, sweep, and ask whether releasing the last iterate alone gains anything.",
+        "compare Comparison calibrate Calibrated advise Advice sweep forgetting steps_to_forget Forgetting",
+    ),
+    Subject(
+        "lower",
+        "Lower bounds and attacks",
+        "What no bound can be below: by runs that are solved exactly, or with confidence by training many models.",
+        "lower_bound LowerBound Witness replay search_losses attack attack_once worst_case coupled_runs measure_drift",
+    ),
+    Subject(
+        "constants",
+        "Constants of networks",
+        "What is certified, what is found, and what refutes a constant. [Measure and attack](../measure.md).",
+        "Workload load_workload estimate_holder certified_constants network_constants constants_of_network "
+        "assumption_of Layer convolution average_pool refute Refutation",
+    ),
+    Subject(
+        "training",
+        "Training",
+        "Optimisers and callbacks that keep the account, and what Opacus users import from `lastiterate.opacus`. "
+        "[Train with privacy](../train.md).",
+        "ProjectedNoisySGD RecordedSGD LightningRecord HuggingFaceRecord RandomProjectionSGD layer_ranks ClippedRows",
+        tuple(
+            (f"lastiterate.opacus.{path.rpartition('.')[2]}", f"lastiterate.runtime.opacus.{path}")
+            for path in ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")
+        ),
+    ),
+)
