@@ -9,7 +9,7 @@ from rich.table import Table
 
 from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.completion import papers
-from lastiterate.commands.output import console, say_json
+from lastiterate.commands.output import console, progress, say_json
 from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.verdict import Verdict
 
@@ -42,9 +42,10 @@ def command(
     if compare:
         _dominance(paper)
         return
-    chosen = book(path)
-    expected = {key: entry.verdict for key, entry in chosen.expected().items()}
-    found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in chosen.choose(paper=paper)]
+    with progress("building the claims"):
+        chosen = book(path)
+        expected = {key: entry.verdict for key, entry in chosen.expected().items()}
+        found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in chosen.choose(paper=paper)]
     if verdict is not None:
         found = [(claim, one) for claim, one in found if one is verdict]
     if count:
@@ -75,7 +76,9 @@ def _dominance(paper: str | None) -> None:
 
     if paper is not None:
         raise click.UsageError("--dominance compares the theorems of all papers, got --paper too; leave one out.")
-    for pair in dominance():
+    with progress("comparing theorems"):
+        pairs = dominance()
+    for pair in pairs:
         one, other = (f"{t.name}{'' if t.usable else f' ({t.kind})'}" for t in (pair.lower, pair.higher))
         click.echo(
             f"{one:38} {pair.relation:6}  {other:38} ratio {pair.least:.3g} to {pair.greatest:.3g}; {pair.basis}"

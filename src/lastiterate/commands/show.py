@@ -6,7 +6,7 @@ import click
 
 from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.completion import claims as keys_of_claims
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
@@ -34,9 +34,10 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
     """
     if again and as_json:
         raise click.UsageError("--recompute is for readers, got --json too; leave one out.")
-    chosen = book(path)
-    claims = chosen.choose(keys=(key,))
-    (report,) = run(claims, jobs=1, cache=None if no_cache else chosen.cache)
+    with progress(f"deciding {key}") as told:
+        chosen = book(path)
+        claims = chosen.choose(keys=(key,))
+        (report,) = run(claims, jobs=1, cache=None if no_cache else chosen.cache, on_claim=told)
     if as_json:
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
@@ -44,7 +45,8 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
         mended = mending(chosen.choose()).get(key, ()) if report.verdict not in _STANDS else ()
         click.echo(describe(claims[0], report, mended))
         return
-    found = recompute(claims[0], report, digits)
+    with progress("computing the counterexamples"):
+        found = recompute(claims[0], report, digits)
     if not found:
         click.echo(f"{key} is {report.verdict}: there is no counterexample.")
     for one in found:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import say_json
+from lastiterate.commands.output import progress, say_json
 
 
 @click.command()
@@ -47,7 +47,8 @@ def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bo
     told: list[dict[str, object]] = []
     if holds and by_theorem:
         try:
-            found = replay(json.loads(text))
+            with progress("evaluating the derived theorem"):
+                found = replay(json.loads(text))
             holds = not any(one.exceeds() for one in found)
             told = [{"theorem": one.theorem, "cost": one.cost, "stated": one.stated} for one in found]
         except UnprovedError as error:
