@@ -63,7 +63,7 @@ CLAIMS = (
         "Direct shifts with e(z) = z + eta (n - 1)/n min(L z^lambda, 2 K) + s bound the divergence",
         at("Theorem 3.7", "(13)-(15)"),
         attacked(
-            "bound_full_holder",
+            "shifts_full_holder",
             HOLDER_RUNS,
             *COMMON,
             "radius for diameter",

@@ -39,7 +39,7 @@ _WRONG = {
 
 
 def _renyi(scheme: str, losses: str) -> UpperBound:
-    check = UpperBound(f"bound_{scheme}_{losses}_few", (f"solved_{scheme}",), name=f"{losses}, Renyi")
+    check = UpperBound(f"bound_{scheme}_{losses}", (f"solved_{scheme}",), name=f"{losses}, Renyi")
     return check.mutant(f"{losses}: half the sensitivity", altered={K: K / 2})
 
 

@@ -33,7 +33,7 @@ CLAIMS = (
         "ours/cyclic/theorem",
         "Cyclic batches: shifts that hide 2 eta K / b at the steps whose batch holds the sample",
         proof("cyclic", "The sample of the last step is the worst"),
-        attacked("bound_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
+        attacked("shifts_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
             "the best position", bound="cyclic_best_position"
         ),
         *cyclic("convex"),

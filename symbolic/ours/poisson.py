@@ -60,7 +60,7 @@ CLAIMS = (
         "ours/poisson/theorem",
         "Poisson batches: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
-        attacked("bound_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
+        attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
             "priced by S_down, as in the papers", bound="poisson_s_down"
         ),
         *poisson("convex"),

@@ -38,7 +38,7 @@ CLAIMS = (
         "ours/sampled/theorem",
         "Batches without replacement: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
-        attacked("bound_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
+        attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
         .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
         *without_replacement("convex"),

@@ -148,9 +148,7 @@ def test_every_block_of_code_is_one(pages: dict[Path, Page]) -> None:
     for path, page in pages.items():
         assert "```" not in "".join(page.text), path
         if path.parent.parent.name == "reference":
-            assert "<blockquote" not in path.read_text(encoding="utf-8"), (
-                f"{path}: an example read as a quotation"
-            )
+            assert "<blockquote" not in path.read_text(encoding="utf-8"), f"{path}: an example read as a quotation"
 
 
 def test_pictures_are_drawn(site: Path) -> None:

@@ -119,8 +119,8 @@ RUNS = ("linear", "clamped_linear", "clamped_quadratic")
     [
         ("composition", (*RUNS, "quadratic", "expanding", "sign_drift"), A),
         ("last_step_convex", ("clamped_linear", "clamped_quadratic"), CONVEX),
-        ("bound_full_strongly_convex", ("quadratic", "clamped_quadratic"), STRONG),
-        ("bound_full_clipped", ("linear", "clamped_linear", "sign_drift"), A),
+        ("shifts_full_strongly_convex", ("quadratic", "clamped_quadratic"), STRONG),
+        ("shifts_full_clipped", ("linear", "clamped_linear", "sign_drift"), A),
     ],
 )
 def test_right_bounds_are_not_refuted(bound, names, assumptions, monkeypatch):
@@ -139,8 +139,8 @@ def test_right_bounds_are_not_refuted(bound, names, assumptions, monkeypatch):
         ("composition", ("clamped_linear",), A, {n: 3 * n}),
         ("output_perturbation", ("clamped_linear",), A, {}),
         ("affine_untested", ("linear",), A, {}),
-        ("bound_full_strongly_convex", ("quadratic",), STRONG, {m: 2 * m}),
-        ("bound_full_clipped", ("sign_drift",), A, {K: K / 4}),
+        ("shifts_full_strongly_convex", ("quadratic",), STRONG, {m: 2 * m}),
+        ("shifts_full_clipped", ("sign_drift",), A, {K: K / 4}),
     ],
 )
 def test_wrong_bounds_are_refuted(bound, names, assumptions, altered):
@@ -169,7 +169,7 @@ def test_only_one_direction_is_enough(monkeypatch):
         ("no_such_bound", ("linear",), A, "bound needs"),
         ("composition", ("no_such_run",), A, "attacks needs"),
         ("composition", (), A, "attacks needs"),
-        ("bound_full_strongly_convex", ("linear",), STRONG, "does not meet"),
+        ("shifts_full_strongly_convex", ("linear",), STRONG, "does not meet"),
         ("composition", ("linear",), (alpha > 1, alpha < 1), "no setting"),
     ],
 )

@@ -29,7 +29,7 @@ def test_one_step_is_the_sampled_gaussian_in_both_orders(sampling: str, shift: f
 def test_the_smaller_direction_is_below_the_witness() -> None:
     lower = ATTACKS["linear_poisson"].lower(_ONE, Assumed.CONVEX)
     assert lower is not None
-    assert TARGETS["poisson_s_down"].evaluate(_ONE) < lower.forward <= TARGETS["bound_poisson_convex"].evaluate(_ONE)
+    assert TARGETS["poisson_s_down"].evaluate(_ONE) < lower.forward <= TARGETS["shifts_poisson_convex"].evaluate(_ONE)
     assert TARGETS["poisson_s_down"].evaluate({**_ONE, "sigma": 1e-6}) == pytest.approx(log(7 / 6), rel=1e-9)
 
 
@@ -51,5 +51,5 @@ def test_the_best_position_is_no_bound() -> None:
     setting = {**_ONE, "T": 9.0}
     lower = ATTACKS["linear_cyclic"].lower(setting, Assumed.CONVEX)
     assert lower is not None
-    assert TARGETS["cyclic_best_position"].evaluate(setting) < TARGETS["bound_cyclic_convex"].evaluate(setting)
-    assert lower.forward <= TARGETS["bound_cyclic_convex"].evaluate(setting)
+    assert TARGETS["cyclic_best_position"].evaluate(setting) < TARGETS["shifts_cyclic_convex"].evaluate(setting)
+    assert lower.forward <= TARGETS["shifts_cyclic_convex"].evaluate(setting)
