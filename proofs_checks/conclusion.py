@@ -14,21 +14,26 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
-from lastiterate.symbolic.claim import Claim, Derived, RenyiBound
+from lastiterate.symbolic.claim import Certified, Claim, Derived, Inequality, RenyiBound, Simulated, UpperBound
 from lastiterate.symbolic.kernel.judgement import UnprovedError, declared
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
+from lastiterate.symbolic.parts import letters, parts
+from lastiterate.symbolic.relations import Sign
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
     Clipped,
+    Condition,
     Convex,
     ForAll,
     Hides,
     LastIterate,
     Minimum,
+    QuantityBase,
     RenyiDivergence,
     StronglyConvex,
     derived,
@@ -40,6 +45,30 @@ _CURVED: Final = (Convex, StronglyConvex)
 
 
 _z, _next, _a = AT_STEP
+
+
+def not_supported(claim: Claim) -> str:
+    """Reason why the checks, though they hold, are nothing for the statement; "" where they may be.
+
+    They speak of none of its letters and of no run, or it is an inequality between numbers that fails somewhere.
+    """
+    said = claim.statement
+    if said is None:
+        return ""
+    runs = any(isinstance(check, Certified | Simulated | UpperBound) for check in claim.checks)
+    if not runs and not letters(claim.checks) & letters(said):
+        return "all of the statement: no check shares a letter with it"
+    if isinstance(said, ForAll) and isinstance(said.body, Le | Lt | Ge | Gt) and not _beyond_numbers(said):
+        sign: Sign = "<=" if isinstance(said.body, Le | Ge) else "<"
+        outcome = decide_check(Inequality(said.body.lts, sign, said.body.gts, said.conditions), ())
+        if outcome.counterexample is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in outcome.counterexample.at.items())
+            return f"all of the statement, which fails at {at}"
+    return ""
+
+
+def _beyond_numbers(said: ForAll) -> bool:
+    return any(part.has(QuantityBase, AppliedUndef, Condition) for part in parts(said))
 
 
 def left_open(claim: Claim) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.proofs_checks.conclusion import left_open, not_supported
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.near_misses import near_misses
@@ -13,6 +13,7 @@ from lastiterate.proofs_checks.verdict import (
     Grade,
     Outcome,
     Status,
+    Verdict,
     verdict_of,
     weakest,
 )
@@ -35,12 +36,13 @@ def decide(claim: Claim) -> ClaimReport:
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
-    left = left_open(claim) if weakest(outcomes) and claim.statement is not None else ""
+    without = not_supported(claim) if weakest(outcomes) else ""
+    left = without or (left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
     return ClaimReport(
         key=claim.key,
-        verdict=verdict_of(claim, outcomes, misprint, left, shown),
+        verdict=Verdict.UNDECIDED if without else verdict_of(claim, outcomes, misprint, left, shown),
         grade=weakest(outcomes),
         outcomes=outcomes,
         misprint=misprint,

@@ -42,6 +42,7 @@ from lastiterate.symbolic.papers import Source as Source
 from lastiterate.symbolic.refutation import Refutation as Refutation
 from lastiterate.symbolic.relations import Relation as Relation
 from lastiterate.symbolic.statement import Statement, derived
+from lastiterate.symbolic.tautology import constant
 from lastiterate.symbolic.vector_checks import NormBound as NormBound
 from lastiterate.symbolic.vector_checks import VectorInequality as VectorInequality
 
@@ -115,6 +116,8 @@ class Claim:
         refutation: Refutation | None = None,
         remark: str = "",
     ) -> None:
+        if statement is not None and (why := constant(statement)):
+            raise ValueError(f"The statement of {key} says nothing: {why}; write sides that Sympy leaves as they are.")
         conditions = (assumptions,) if isinstance(assumptions, Boolean) else assumptions
         said = tuple(condition for condition in conditions if condition != true)
         words = " ".join(remark.split())

@@ -1,11 +1,24 @@
-"""Checks that say nothing: both sides are one expression, or a premise is the conclusion."""
+"""Checks and statements that say nothing: both sides are one expression, a premise is the conclusion, or a constant."""
 
 from sympy import And, Eq, Le, Lt
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
 from lastiterate.symbolic.checks import Check, Comparison, Identity
 from lastiterate.symbolic.relations import Relation
+from lastiterate.symbolic.statement import Exists, ForAll, Statement
+
+
+def constant(statement: Statement) -> str:
+    """Reason why a statement says nothing: it is true or false as it stands, or a condition is false; "" otherwise.
+
+    >>> from sympy.abc import x
+    >>> constant(ForAll((x,), (), x + 1 < x))
+    'its body is the constant False'
+    """
+    if not isinstance(statement, ForAll | Exists):
+        return f"its body is the constant {statement}" if isinstance(statement, BooleanAtom) else ""
+    return "one of its conditions is the constant False" if false in statement.conditions else constant(statement.body)
 
 
 def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:

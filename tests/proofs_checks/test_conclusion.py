@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Add, Eq, Expr, Function, Lambda, Rational, Sum, Symbol, Tuple
+from sympy import Add, Eq, Expr, Function, Lambda, Le, Rational, S, Sum, Symbol, Tuple
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -12,10 +12,21 @@ from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Claim, Identity
+from lastiterate.symbolic.claim import Claim, Identity, Inequality
 from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, m, n, sigma, t, tau, w
 from lastiterate.symbolic.papers import Source
-from lastiterate.symbolic.statement import OTHER, Clipped, Convex, ForAll, Hides, Minimum, closed
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    Clipped,
+    Convex,
+    ForAll,
+    Hides,
+    LastIterate,
+    Minimum,
+    RenyiDivergence,
+    closed,
+)
 
 WINDOW = "altschuler_talwar/appendix_b_1/bound"
 COMPOSITION = "chien_li/theorem_3_1/composition"
@@ -167,7 +178,29 @@ def test_a_letter_that_is_positive_stands_for_a_positive_number() -> None:
 def test_a_general_statement_with_an_instance_for_a_check_is_supported() -> None:
     x = Symbol("x", real=True)
     instance = Identity((x + 1) ** 2, x**2 + 2 * x + 1)
-    claim = Claim("toy/square", "x^2 >= 0", Source("toy", "1"), instance, statement=closed(x**2 >= 0))
+    claim = Claim("toy/square", "x^2 >= 0", Source("toy", "1"), instance, statement=closed(x**2 >= 2 * x - 1))
     report = decide(claim)
     assert report.verdict is Verdict.SUPPORTED
     assert report.scope == "what the checks say of the statement"
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        (closed(sigma < 5, L < 2), Verdict.UNDECIDED),
+        (closed(sigma < 5, sigma < 4), Verdict.SUPPORTED),
+        (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), K)), Verdict.UNDECIDED),
+        (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), sigma)), Verdict.SUPPORTED),
+        (closed(Le(sigma, 3 * sigma**2 + 1, evaluate=False)), Verdict.PROVED),
+    ],
+)
+def test_a_statement_of_which_no_check_speaks_is_undecided(statement: ForAll, verdict: Verdict) -> None:
+    check = Inequality(sigma, "<=", 3 * sigma**2 + 1)
+    claim = Claim("a/b", "", Source("toy", "1"), check, statement=statement)
+    assert decide(claim).verdict is verdict
+
+
+@pytest.mark.parametrize("statement", [closed(sigma >= 2 * sigma), closed(sigma < T, S.false), closed(sigma > 0)])
+def test_a_constant_statement_is_refused(statement: ForAll) -> None:
+    with pytest.raises(ValueError, match=r"The statement of a/b says nothing: .* constant (True|False); write"):
+        Claim("a/b", "", Source("toy", "1"), Identity(sigma, T), statement=statement)
