@@ -12,18 +12,19 @@ import sympy as sp
 
 from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive, track
-from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Check, Claim, Consequence, Deduced, Derived, RenyiBound, Tracked, Units
+from lastiterate.symbolic.claim import Check, Claim, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import MEANING, PREVIOUS, unit_text
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, unit_text
+from lastiterate.symbolic.parts import letters
+from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND
 from lastiterate.symbolic.vectors import Vector
 
 NO_CHECK: Final = "   (no check needs it)"
@@ -60,29 +61,32 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers."""
-    parts: list[sp.Basic] = list(claim.assumptions)
-    for check in claim.checks:
-        parts += [value for value in vars(check).values() if isinstance(value, sp.Basic)]
-        parts += check.given if isinstance(check, Consequence) else ()
     measured = any(isinstance(check, Units) for check in claim.checks)
-    for symbol in free_symbols(parts):
+    found = letters((claim.assumptions, claim.checks, claim.statement))
+    for symbol in sorted(found - {PREVIOUS, LENGTH, GRADIENT}, key=str):
         meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))
         if symbol in claim.letters:
-            yield symbol, claim.letters[symbol], ""
-        elif symbol != PREVIOUS:
+            yield symbol, claim.letters[symbol] or _range(symbol), ""
+        elif meaning:
             yield symbol, meaning, "" if unit is None else unit_text(unit)
 
 
 def _range(symbol: sp.Symbol) -> str:
-    """Declaration of a symbol, in words.
+    """Declaration of a symbol, in words; "" of one that is not declared, which may be an event or a map.
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')
     """
+    if symbol in (SAMPLES, OTHER):
+        return "a data set"
+    if symbol in (FIRST, SECOND):
+        return "a law"
     if isinstance(symbol, Vector):
         return "a vector"
     if isinstance(symbol, FunctionValue):
         return "the value of a function at a point"
+    if symbol.is_complex is None:
+        return ""
     sign = "positive " if symbol.is_positive else "nonnegative " if symbol.is_nonnegative else ""
     kind = "integer" if symbol.is_integer else "number" if sign else "real number"
     return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"

@@ -6,23 +6,32 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 """
 
 import sys
-from collections.abc import Iterable, Mapping
+from ast import Call, Constant, Module, parse, unparse, walk
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from re import compile as compile_
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any, Final
 
+from sympy import Symbol
+
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.notation import MEANING
+from lastiterate.symbolic.papers import Source
 
 LOCK: Final = "lastiterate.lock.json"
 """Name of the lock file, in the root of the repository."""
 
 _ROOTS: Final = (LOCK, "pyproject.toml", "pytest.ini", ".git")
+_CLAIMS: Final = ("Claim", "Step", "Ours")
+_KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _OWNER: dict[tuple[str, str], str] = {}
 """The module of each name that was registered, by its kind and itself."""
 
@@ -99,28 +108,78 @@ def load(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        line = next((f.lineno for f in reversed(extract_tb(error.__traceback__)) if f.filename == str(file)), 0)
-        line = error.lineno or 0 if isinstance(error, SyntaxError) else line
-        raise InputError(
-            f"A module of claims needs to load, got {type(error).__name__}: {error} in line {line} of {file}; mend it."
-        ) from error
+        raise InputError(f"A module of claims needs to load, got {_told(error, file)}; mend it.") from error
     _register(name, file, module)
     return module
+
+
+def _told(error: Exception, file: Path) -> str:
+    """An error with its line in a module and the claim that stands there, as far as they are known."""
+    said = f"{type(error).__name__}: {str(error).rstrip('.')}"
+    if "truth value of Relational" in str(error):
+        said = "conditions joined by Python's `and`, `or` or `<` between three; write a tuple (p > 1, q > 1)"
+    own = [one.lineno for one in extract_tb(error.__traceback__) if Path(one.filename).resolve() == file.resolve()]
+    line = error.lineno if isinstance(error, SyntaxError) else next(reversed(own), None)
+    if line is None:
+        return f"{said} in {file}"
+    key = "" if isinstance(error, SyntaxError) else _key_at(line, parse(file.read_bytes()))
+    return f"{said} in line {line} of {file}{f', claim {key}' if key else ''}"
+
+
+def _key_at(line: int, module: Module) -> str:
+    """The key of the claim in whose call a line stands; "" where it stands in none."""
+    for call, first in _calls(module, _CLAIMS):
+        if call.lineno <= line <= (call.end_lineno or 0):
+            return first
+    return ""
+
+
+def _calls(module: Module, names: Collection[str]) -> Iterator[tuple[Call, str]]:
+    """The calls of functions of some names, wherever they come from, with the text that is their first argument."""
+    for call in walk(module):
+        if isinstance(call, Call) and unparse(call.func).rpartition(".")[2] in names and call.args:
+            first = call.args[0]
+            if isinstance(first, Constant) and isinstance(first.value, str):
+                yield call, first.value
+
+
+def _declared(file: Path) -> Iterator[Symbol]:
+    """The letters of `notation` that a module declares itself, and so for a meaning of its own."""
+    made = _calls(parse(file.read_bytes()), ("Symbol", "symbols"))
+    names = {name for _, first in made for name in first.replace(",", " ").split()}
+    yield from (letter for letter in MEANING if letter.name in names)
 
 
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:
     """The claims of a loaded module.
 
+    Letters that it declares itself have no meaning but what the claim says in ``letters``: `notation.MEANING` is of the
+    letters that are imported from there, which Sympy cannot tell from others of their name.
+
     Raises:
-        InputError: it has no tuple of claims, or one of its keys is known already.
+        InputError: it has no tuple of claims, or one of them has no key of its own or no source.
     """
     claims = getattr(module, "CLAIMS", None)
     if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
-        raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={claims!r}; write one.")
+        got = f"{type(claims).__name__}(...); add a comma" if isinstance(claims, Claim) else f"{claims!r}; write one"
+        raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
+    given = dict.fromkeys(_declared(file), "")
+    for claim in claims:
+        vars(claim)["letters"] = given | dict(claim.letters)
     keys = [claim.key for claim in claims]
     for place, key in enumerate(keys):
         if key in known or key in keys[:place]:
             raise InputError(f"Each claim needs its own key, got key={key} twice; rename one.")
+        if not _KEY.fullmatch(key):
+            raise InputError(
+                f"A key needs the form paper/number in lower case, digits and _, got key={key!r} in {file}; rename it."
+            )
+        paper = key.split("/")[0]
+        if paper in ledger.ORDER and key in {claim.key for claim in ledger.claims(paper)}:
+            raise InputError(f"A key needs to be free, got key={key} in {file}, a claim of the ledger; rename it.")
+        if not isinstance(claims[place].source, Source):
+            got = claims[place].source
+            raise InputError(f"The claim {key} needs a Source for a source, got source={got!r}; write Source(...).")
     return claims
 
 

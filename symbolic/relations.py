@@ -1,7 +1,7 @@
 """The relations that stand between the two sides of a check."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Never
 
 
 class Relation(StrEnum):
@@ -13,6 +13,11 @@ class Relation(StrEnum):
     TIGHT = "<= and attained"
     UP_TO_CONSTANT = "<~"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        mend = "swap the sides" if value in (">", ">=") else "write one of them"
+        raise ValueError(f"A sign needs to be one of {', '.join(cls)}, got sign={value!r}; {mend}.")
+
 
 Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
 """How a claim writes a `Relation`."""
@@ -22,6 +27,10 @@ class Signed:
     """A sign between two sides, for checks to inherit."""
 
     sign: Sign
+
+    def __post_init__(self) -> None:
+        """Refuse a sign that there is not."""
+        self.relation  # noqa: B018  # which raises an error
 
     @property
     def relation(self) -> Relation:
