@@ -1,6 +1,7 @@
 """Choosing claims of the ledger by name, with a hint where the name is not known."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.symbolic import ledger
@@ -21,23 +22,28 @@ def mending(claims: Iterable[Claim]) -> dict[str, tuple[Claim, ...]]:
     return mended
 
 
-def _known(name: str, value: str, choices: Sequence[str]) -> None:
+def _known(name: str, value: str, choices: Sequence[str], path: Path | None) -> None:
     if value in choices:
         return
-    hint = suggestion(value, choices, "see `lastiterate list`.", cutoff=0.3)
-    raise InputError(f"{name} needs a name from the ledger, got {name}={value}; {hint}")
+    where, see = ("the ledger", "lastiterate list") if path is None else (path, f"lastiterate list {path}")
+    near = 0.3 if value.split("/")[0] in {choice.split("/")[0] for choice in choices} else 0.6
+    own = "" if path is not None else "of a claim of your own, give the folder, too, after the key; of these "
+    hint = suggestion(value, choices, f"{own}see `{see}`.", cutoff=near)
+    raise InputError(f"{name} needs a name from {where}, got {name}={value}; {hint}")
 
 
-def select(claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The claims of a paper, or those with the given keys, or all, in the order of the ledger.
+def select(
+    claims: Sequence[Claim], *, paper: str | None = None, keys: Sequence[str] = (), path: Path | None = None
+) -> tuple[Claim, ...]:
+    """The claims of a paper, or those with the given keys, or all, in the order of the ledger, or of the folder `path`.
 
     Raises:
         InputError: there is no such paper or claim; the nearest name is suggested.
     """
     if paper is not None:
-        _known("paper", paper, papers(claims))
+        _known("paper", paper, papers(claims), path)
     for key in keys:
-        _known("claim", key, [claim.key for claim in claims])
+        _known("claim", key, [claim.key for claim in claims], path)
     return tuple(
         claim
         for claim in claims

@@ -100,8 +100,9 @@ class ClaimItem(pytest.Item):
         """Decide the claim, from the cache where it is known, and compare."""
         from lastiterate.proofs_checks.cache import content
         from lastiterate.proofs_checks.describe import evidence
-        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, unlocked
+        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
         from lastiterate.proofs_checks.runner import run
+        from lastiterate.proofs_checks.unlocked import failures
         from lastiterate.proofs_checks.verdict import Verdict
 
         (report,) = run([self.claim], jobs=1, cache=self.cache)
@@ -110,15 +111,12 @@ class ClaimItem(pytest.Item):
         plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says]
         self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
         lock = lock_file(self.config)
-        if self.config.getoption("lastiterate_update_lock"):
-            expected = {report.key: own}
-        elif lock.exists():
-            expected = read_lock(lock)
+        update = self.config.getoption("lastiterate_update_lock")
+        if update or lock.exists():
+            expected = {report.key: own} if update else read_lock(lock)
+            found = drifts([report], expected, complete=False, says={report.key: own.says})
         else:
-            expected = {report.key: unlocked(report)}
-        found = drifts([report], expected, complete=False, says={report.key: own.says})
-        if not lock.exists():
-            found = tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
+            found = failures(report)
         if report.verdict is Verdict.UNDECIDED and not found:
             found = (f"{report.key} is UNDECIDED, which never passes.",)
         if found:
@@ -209,3 +207,6 @@ class _Gatherer:
                 entries[key] = Expected(Verdict(verdict), None if grade is None else Grade(grade), *counts)
         if entries:
             write_lock(entries, path)
+            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+            if terminal is not None:
+                terminal.write_line(f"\nwrote {len(self.found)} entries to {path}, which has {len(entries)}")

@@ -15,6 +15,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.folder import read_claims
 
 ROOT = Path(__file__).parents[2]
+WINDOW = "bok_su_altschuler/noisy_gd/convex/window"
 EXAMPLE = ROOT / "examples" / "shifted_interpolation"
 
 
@@ -62,12 +63,37 @@ def test_a_weakened_claim_is_noticed(folder, capsys, old, new, told_of):
     text = module.read_text()
     assert old in text
     module.write_text(text.replace(old, new))
-    arguments = ("check", folder, "--jobs", "1", "--claim", "bok_su_altschuler/noisy_gd/convex/window")
+    arguments = ("check", folder, "--jobs", "1", "--claim", WINDOW)
     code, out = told(capsys, *arguments)
     assert told_of in out
     assert code == 1, "a mutant's name is part of what is checked"
-    assert told(capsys, *arguments, "--update-lock")[0] == 0
+    code, out = told(capsys, *arguments, "--update-lock")
+    assert code == 0
+    assert f"wrote 1 entry to {folder / 'lastiterate.lock.json'}, which has 5" in out
     assert told(capsys, *arguments)[0] == 0
+
+
+def test_without_a_lock_file_nothing_drifts_and_nothing_has_a_verdict(folder, capsys):
+    (folder / "lastiterate.lock.json").unlink()
+    (folder / "pyproject.toml").touch()
+    code, out = told(capsys, "list", folder)
+    assert (code, out.count("  not locked  "), "UNDECIDED" in out) == (0, 5, False), out
+    entries = json.loads(told(capsys, "list", folder, "--json")[1])
+    assert {entry["verdict"] for entry in entries} == {None}
+    module = folder / "claims" / "noisy_gd.py"
+    module.write_text(module.read_text().replace("3 * D * s + s**2 * w", "D * s + s**2 * w"))
+    code, out = told(capsys, "check", folder, "--jobs", "1", "--claim", WINDOW)
+    assert code == 1
+    assert "drift" not in out
+    assert "the lock file says" not in out
+    assert [line for line in out.splitlines() if WINDOW in line and "fails:" in line] == [f"fails: {WINDOW} is GAP."]
+
+
+def test_a_key_that_is_not_there_says_where_it_was_looked_for(folder, capsys):
+    out = told(capsys, "show", "mine/step_1")[1]
+    assert "got claim=mine/step_1; of a claim of your own, give the folder, too, after the key" in out
+    assert f"claim needs a name from {folder}, got claim=mine/lemma" in told(capsys, "show", "mine/lemma", folder)[1]
+    assert "did you mean chien_li" in told(capsys, "check", "--paper", "chien_lo")[1]
 
 
 def test_a_deleted_claim_is_noticed(folder, capsys):

@@ -83,6 +83,8 @@ def command(
     if update_lock:
         expected |= {entry.key: chosen.entry(entry) for entry in reports}
         lock.write_lock(expected, chosen.file)
+        entries = f"{len(reports)} {'entry' if len(reports) == 1 else 'entries'}"
+        click.echo(f"wrote {entries} to {chosen.file or lock.location()}, which has {len(expected)}", err=True)
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
@@ -145,10 +147,11 @@ def _say_drifts(
 ) -> None:
     """Each drift, and below those of a claim what its checks came to that do not hold."""
     said: list[str] = []
+    kind = "drift" if chosen.locked else "fails"
     for entry in reports:
         own = chosen.drifts((entry,), expected, complete=False)
         for drift in own:
-            click.echo(f"drift: {drift}")
+            click.echo(f"{kind}: {drift}")
         if own and any(outcome.status is not Status.HELD for outcome in entry.outcomes):
             from lastiterate.proofs_checks.describe import evidence
 
@@ -157,6 +160,6 @@ def _say_drifts(
                 click.echo(f"  {line}")
         said += own
     for drift in found[len(said) :]:
-        click.echo(f"drift: {drift}")
+        click.echo(f"{kind}: {drift}")
     if found:
         click.echo("`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant.")

@@ -12,6 +12,7 @@ import click
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, content
 from lastiterate.proofs_checks.selection import of_ledger, select
+from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
@@ -39,18 +40,22 @@ class Book:
     own: bool = False
     says: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def locked(self) -> bool:
+        """Tell whether there is a lock file."""
+        return self.file is None or self.file.exists()
+
     def expected(self) -> dict[str, lock.Expected]:
         """The entries of the lock file; none where a folder of one's own has no such file."""
-        return {} if self.file is not None and not self.file.exists() else lock.read_lock(self.file)
+        return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.Expected], *, complete: bool
     ) -> tuple[str, ...]:
-        """One sentence for each way in which the reports differ from what is expected."""
-        if self.file is None or self.file.exists():
+        """One sentence for each way in which the reports differ from the lock file, or fail where there is none."""
+        if self.locked:
             return lock.drifts(reports, expected, complete=complete, says=self.says)
-        found = lock.drifts(reports, {report.key: lock.unlocked(report) for report in reports})
-        return tuple(sentence.replace("the lock file says", "expected is") for sentence in found)
+        return tuple(sentence for report in reports for sentence in failures(report))
 
     def jobs(self, wanted: int) -> int:
         """The number of processes; one where a new process does not know what a folder of one's own has registered."""
@@ -73,4 +78,4 @@ def book(path: Path | None) -> Book:
 
     found = read_claims(path)
     says = {claim.key: content(claim) for claim in found.claims}
-    return Book(partial(select, found.claims), found.lock, found.cache, own=True, says=says)
+    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True, says=says)

@@ -45,17 +45,20 @@ def command(
     with progress("building the claims"):
         chosen = book(path)
         expected = {key: entry.verdict for key, entry in chosen.expected().items()}
-        found = [(c, expected.get(c.key, Verdict.UNDECIDED)) for c in chosen.choose(paper=paper)]
+        found = [(c, expected.get(c.key)) for c in chosen.choose(paper=paper)]
     if verdict is not None:
         found = [(claim, one) for claim, one in found if one is verdict]
     if count:
-        _counts(counted(found), as_json=as_json)
+        _counts(counted((claim, one) for claim, one in found if one is not None), as_json=as_json)
     elif as_json:
         say_json([{"key": c.key, "title": c.title, "paper": c.key.split("/")[0], "verdict": one} for c, one in found])
     else:
         width = max((len(claim.key) for claim, _ in found), default=0)
+        verdicts = 9 if all(one for _, one in found) else 10
         for claim, one in found:
-            click.echo(f"{claim.key:{width}}  {one:9}  {claim.title}")
+            click.echo(f"{claim.key:{width}}  {one or 'not locked':{verdicts}}  {claim.title}")
+        if any(one is None for _, one in found):
+            click.echo("`lastiterate check` decides the claims; its --update-lock locks what it finds.", err=True)
 
 
 def _counts(counts: Mapping[str, Counter[Verdict]], *, as_json: bool) -> None:

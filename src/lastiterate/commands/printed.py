@@ -30,7 +30,7 @@ class _Listed(TypedDict):
     key: str
     title: str
     paper: str
-    verdict: Verdict
+    verdict: Verdict | None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import mending
-from lastiterate.proofs_checks.verdict import Verdict
-
-_STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
+from lastiterate.proofs_checks.unlocked import STANDS
 
 
 @click.command(name="show")
@@ -42,7 +40,7 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = mending(chosen.choose()).get(key, ()) if report.verdict not in _STANDS else ()
+        mended = mending(chosen.choose()).get(key, ()) if report.verdict not in STANDS else ()
         click.echo(describe(claims[0], report, mended))
         return
     with progress("computing the counterexamples"):
