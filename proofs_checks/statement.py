@@ -196,15 +196,27 @@ def quantified(said: Statement) -> Iterator[Line]:
     if not isinstance(said, ForAll | Exists):
         yield from _body(said)
         return
-    opening = "For all" if isinstance(said, ForAll) else "For some"
+    opening = "Where" if not said.variables else "For all" if isinstance(said, ForAll) else "For some"
     places = [", ".join(["{}"] * len(parts)) for parts in (said.variables, said.conditions)]
-    sentence = f"{opening} {' with '.join(filter(None, places))}:"
-    yield Line((*said.variables, *said.conditions), sentence)
+    if said.variables or said.conditions:
+        yield Line((*said.variables, *said.conditions), f"{opening} {' with '.join(filter(None, places))}:")
     yield from quantified(said.body)
 
 
 def _body(said: sp.Basic) -> Iterator[Line]:
-    """A relation or condition; a minimum over several things is named, and what it is taken over stands below."""
+    """A relation or condition; a minimum over several things is named, and what it is taken over stands below.
+
+    Of several, each has its line, those under premises last, below these; 0 = 0 is left out.
+    """
+    if isinstance(said, sp.And):
+        for one in sorted(said.args, key=lambda one: isinstance(one, sp.Implies)):
+            if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):
+                yield from _body(one)
+        return
+    if isinstance(said, sp.Implies):
+        yield from _listed("Where", "{}", ((one,) for one in sp.And.make_args(said.args[0])))
+        yield from _body(said.args[1])
+        return
     wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
     named = {one: sp.Symbol("M" if len(wide) == 1 else f"M_{place}") for place, one in enumerate(wide, 1)}
     shown = said.xreplace(named)

@@ -178,6 +178,15 @@ def _adapter() -> "TypeAdapter[ClaimReport]":
     return TypeAdapter(ClaimReport)
 
 
+def number(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> number(1, "claim"), number(2, "claim")
+    ('1 claim', '2 claims')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def tally(*reports: ClaimReport) -> str:
     """Numbers of mutants and of near misses that the engines rejected, and of all of them.
 

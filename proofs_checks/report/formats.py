@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from rich.table import Table
 
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
 
 _COLOUR = {
     Verdict.PROVED: "green",
@@ -29,7 +29,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return f"{len(reports)} claims: {verdicts}; {tally(*reports)}"
+    return f"{number(len(reports), 'claim')}: {verdicts}; {tally(*reports)}"
 
 
 def table(reports: Sequence[ClaimReport]) -> Table:
@@ -39,7 +39,7 @@ def table(reports: Sequence[ClaimReport]) -> Table:
     for name, width in (("claim", longest), ("verdict", 9), ("grade", 11)):
         grid.add_column(name, no_wrap=True, min_width=width)
     grid.add_column("engines")
-    grid.add_column("mutants", justify="right", no_wrap=True, min_width=7)
+    grid.add_column("rejected", justify="right", no_wrap=True, min_width=8)
     grid.add_column("time", justify="right", no_wrap=True, min_width=6)
     for report in reports:
         engines = dict.fromkeys(outcome.engine.value for outcome in report.outcomes)

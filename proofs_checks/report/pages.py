@@ -25,7 +25,7 @@ from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_
 from lastiterate.proofs_checks.selection import papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.items import Item, items
 from lastiterate.symbolic.papers import PAPERS
@@ -74,6 +74,7 @@ def _templates() -> Environment:
         symbols=symbols,
         unneeded=unneeded,
         tally=tally,
+        number=number,
         refuted=refuted,
         style=_asset("style.css") + CARD_STYLE,
         script=_asset("script.js"),
@@ -129,6 +130,7 @@ def ledger_page(
             drifts=drifts,
             mapped=mapped or {},
             compared=compared,
+            own=not any(entry.paper in PAPERS for entry in shown),
         )
     )
 

@@ -105,7 +105,7 @@ def test_a_claim_taken_away_or_added_is_status_1(ledger, make_claim, capsys):
 @pytest.mark.usefixtures("ledger")
 def test_one_claim_alone(capsys):
     assert status("check", "--claim", "toy/wrong", "--no-cache") == 0
-    assert capsys.readouterr().out.rstrip().splitlines()[-1].startswith("1 claims:")
+    assert capsys.readouterr().out.rstrip().splitlines()[-1].startswith("1 claim:")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_real_ledger_is_locked_claim_by_claim():
 def test_one_real_claim(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
     assert status("check", "--claim", CLAIMS[0].key, "--jobs", "1") == 0
-    assert "1 claims: 1 PROVED" in capsys.readouterr().out
+    assert "1 claim: 1 PROVED" in capsys.readouterr().out
 
 
 def test_the_bounds_of_the_ledger_meet_ten_thousand_settings():

@@ -16,13 +16,13 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.report.entries import by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formulas import as_html, inline, row
 from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
-from lastiterate.proofs_checks.statement import of_check, quantified
+from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, Inequality, Step
 from lastiterate.symbolic.items import Item
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import alpha, b, sigma_dp
-from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence
+from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence, closed
 
 CLAIMS = symbolic_ledger.claims()
 
@@ -109,6 +109,18 @@ def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents)
         ("PROVED", "200.0"),
         ("REFUTED", "200.0"),
     ]
+
+
+def test_a_counterexample_is_not_folded_and_counts_are_grammatical(contents):
+    own = contents["index.html"].partition('id="toy/wrong"')[2].partition('<details class="claim"')[0]
+    assert own.count("Counterexample</p>") == 1
+    assert own.index("Counterexample</p>") < own.index("Evidence: 1 check;")
+
+
+def test_a_statement_of_several_says_each_in_its_line_and_nothing_of_zero():
+    said = as_text(quantified(closed(sp.And(sp.Implies(x < 1, y < 2), x < y, sp.Eq(0, 0, evaluate=False)))))
+    assert said.splitlines() == ["For all x, y:", "x < y", "Where x < 1.", "y < 2"]
+    assert as_text(quantified(closed(sp.Le(1, 2, evaluate=False)))) == "1 <= 2"
 
 
 def test_text_is_escaped(contents):
