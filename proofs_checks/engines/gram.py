@@ -4,7 +4,7 @@ What holds for every positive semidefinite matrix of inner products holds in eve
 with multipliers, verified exactly in `gram_verify`; a refutation is an exact matrix. Finding neither decides nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import sympy as sp
@@ -23,7 +23,7 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.families import Clipping
 from lastiterate.symbolic.vector_checks import VectorInequality
-from lastiterate.symbolic.vectors import inner
+from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
 
 _FITTED = 30
 """Points of a fit."""
@@ -113,8 +113,28 @@ def _unclipped(check: VectorInequality) -> VectorInequality:
 
 def _refuted(check: VectorInequality, problem: Problem, found: Matrix) -> Outcome:
     """The refutation, with coordinates of every vector and the values of functions."""
-    columns = ((str(letter), found.vectors[:, i]) for i, letter in enumerate(problem.letters))
-    at = as_text(found.point) | {name: f"({', '.join(map(str, column))})" for name, column in columns}
+    columns = {letter: found.vectors[:, i] for i, letter in enumerate(problem.letters)}
+    columns |= dict.fromkeys(problem.origin, sp.zeros(found.vectors.rows, 1))
+    named = sorted((str(letter), column) for letter, column in columns.items())
+    at = as_text(found.point) | {name: f"({', '.join(map(str, column))})" for name, column in named}
     at |= {str(value): str(number) for value, number in zip(problem.values, found.values, strict=True)}
-    note = f"the left side minus the right one, or of their squares; in R^{found.vectors.rows} and above"
-    return refuted(check, Counterexample(at, str(found.excess), "<=", "0", note))
+    left, right = (_value(problem, found, columns, side) for side in problem.sides)
+    rough = "" if left.is_Rational and right.is_Rational else f"about {sp.N(left, 6)} and {sp.N(right, 6)}; "
+    note = f"{rough}in R^{found.vectors.rows} and above"
+    return refuted(check, Counterexample(at, str(left), "<=", str(right), note))
+
+
+def _value(problem: Problem, found: Matrix, columns: Mapping[Vector, sp.Matrix], side: sp.Expr) -> sp.Expr:
+    """A side at the vectors and values, exactly."""
+
+    def product(one: sp.Expr, other: sp.Expr) -> sp.Expr:
+        first, second = (
+            sum((number.xreplace(found.point) * columns[letter] for letter, number in coefficients(part).items()), zero)
+            for part in (one, other)
+        )
+        return first.dot(second)
+
+    zero = sp.zeros(found.vectors.rows, 1)
+    numbers = dict(zip(problem.values, found.values, strict=True)) | dict(found.point)
+    plain = side.replace(Norm, lambda one: sp.sqrt(product(one, one))).replace(Inner, product)
+    return sp.simplify(plain.xreplace(numbers))

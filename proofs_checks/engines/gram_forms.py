@@ -17,6 +17,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Sample, inequalities
+from lastiterate.symbolic.parts import letters as letters_of
 from lastiterate.symbolic.vector_checks import VectorInequality
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
@@ -42,10 +43,10 @@ class Problem:
 
     Attributes:
         premises: conditions on the parameters.
-        letters: of vectors, in the order of the matrices.
+        letters: of vectors, in the order of the matrices; those of ``origin`` are set to 0.
         values: of functions, in the order of the forms.
         hypotheses: by name.
-        goal: the left side minus the right one, or their squares.
+        goal: the left side minus the right one, or their squares; ``sides`` as they are.
         signs: numbers that are not negative, for the squares to say what the sides say.
         multipliers: given ones, of hypotheses by name.
         exact: whether what meets the hypotheses belongs to members of the families.
@@ -59,6 +60,8 @@ class Problem:
     signs: tuple[sp.Expr, ...]
     multipliers: Mapping[str, sp.Expr]
     exact: bool
+    origin: tuple[Vector, ...]
+    sides: tuple[sp.Expr, sp.Expr]
 
 
 def problems(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[Problem]:
@@ -141,7 +144,8 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
     if high == sp.oo or (apart != 0 and low != high):
         return {}
     if not other.image.is_Symbol or other.image in apart.free_symbols:
-        raise UnsupportedError(f"the gram engine needs a letter for what is at {other.point}")
+        need = f"a letter for the image of {other.point}, which the image of {first.point} may say"
+        raise UnsupportedError(f"the gram engine needs {need}, got {other.image}")
     rise = inner(first.image, apart) + low / 2 * inner(apart, apart)
     return {other.image: first.image + low * apart, other.value: first.value + rise}
 
@@ -179,6 +183,7 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
     values = sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str)
     forms = [_form(one, letters, values) for one in everything]
     kept = seen([one.matrix for one in forms])
+    multipliers = {name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses}
     reduced = [Form(one.matrix.extract(kept, kept), one.values, one.constant) for one in forms]
     return Problem(
         premises=tuple(one for one in allowed if one != sp.true),
@@ -187,10 +192,10 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
         hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
         goal=reduced[0],
         signs=signs,
-        multipliers={
-            name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses
-        },
+        multipliers=multipliers,
         exact=all(one.family.exact for one in check.samples),
+        origin=tuple({one for one in letters_of(check) if isinstance(one, Vector)} - {letters[i] for i in kept}),
+        sides=(check.left, check.right),
     )
 
 

@@ -317,3 +317,14 @@ def test_points_in_a_circle_are_refused() -> None:
         outcome = decide_check(check, ())
         assert outcome.status is Status.ERROR
         assert "in a circle" in outcome.detail
+
+
+def test_a_counterexample_has_every_point_and_both_sides() -> None:
+    f = smooth("f", L)
+    check = VectorInequality(Norm(f.at(X).image - f.at(Y).image), "<=", ONE, (f.at(X), f.at(Y)))
+    found = decide_check(check, (L > 0,)).counterexample
+    assert found is not None
+    first, second, x, y = (sp.Matrix([found.at[name].strip("()").split(", ")]) for name in ("f'(x)", "f'(y)", "x", "y"))
+    assert sp.zeros(*x.shape) in (x, y), "one of them is the origin"
+    assert (R(found.left), R(found.right)) == ((first - second).norm(), 1)
+    assert R(found.left) > 1
