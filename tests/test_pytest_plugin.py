@@ -15,14 +15,19 @@ WRONG = TEMPLATE.replace("=s * (1 - c**t) / (1 - c))", "=s * (1 - c**t) / (1 + c
 SURVIVING = TEMPLATE.replace("=s / (1 - c))", "=s * (c**t - 1) / (c - 1))").replace("lemma_1", "lemma_3")
 
 
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
 @pytest.fixture
 def collect(tmp_path):
     """Write files, run pytest on them, and give its exit status and output."""
     (tmp_path / "claims").mkdir()
 
     def run(files, *arguments):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text)
+        write(tmp_path, files)
         environment = os.environ | {
             "PYTHONPATH": str(ROOT / "src"),
             "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache"),
@@ -137,3 +142,22 @@ def test_the_plugin_is_registered_under_the_name_of_its_module():
 
     entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
     assert entry == {"lastiterate.pytest_plugin": "lastiterate.pytest_plugin"}
+
+
+def test_the_lock_file_is_the_same_from_every_folder(collect, tmp_path):
+    (tmp_path / "paper" / "claims").mkdir(parents=True)
+    files = {"paper/claims/wrong.py": WRONG, "paper/pyproject.toml": ""}
+    lock = tmp_path / "paper" / "lastiterate.lock.json"
+    assert status("check", str(write(tmp_path, files) / "paper"), "--update-lock", "--jobs", "1") == 0
+    for arguments in (("paper",), ("paper/claims/wrong.py",), ("--rootdir", "paper/claims", "paper/claims")):
+        code, out = collect({}, "--lastiterate", *arguments)
+        assert (code, "1 passed" in out) == (0, True), out
+    assert collect(files, "--lastiterate", "--lastiterate-update-lock", "paper")[0] == 0
+    assert not (tmp_path / "lastiterate.lock.json").exists()
+    assert list(json.loads(lock.read_text())) == ["paper/lemma_2"]
+
+
+def test_a_pattern_that_matches_nothing_says_so(collect):
+    code, out = collect({"lemma.py": TEMPLATE}, "--lastiterate")
+    assert code == 5
+    assert "lastiterate: no file here is called claims/*.py and has claims; name one" in out

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import product
 
 import sympy as sp
@@ -14,7 +15,7 @@ from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
-from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.branch import FEW, prove
 from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
 from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
@@ -24,6 +25,9 @@ from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact,
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
+
+_LITTLE = 200
+"""Boxes for a point that fails where the sides are not defined all over the box: there nothing can hold."""
 
 MAX_GRID = 4000
 """Most combinations of the integer symbols."""
@@ -102,6 +106,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if len(combinations) > MAX_GRID:
         raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
     strict, looked, admissible = check.relation is Relation.BELOW, 0, 0
+    undefined: str | None = None
     for values in combinations:
         fixed: Point = dict(zip(whole, values, strict=True))
         conditions = tuple(c.xreplace(fixed) for c in inside)
@@ -111,7 +116,11 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         admissible += 1
         left, right = (at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if c.free_symbols), *declared)
-        answer = prove(right - left, real, edges, cut, strict=strict, budget=budget, sides=(left, right))
+        asked = partial(prove, right - left, real, edges, cut, strict=strict, sides=(left, right))
+        answer = asked(budget=min(FEW, budget))
+        if not answer.held and answer.witness is None:
+            undefined = _undefined(check, inside, box) if undefined is None else undefined
+            answer = asked(budget=min(_LITTLE, budget) if undefined else budget)
         looked += answer.boxes
         if answer.witness is not None and outside:
             return undecided(check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}")
@@ -120,10 +129,10 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         if not answer.held and not _by_z3(check, (*inside, *inside_of(box))):
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
-            return undecided(check, _undefined(check, inside, box) or detail)
+            return undecided(check, undefined or detail)
     if not admissible:
         raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
-    undefined = _undefined(check, inside, box)
+    undefined = _undefined(check, inside, box) if undefined is None else undefined
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")

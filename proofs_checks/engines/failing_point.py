@@ -9,6 +9,7 @@ from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
 from lastiterate.proofs_checks.exact_values import Point, sign_at, truth_at
 
+_CLOSE = (fmpq(1, 10), fmpq(1, 100), fmpq(1, 1000), fmpq(1, 10**5))
 SAMPLES = 64
 """Random points of the first box."""
 
@@ -61,7 +62,7 @@ def fails_at(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Point 
 
 
 def failing_point(problem: Problem) -> Point | None:
-    """A failing point among random ones, or by descent along the axes from the lowest of all that were tried."""
+    """A failing point among random ones, by descent along the axes from the lowest that was tried, or near a corner."""
     found = fails_at(problem, _samples(problem))
     share = fmpq(1, 8)
     while found is None and problem.lowest[1] and share > fmpq(1, 2000):
@@ -69,7 +70,16 @@ def failing_point(problem: Problem) -> Point | None:
         found = fails_at(problem, _around(problem, problem.lowest[1], share))
         if problem.lowest[0] >= height:
             share /= 2
-    return found
+    return found or fails_at(problem, _near_corners(problem))
+
+
+def _near_corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Points on the edges of the first box, close to corners: where both sides vanish, the gap is small."""
+    for corner in list(corners(problem))[1:]:
+        for index, (low, high) in enumerate(problem.root):
+            step = (high - low) * (1 if corner[index] == low else -1)
+            for share in _CLOSE:
+                yield (*corner[:index], corner[index] + share * step, *corner[index + 1 :])
 
 
 def _around(problem: Problem, corner: tuple[fmpq, ...], share: fmpq) -> Iterator[tuple[fmpq, ...]]:

@@ -3,8 +3,8 @@
 ``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
 told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
 `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED, CITED or
-TESTED and every mutant is rejected; where the repository has a lock file (``lastiterate_lock``), when verdict, grade,
-checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone.
+TESTED and every mutant is rejected; where there is a lock file (that of ``lastiterate check``, or the
+ini option ``lastiterate_lock``), when verdict, grade, checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone.
 ``--lastiterate-update-lock`` writes that file. Without the flag nothing is imported and nothing runs.
 """
 
@@ -50,7 +50,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModu
     """A file of claims, where the flag is given: its name matches, or it is named on the command line and no test."""
     if not parent.config.getoption("lastiterate") or not file_path.is_relative_to(parent.config.rootpath):
         return None
-    inside = PurePosixPath(file_path.relative_to(parent.config.rootpath).as_posix())
+    inside = PurePosixPath(file_path.as_posix())  # also where pytest is run in the folder of the pattern itself
     named = parent.session.isinitpath(file_path) and not _matches(inside, parent.config.getini("python_files"))
     if file_path.name == "__init__.py" or not (
         (named and file_path.suffix == ".py") or _matches(inside, parent.config.getini("lastiterate_claims"))
@@ -109,8 +109,8 @@ class ClaimItem(pytest.Item):
         own = Expected.of(report, content(self.claim))
         counts = (own.checks, own.rejected, own.near_misses)
         plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says]
-        self.user_properties.append((_PROPERTY, {report.key: plain}))  # xdist carries plain data alone
-        lock = lock_file(self.config)
+        lock = lock_file(self.config, self.path)
+        self.user_properties.append((_PROPERTY, {str(lock): {report.key: plain}}))  # xdist carries plain data alone
         update = self.config.getoption("lastiterate_update_lock")
         if update or lock.exists():
             expected = {report.key: own} if update else read_lock(lock)
@@ -136,13 +136,14 @@ class ClaimItem(pytest.Item):
 class MissingItem(pytest.Item):
     """The locked claims that no file holds any more."""
 
-    def __init__(self, *, missing: Sequence[str], **rest: Any) -> None:
+    def __init__(self, *, missing: Sequence[str], lock: Path, **rest: Any) -> None:
         super().__init__(**rest)
         self.missing = missing
+        self.lock = lock
 
     def runtest(self) -> None:
         """Fail, or have them taken out of the lock file."""
-        self.user_properties.append((_PROPERTY, dict.fromkeys(self.missing)))
+        self.user_properties.append((_PROPERTY, {str(self.lock): dict.fromkeys(self.missing)}))
         if not self.config.getoption("lastiterate_update_lock"):
             raise _ClaimFailure("\n".join(f"{key} is missing, and the lock file knows it." for key in self.missing))
 
@@ -150,7 +151,7 @@ class MissingItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The lock file, for the heading of a failure."""
-        return lock_file(self.config), None, self.name
+        return self.lock, None, self.name
 
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -159,17 +160,31 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     if config.getoption("lastiterate") and folders:
         from lastiterate.proofs_checks.lock import read_lock
 
-        lock = lock_file(config)
         seen: set[str] = config.stash[_SEEN]
-        gone = sorted(set(read_lock(lock)) - seen) if lock.exists() else []
-        if gone:
-            item: MissingItem = MissingItem.from_parent(session, name="claims of the lock file", missing=gone)
-            items.append(item)
+        places = [config.invocation_params.dir / argument for argument in config.args]
+        places += [item.path for item in items if isinstance(item, ClaimItem)]
+        for lock in dict.fromkeys(lock_file(config, place) for place in places):
+            gone = sorted(set(read_lock(lock)) - seen) if lock.exists() else []
+            if gone:
+                named = {"name": "claims of the lock file", "missing": gone, "lock": lock}
+                item: MissingItem = MissingItem.from_parent(session, **named)
+                items.append(item)
 
 
-def lock_file(config: pytest.Config) -> Path:
-    """Path of the repository's expected verdicts."""
-    return Path(config.rootpath / config.getini("lastiterate_lock"))
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str:
+    """Say where claims were looked for, where none was found."""
+    if not config.getoption("lastiterate") or any(isinstance(item, ClaimItem) for item in items):
+        return ""
+    patterns = " ".join(config.getini("lastiterate_claims"))
+    return f"lastiterate: no file here is called {patterns} and has claims; name one, or set lastiterate_claims."
+
+
+def lock_file(config: pytest.Config, place: Path) -> Path:
+    """Path of the expected verdicts of claims at a place: that of `lastiterate check` unless an option names one."""
+    from lastiterate.proofs_checks.folder import LOCK, lock_of
+
+    named = config.getini("lastiterate_lock")
+    return lock_of(place) if named == LOCK else Path(config.rootpath / named)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -183,23 +198,27 @@ class _Gatherer:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.found: dict[str, Any] = {}
+        self.found: dict[str, dict[str, Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what a claim's test found; the properties travel with the report from xdist's workers."""
         if report.when == "call":
             for name, value in report.user_properties:
                 if name == _PROPERTY and isinstance(value, dict):
-                    self.found.update(value)
+                    for lock, found in value.items():
+                        self.found.setdefault(lock, {}).update(found)
 
     def pytest_sessionfinish(self) -> None:
         """Write the entries of the claims that were decided; those that a whole run misses go, the others stay."""
+        for lock, found in self.found.items():
+            self._write(Path(lock), found)
+
+    def _write(self, path: Path, decided: dict[str, Any]) -> None:
         from lastiterate.proofs_checks.lock import Expected, read_lock, write_lock
         from lastiterate.proofs_checks.verdict import Grade, Verdict
 
-        path = lock_file(self.config)
         entries = read_lock(path) if path.exists() else {}
-        for key, found in self.found.items():
+        for key, found in decided.items():
             if found is None:
                 entries.pop(key, None)
             else:
@@ -209,4 +228,4 @@ class _Gatherer:
             write_lock(entries, path)
             terminal = self.config.pluginmanager.get_plugin("terminalreporter")
             if terminal is not None:
-                terminal.write_line(f"\nwrote {len(self.found)} entries to {path}, which has {len(entries)}")
+                terminal.write_line(f"\nwrote {len(decided)} entries to {path}, which has {len(entries)}")

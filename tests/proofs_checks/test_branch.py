@@ -1,12 +1,19 @@
 """Branch and bound: what it shows, and where it must stop without an answer."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
 import sympy as sp
 from flint import fmpq
 
-from lastiterate.proofs_checks.engines.boxes import Edges, Problem
+from lastiterate.proofs_checks.engines import decide_check, enclosure
+from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
-from lastiterate.symbolic.letters import x, y
+from lastiterate.proofs_checks.verdict import Status
+from lastiterate.symbolic.claim import IntervalInequality
+from lastiterate.symbolic.letters import q, x, xi, y
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
 """At least 0, and too flat at 0 to be told from 0 there without its derivatives."""
@@ -59,6 +66,27 @@ def test_a_small_failing_spot_is_found_by_descent() -> None:
     found = failing_point(problem)
     assert found is not None
     assert gap.subs(found) < 0
+
+
+@pytest.mark.parametrize("share", [sp.Rational(17, 10), sp.Rational(171, 100), sp.Rational(1718, 1000)])
+def test_what_fails_close_to_a_corner_where_both_sides_vanish_is_refuted(share: sp.Rational) -> None:
+    """log(1 + q (e^x - 1)) <= 1.71... q x fails where x = 1 and q is small: there the left side is near (e - 1) q."""
+    check = IntervalInequality(sp.log(1 + q * (sp.exp(x) - 1)), "<=", share * q * x, {q: (0, 1), x: (0, 1)})
+    assert decide_check(check, ()).status is Status.REFUTED
+    assert decide_check(replace(check, right=sp.Rational(172, 100) * q * x), ()).status is Status.HELD
+
+
+def test_sides_that_are_undefined_are_noticed_before_many_boxes_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[int] = []
+
+    def noted(*asked: Any, **how: Any) -> Answer:
+        budgets.append(how["budget"])
+        return prove(*asked, **how)
+
+    monkeypatch.setattr(enclosure, "prove", noted)
+    outcome = decide_check(IntervalInequality(sp.log(xi), "<=", xi - 1, {xi: (-1, 3)}), ())
+    assert "log(xi) is not shown to be defined on the box" in outcome.detail
+    assert max(budgets) <= 1000
 
 
 def test_a_zero_that_balls_cannot_tell_breaks_a_strict_claim_alone() -> None:
