@@ -212,6 +212,23 @@ def defined_at(expressions: Sequence[sp.Basic], point: Point) -> bool:
     return True
 
 
+def in_words(condition: Boolean) -> str:
+    """A condition as a reader writes it, with what its letter is declared where that is nearly enough.
+
+    >>> x, y = sp.Symbol("x", nonnegative=True), sp.Symbol("y", real=True)
+    >>> in_words(sp.Ne(x, 0)), in_words(Or(sp.Ne(y, 0), y > 1))
+    ('x != 0; x is declared nonnegative, so that x > 0 has to be assumed', 'y > 1 or y != 0')
+    """
+    if isinstance(condition, And | Or):
+        return (" and " if isinstance(condition, And) else " or ").join(map(in_words, condition.args))
+    if not isinstance(condition, sp.Ne):
+        return str(condition)
+    letter = condition.lhs
+    known = letter.is_Symbol and letter.is_nonnegative and not condition.rhs
+    assume = f"; {letter} is declared nonnegative, so that {letter} > 0 has to be assumed" if known else ""
+    return f"{letter} != {condition.rhs}{assume}"
+
+
 def _met(condition: Boolean, point: Point) -> bool:
     found = truth_at(condition, point)
     if found is None and isinstance(condition, sp.Ne) and any(v.is_real is False for v in point.values()):
@@ -236,6 +253,6 @@ def unmet(
     over = complex_valued(*expressions)
     for need in dict.fromkeys(n for expression in expressions for n in needs(expression, over_complex=over)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
-            asks = "" if need.condition == sp.false else f": it needs {need.condition}"
+            asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"
             return f"{need.part} is not shown to be defined {where}{asks}"
     return ""

@@ -31,9 +31,12 @@ NO_CHECK: Final = "   (no check needs it)"
 """Mark of a condition that no check needs."""
 
 
-def _outcome(outcome: Outcome) -> Iterator[str]:
+def _outcome(outcome: Outcome, *, tried: bool = False) -> Iterator[str]:
     grade = f" ({outcome.grade})" if outcome.grade else ""
-    yield f"{outcome.engine}: {outcome.status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
+    status = (
+        "stops short of it" if tried and outcome.rejected and outcome.status is not Status.REFUTED else outcome.status
+    )
+    yield f"{outcome.engine}: {status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
     if outcome.scope:
         yield f"  scope: {outcome.scope}"
     point = outcome.counterexample
@@ -205,7 +208,7 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
     for mutant, tried in zip(claim.mutants, report.mutants, strict=True):
         state = "rejected" if tried.rejected else "NOT rejected"
         lines += ["", f"Mutant {mutant.name}: {state}", indent(as_text(of_check(mutant)), "    ")]
-        lines += [f"  {line}" for line in _outcome(tried)]
+        lines += [f"  {line}" for line in _outcome(tried, tried=True)]
     if report.near_misses:
         lines += ["", "Near misses"]
         lines += [f"  {'rejected' if one.rejected else 'NOT rejected'}: {one.check}" for one in report.near_misses]

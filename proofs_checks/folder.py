@@ -71,7 +71,7 @@ def read_claims(path: Path) -> ClaimFolder:
     sources = [file for file in files if "CLAIMS" in file.read_text(encoding="utf-8")]
     if not sources:
         raise InputError(
-            f"Claims need a folder or a file with a tuple CLAIMS, got path={path} without; "
+            f"Claims need a folder or a file with a tuple CLAIMS, got path={path}, where there is none; "
             "write one with `lastiterate new-claim`."
         )
     _forget()

@@ -96,7 +96,7 @@ def _sides(check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counte
     point = _point(found, left, right)
     bits = _bits(digits)
     one, other = (_ball(sp.sympify(side, strict=True), point, bits) for side in (left, right))
-    again = Counterexample(found.at, one.str(digits), str(relation), other.str(digits), found.note)
+    again = Counterexample(found.at, one.str(digits), found.relation, other.str(digits), found.note)
     return Recomputed(check.name, again, _broken(one, relation, other))
 
 

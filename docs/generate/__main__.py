@@ -64,13 +64,13 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
 
 
 def _completed(markdown: str, up: str) -> str:
-    """Put generated tables where a page asks, ``<!-- table: NAME -->``, and lead from keys of claims to verdicts."""
+    """Put generated tables where a page says that `make docs` does, and lead from keys of claims to verdicts."""
     text_and_code = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     text_and_code[::2] = (
         re.sub(r"`([\w/]+)`", lambda found: _linked(found[1], up), text) for text in text_and_code[::2]
     )
     plain_fences = re.sub(r"^```(\w+) \w+$", r"```\1", "".join(text_and_code), flags=re.MULTILINE)
-    return re.sub(r"<!-- table: (\w+) -->", lambda found: _TABLES[found[1]](), plain_fences)
+    return re.sub(r"\*Table `(\w+)`: `make docs` puts it here\.\*", lambda found: _TABLES[found[1]](), plain_fences)
 
 
 def _linked(words: str, up: str) -> str:

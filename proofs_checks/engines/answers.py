@@ -2,7 +2,7 @@
 
 from lastiterate.proofs_checks.exact_values import Point, as_text, side
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Inequality, IntervalInequality, RandomPoints
+from lastiterate.symbolic.claim import Check, Inequality, IntervalInequality, RandomPoints, Relation
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
@@ -23,4 +23,5 @@ def refuted(check: Check, found: Counterexample | None, detail: str = "") -> Out
 def refuted_at(check: Inequality | IntervalInequality | RandomPoints, point: Point) -> Outcome:
     """Refuted at an exact point, with an enclosure of either side."""
     left, right = side(check.left, point), side(check.right, point)
-    return refuted(check, Counterexample(as_text(point), left, check.relation, right, "left, right"))
+    relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
+    return refuted(check, Counterexample(as_text(point), left, relation, right, "left, right"))

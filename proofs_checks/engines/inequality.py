@@ -132,6 +132,8 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     detail = undefined or "z3 gives up, and no admissible sample breaks it"
     if answer == z3.sat and not undefined:
         detail = "z3 has a solution of the negation that is not at an admissible rational point"
+        if check.left.atoms(sp.Float) | check.right.atoms(sp.Float):
+            detail += "; write Rational(1, 2) for 0.5, which is a rounded number"
     return undecided(check, detail)
 
 

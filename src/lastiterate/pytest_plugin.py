@@ -3,9 +3,10 @@
 ``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
 told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
 `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED, CITED or
-TESTED and every mutant is rejected; where there is a lock file (that of ``lastiterate check``, or the
-ini option ``lastiterate_lock``), when verdict, grade, checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone.
-``--lastiterate-update-lock`` writes that file. Without the flag nothing is imported and nothing runs.
+TESTED and every mutant is rejected; where there is a lock file (that of ``lastiterate check``, or the ini option
+``lastiterate_lock``), when verdict, grade, checks and mutants are as locked, and a run of whole folders fails where a
+locked claim is gone. ``--lastiterate-update-lock`` writes that file. Without the flag nothing is imported and nothing
+runs.
 """
 
 from collections.abc import Iterator, Sequence

@@ -325,3 +325,16 @@ def test_what_says_nothing_does_not_hold(check, assumptions):
     outcome = decide_check(check, assumptions)
     assert outcome.status is Status.UNDECIDED
     assert outcome.detail.endswith("so that nothing is said.")
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (Inequality(x**0.5, "<=", x + 1), "write Rational(1, 2) for 0.5"),
+        (Inequality(1 / x, "<=", 1 / x + 1), "it needs x != 0; x is declared nonnegative, so that x > 0 has to be"),
+    ],
+)
+def test_what_is_left_open_is_said_in_words(check: Inequality, told: str) -> None:
+    outcome = decide_check(check, ())
+    assert outcome.status is Status.UNDECIDED
+    assert told in outcome.detail
