@@ -191,31 +191,31 @@ def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[L
         yield Line(parts, f"{lead} {', '.join([each] * len(found))}.")
 
 
-def quantified(said: Statement) -> Iterator[Line]:
+def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Line]:
     """The lines of a statement: its quantifiers with their conditions, then what holds."""
     if not isinstance(said, ForAll | Exists):
-        yield from _body(said)
+        yield from _body(said, given)
         return
     opening = "Where" if not said.variables else "For all" if isinstance(said, ForAll) else "For some"
     places = [", ".join(["{}"] * len(parts)) for parts in (said.variables, said.conditions)]
     if said.variables or said.conditions:
         yield Line((*said.variables, *said.conditions), f"{opening} {' with '.join(filter(None, places))}:")
-    yield from quantified(said.body)
+    yield from quantified(said.body, (*given, *said.conditions))
 
 
-def _body(said: sp.Basic) -> Iterator[Line]:
+def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
     """A relation or condition; a minimum over several things is named, and what it is taken over stands below.
 
-    Of several, each has its line, those under premises last, below these; 0 = 0 is left out.
+    Of several, each has its line, those under premises last, below these; 0 = 0 is left out, and what is given.
     """
     if isinstance(said, sp.And):
         for one in sorted(said.args, key=lambda one: isinstance(one, sp.Implies)):
             if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):
-                yield from _body(one)
+                yield from _body(one, given)
         return
     if isinstance(said, sp.Implies):
-        yield from _listed("Where", "{}", ((one,) for one in sp.And.make_args(said.args[0])))
-        yield from _body(said.args[1])
+        yield from _listed("Where", "{}", ((one,) for one in sp.And.make_args(said.args[0]) if one not in given))
+        yield from _body(said.args[1], given)
         return
     wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
     named = {one: sp.Symbol("M" if len(wide) == 1 else f"M_{place}") for place, one in enumerate(wide, 1)}

@@ -65,7 +65,7 @@ def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collec
     files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG}
     code, out = collect(files, "--lastiterate", "--lastiterate-update-lock", "-p", "xdist", "-n", "2")
     assert code == 0, out
-    assert f"wrote 2 entries to {tmp_path / 'lastiterate.lock.json'}, which has 2" in out
+    assert f"locked 2 claims in {tmp_path / 'lastiterate.lock.json'}, which has 2" in out
     lock = json.loads((tmp_path / "lastiterate.lock.json").read_text())
     assert {key: entry["verdict"] for key, entry in lock.items()} == {
         "paper/lemma_1": "PROVED",

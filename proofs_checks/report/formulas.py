@@ -32,6 +32,10 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         order, numerator, denominator = map(self._print, expr.args)
         return rf"D_{{{order}}}\left({numerator} \parallel {denominator}\right)"
 
+    def _print_ExpBase(self, expr: sp.Expr, exp: str | None = None) -> str:  # noqa: N802
+        """Euler's number is upright, a letter e is not."""
+        return str(self._do_exponent(rf"\text{{e}}^{{{self._print(expr.args[0])}}}", exp))
+
     def _print_QuantityBase(self, expr: sp.Function) -> str:  # noqa: N802
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(expr).__name__).lower()
         return self._call(rf"\text{{{words}}}", *expr.args)

@@ -216,7 +216,7 @@ class _Gatherer:
 
     def _write(self, path: Path, decided: dict[str, Any]) -> None:
         from lastiterate.proofs_checks.lock import Expected, read_lock, write_lock
-        from lastiterate.proofs_checks.verdict import Grade, Verdict
+        from lastiterate.proofs_checks.verdict import Grade, Verdict, number
 
         entries = read_lock(path) if path.exists() else {}
         for key, found in decided.items():
@@ -229,4 +229,4 @@ class _Gatherer:
             write_lock(entries, path)
             terminal = self.config.pluginmanager.get_plugin("terminalreporter")
             if terminal is not None:
-                terminal.write_line(f"\nwrote {len(decided)} entries to {path}, which has {len(entries)}")
+                terminal.write_line(f"\nlocked {number(len(decided), 'claim')} in {path}, which has {len(entries)}")

@@ -69,7 +69,7 @@ def test_a_weakened_claim_is_noticed(folder, capsys, old, new, told_of):
     assert code == 1, "a mutant's name is part of what is checked"
     code, out = told(capsys, *arguments, "--update-lock")
     assert code == 0
-    assert f"wrote 1 entry to {folder / 'lastiterate.lock.json'}, which has 5" in out
+    assert f"locked 1 claim in {folder / 'lastiterate.lock.json'}, which has 5" in out
     assert told(capsys, *arguments)[0] == 0
 
 

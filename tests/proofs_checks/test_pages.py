@@ -228,3 +228,10 @@ def test_bad_input_writes_nothing(tmp_path, capsys, more, words):
     assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert (tmp_path / "lock.json").read_text() == before
+
+
+def test_a_letter_e_is_not_the_number_and_what_is_given_is_not_said_twice():
+    e = sp.Symbol("e", positive=True)
+    assert "<msup><mtext>e</mtext><mrow><mi>e</mi></mrow></msup>" in inline(sp.exp(e))
+    said = closed(sp.Implies((e <= 1) & (x <= 3), e < x, evaluate=False), e <= 1)
+    assert as_text(quantified(said)).splitlines() == ["For all e, x with e <= 1:", "Where x <= 3.", "e < x"]

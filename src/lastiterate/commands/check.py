@@ -11,7 +11,7 @@ from lastiterate.commands.completion import papers
 from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.report import formats
-from lastiterate.proofs_checks.verdict import ClaimReport, Status
+from lastiterate.proofs_checks.verdict import ClaimReport, Status, number
 
 
 @click.command(name="check")
@@ -83,8 +83,8 @@ def command(
     if update_lock:
         expected |= {entry.key: chosen.entry(entry) for entry in reports}
         lock.write_lock(expected, chosen.file)
-        entries = f"{len(reports)} {'entry' if len(reports) == 1 else 'entries'}"
-        click.echo(f"wrote {entries} to {chosen.file or lock.location()}, which has {len(expected)}", err=True)
+        file = chosen.file or lock.location()
+        click.echo(f"locked {number(len(reports), 'claim')} in {file}, which has {len(expected)}", err=True)
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
