@@ -165,7 +165,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
     given = dict.fromkeys(_declared(file), "")
     for claim in claims:
-        vars(claim).update(letters=given | dict(claim.letters))
+        object.__setattr__(claim, "letters", given | dict(claim.letters))
     keys = [claim.key for claim in claims]
     for place, key in enumerate(keys):
         if key in known or key in keys[:place]:
