@@ -49,6 +49,7 @@ _UNRELATED = frozenset(
         "folder.py",
         "refutations.py",
         "profile_words.py",
+        "unlocked.py",
     }
 )
 """Files and folders whose change cannot change a verdict."""
