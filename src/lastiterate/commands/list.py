@@ -26,7 +26,7 @@ from lastiterate.proofs_checks.verdict import Verdict
 def command(
     path: Path | None, paper: str | None, verdict: Verdict | None, count: bool, compare: bool, as_json: bool
 ) -> None:
-    r"""List the claims of the ledger, or of the folder or file PATH: key, verdict of the lock file and title.
+    r"""List the claims of the ledger, or of the folder or file PATH: key, verdict that is locked, and title.
 
     With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
     ratio of what they claim there, and whether a claim of the ledger proves the relation.
