@@ -38,7 +38,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last of them."""
+    """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last one."""
     sweeps: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sweep"):
