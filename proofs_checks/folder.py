@@ -187,8 +187,10 @@ def _registries() -> dict[str, dict[str, Any]]:
     from lastiterate.proofs_checks.attacks import ATTACKS
     from lastiterate.proofs_checks.experiments import EXPERIMENTS
     from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
+    from lastiterate.symbolic.ledger import OWN
 
-    return {"DERIVATIONS": DERIVATIONS, "TRACKED": TRACKED, "ATTACKS": ATTACKS, "EXPERIMENTS": EXPERIMENTS}
+    named = {"DERIVATIONS": DERIVATIONS, "TRACKED": TRACKED, "ATTACKS": ATTACKS, "EXPERIMENTS": EXPERIMENTS}
+    return named | {"CLAIMS": OWN}
 
 
 def _forget() -> None:
@@ -204,6 +206,8 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
 
     for kind, known in _registries().items():
         given: Mapping[str, Any] = getattr(module, kind, {})
+        if kind == "CLAIMS":
+            given = {claim.key: claim for claim in given if isinstance(claim, Claim)}
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
                 raise InputError(f"{kind} of {file} need names that are free, got {entry!r} again; rename it.")

@@ -8,12 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import write_whole
+from lastiterate.numeric.store import digest, write_whole
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdict
 
 FILE = "verdicts.lock.json"
 _COUNTS = ("checks", "rejected", "near_misses")
 _KEYS = {"verdict", "grade", *_COUNTS}
+_HASHES = ("says", "supposes")
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Expected:
     """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected.
 
     ``says`` is a hash of what the claim says and how it is checked, in the lock file of a folder of one's own; "" in
-    that of the ledger, whose claims are looked at when they change.
+    that of the ledger, whose claims are looked at when they change. ``supposes`` is one of what its derivations suppose
+    and rest on; "" where there are none.
     """
 
     verdict: Verdict
@@ -30,11 +32,14 @@ class Expected:
     rejected: int
     near_misses: int
     says: str = ""
+    supposes: str = ""
 
     @classmethod
     def of(cls, report: ClaimReport, says: str = "") -> "Expected":
         """The entry that this report has in a lock file."""
-        return cls(report.verdict, report.grade, len(report.outcomes), report.rejected, report.near_rejected, says)
+        counts = len(report.outcomes), report.rejected, report.near_rejected
+        premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
+        return cls(report.verdict, report.grade, *counts, says, digest(premises)[:16] if premises else "")
 
 
 def location() -> Path:
@@ -62,7 +67,8 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
 
 
 def _entry(key: str, entry: object) -> Expected:
-    if not isinstance(entry, dict) or set(entry) - {"says"} != _KEYS or not isinstance(entry.get("says", ""), str):
+    known = isinstance(entry, dict) and set(entry) - set(_HASHES) == _KEYS
+    if not known or not all(isinstance(entry.get(name, ""), str) for name in _HASHES):
         got = sorted(entry) if isinstance(entry, dict) else entry
         raise InputError(
             f"An entry of the lock file needs exactly {', '.join(sorted(_KEYS))}, got {key}={got!r}; restore it."
@@ -79,7 +85,7 @@ def _entry(key: str, entry: object) -> Expected:
             "restore it."
         ) from None
     counts: dict[str, int] = {name: entry[name] for name in _COUNTS}
-    return Expected(verdict, grade, says=entry.get("says", ""), **counts)
+    return Expected(verdict, grade, **counts, **{name: entry.get(name, "") for name in _HASHES})
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -90,7 +96,7 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
     """
     path = path or location()
     data = {
-        key: {name: value for name, value in asdict(entries[key]).items() if name != "says" or value}
+        key: {name: value for name, value in asdict(entries[key]).items() if name not in _HASHES or value}
         for key in sorted(entries)
     }
     try:
@@ -156,6 +162,11 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
     elif here.grade is not locked.grade:
         yield (
             f"{report.key} is {here.grade or 'without grade'}, the lock file says {locked.grade or 'without grade'}."
+        )
+    elif locked.supposes and here.supposes != locked.supposes:
+        yield (
+            f"{report.key} supposes or rests on something else than it did when it was locked; `lastiterate show` says "
+            "what, and --update-lock takes it."
         )
     if here.checks != locked.checks:
         yield f"{report.key} has {here.checks} checks, the lock file says {locked.checks}."

@@ -65,11 +65,11 @@ def _done(places: Sequence[int]) -> list[Any]:
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
-    """Places of the claims by theorem, the most first: they share lemmas and attacks, which a worker looks up."""
+    """Places of the claims by theorem, most checks first: they share lemmas and attacks, which a worker looks up."""
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
-    return sorted(theorems.values(), key=len, reverse=True)
+    return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
 
 
 def _open(task: _Task[Kept], jobs: int) -> Iterator[Kept]:

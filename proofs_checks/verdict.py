@@ -82,6 +82,7 @@ class Outcome:
         counterexample: for a refuted check, the point.
         scope: for a check that holds, on what its evidence rests where that is less than what the assumptions leave:
             the box, the sample, the settings; "" where it is all of it.
+        premises: what a derivation supposes and rests on.
     """
 
     check: str
@@ -91,6 +92,7 @@ class Outcome:
     detail: str = ""
     counterexample: Counterexample | None = None
     scope: str = ""
+    premises: tuple[str, ...] = ()
 
     @property
     def rejected(self) -> bool:

@@ -112,6 +112,17 @@ def modules(*papers: str) -> tuple[ModuleType, ...]:
     )
 
 
+OWN: Final[dict[str, Claim]] = {}
+"""Claims of a folder of one's own that was loaded, by key: its derivations may rest on them."""
+
+
+def known(key: str) -> Claim | None:
+    """The claim of this key, of the ledger or of a folder that was loaded."""
+    paper = key.partition("/")[0]
+    ledger = claims(paper) if paper in ORDER else ()
+    return OWN.get(key) or next((claim for claim in ledger if claim.key == key), None)
+
+
 def claims(*papers: str) -> tuple[Claim, ...]:
     """The claims of the papers, or all; within a module the statement first, then the steps, then what is ours."""
     return tuple(claim for module in modules(*papers) for claim in module.CLAIMS)

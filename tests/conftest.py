@@ -36,8 +36,19 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long tests, so that no core waits for the last of them."""
+    """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last one."""
+    sweeps: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sweep"):
+            sweeps.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in sweeps.values():
+        (by_day,) = cases[0].get_closest_marker("sweep").args  # type: ignore[union-attr]
+        kept = {round(i * (len(cases) - 1) / max(by_day - 1, 1)) for i in range(by_day)}
+        for place, case in enumerate(cases):
+            if place not in kept:
+                case.add_marker("nightly")
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 

@@ -1,11 +1,11 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.divergence import bounded
@@ -20,7 +20,7 @@ from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Spa
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.ledger import claims
+from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T
 from lastiterate.symbolic.vector_checks import NormBound
 
@@ -85,7 +85,7 @@ def _track(check: Tracked, kernel: Kernel) -> Outcome:
         kernel.weaken(made, far=check.distance)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
-    return _reached(check, list(made.lines()))
+    return _reached(check, made)
 
 
 def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
@@ -98,7 +98,7 @@ def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
         cites = bounded(check, made, given)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
-    found = _reached(check, [*made.first.lines(), *made.second.lines()])
+    found = _reached(check, made.first, made.second)
     return replace(found, detail=f"{found.detail}; rests on {', '.join(cites)}") if cites else found
 
 
@@ -118,29 +118,44 @@ def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
             kernel.weaken(span, profile=check.profile)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
-    return _reached(check, [*made.first.lines(), *made.second.lines()])
+    return _reached(check, made.first, made.second)
 
 
-def _reached(check: Derived | RenyiBound | Tracked, spans: Sequence[Span]) -> Outcome:
+def _reached(check: Derived | RenyiBound | Tracked, *ends: Span) -> Outcome:
     """The outcome of a derivation that gets there, with the claims in its scope that are not proved in general."""
+    spans = [span for end in ends for span in end.lines()]
     premises = check.supposed if isinstance(check, Derived) else ()
+    taken = {one for span in spans for one in span.hypotheses if one.lemma and one.says not in premises}
     supposed = [
         str(span)
         for span in spans
         if span.rule == "suppose" and not any(one.says in premises for one in span.hypotheses)
     ]
+    supposed += sorted(map(str, taken))
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
-    limited = dict.fromkeys(one for span in spans for one in span.cites if "/" in one and not _general(one))
+    keys = dict.fromkeys(one for span in spans for one in span.cites if "/" in one)
+    if false := [key for key in keys if not _holds(key)[0]]:
+        return undecided(check, f"the derivation rests on a claim that does not hold: {', '.join(false)}")
+    limited = [key for key in keys if not _holds(key)[1]]
     detail = f"{len(spans)} rules, {shown} side conditions shown"
-    return held(check, Grade.PROVED, detail, f"derived from {', '.join(limited)}" if limited else "")
+    found = held(check, Grade.PROVED, detail, f"derived from {', '.join(limited)}" if limited else "")
+    supposes = sorted({str(one) for end in ends for one in (*end.hypotheses, *end.given)})
+    return replace(found, premises=(*supposes, *keys))
 
 
 @cache
-def _general(key: str) -> bool:
-    """Tell whether a claim of the ledger is proved for vectors of every dimension."""
-    (claim,) = (one for one in claims(key.partition("/")[0]) if one.key == key)
+def _holds(key: str) -> tuple[bool, bool]:
+    """Whether all checks of a claim hold, and whether they prove it for vectors of every dimension.
+
+    Raises:
+        InputError: no claim has this key.
+    """
+    claim = known(key)
+    if claim is None:
+        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; name one.")
     outcomes = [decide_check(check, claim.assumptions) for check in claim.checks]
-    proved = all(one.status is Status.HELD and one.grade is Grade.PROVED and not one.scope for one in outcomes)
-    return proved and any(isinstance(check, NormBound) for check in claim.checks)
+    hold = all(one.status is Status.HELD for one in outcomes)
+    proved = hold and all(one.grade is Grade.PROVED and not one.scope for one in outcomes)
+    return hold, proved and any(isinstance(check, NormBound) for check in claim.checks)

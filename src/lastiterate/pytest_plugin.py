@@ -109,7 +109,7 @@ class ClaimItem(pytest.Item):
         (report,) = run([self.claim], jobs=1, cache=self.cache)
         own = Expected.of(report, content(self.claim))
         counts = (own.checks, own.rejected, own.near_misses)
-        plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says]
+        plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says, own.supposes]
         lock = lock_file(self.config, self.path)
         self.user_properties.append((_PROPERTY, {str(lock): {report.key: plain}}))  # xdist carries plain data alone
         update = self.config.getoption("lastiterate_update_lock")

@@ -6,7 +6,6 @@ T_0 steps from equal points, or 1 whatever these steps are: then the bound holds
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from sympy import Eq, Expr, Function, Ge, Le, S, Symbol, symbols
@@ -23,7 +22,7 @@ from lastiterate.symbolic.kernel.blocks import Blocks, Damped, Letter
 from lastiterate.symbolic.kernel.contraction import anything, contract
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import poisson_coin, swap_coin
+from lastiterate.symbolic.kernel.lemmas import poisson_coin, supposing, swap_coin
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.tables import Chords
@@ -225,7 +224,7 @@ def poisson(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
     moved = update.moved(_eta, K, b)
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     one_more = losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved)
-    carried = replace(one_more, hypotheses=one_more.hypotheses | {sizes})
+    carried = supposing(one_more, sizes)
     letters = (_eta, _low, _high, _k)
     laws = (Ge(_eta, 0), Ge(_low, 0), Le(_low, _high), Ge(_k, 0), Le(_k, 1))
 

@@ -13,7 +13,7 @@ from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, repl
 from lastiterate.symbolic.derivations.parts import both_orders
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma
@@ -32,7 +32,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
     supposed = frozenset({Hypothesis(says, (constant, apart))})
     signs = (Ge(constant, 0), Ge(apart, 0))
-    return Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs)
+    return shown(Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs))
 
 
 def shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
@@ -65,14 +65,15 @@ def shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kern
 
 
 def _least(one: Expansion, other: Expansion) -> Expansion:
-    """Two bounds of the same maps: the smaller of them."""
-    return replace(
+    """Two bounds of the same maps, both shown: the smaller of them."""
+    least = replace(
         one,
         after=Min(one.after, other.after.subs(other.z, one.z)),
         lemmas=(*one.lemmas, *other.lemmas),
         hypotheses=one.hypotheses | other.hypotheses,
         conditions=(*one.conditions, *(condition.subs(other.z, one.z) for condition in other.conditions)),
     )
+    return shown(least)
 
 
 def lipschitz_maps(kernel: Kernel) -> Span:

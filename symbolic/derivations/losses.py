@@ -13,7 +13,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown, supposing
 from lastiterate.symbolic.notation import K, L, eta, lam, m, n, s
 
 _z: Final = Symbol("z", nonnegative=True)
@@ -51,20 +51,19 @@ class Losses:
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = common + k * update.sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
         made = self._expansion(after, Guide.OTHER, *conditions)
-        lemmas = (*made.lemmas, "ours/expansions/sensitivity")
-        return Expansion(_z, after, Guide.OTHER, lemmas, made.hypotheses | {replaced(k, b)}, made.conditions)
+        return supposing(made, replaced(k, b), lemmas=("ours/expansions/sensitivity",))
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
         """The maps of two data sets, one sample replaced, whether a batch of b has it or not."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
         made = no_less(without, inside.after)
-        return replace(made, hypotheses=made.hypotheses | inside.hypotheses)
+        return supposing(made, *inside.hypotheses)
 
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
         """The maps of two data sets of which one has a sample more, in the batch or not; steps as in `same_data`."""
         made = self._expansion(self._after(low, high) + moved, Guide.OTHER, Ge(low, 0), Le(low, high), Ge(moved, 0))
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
-        return replace(made, hypotheses=made.hypotheses | {sampled})
+        return supposing(made, sampled)
 
     def affine(self, c: Expr) -> Expansion:
         """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
@@ -78,7 +77,8 @@ class Losses:
     def _expansion(self, after: Expr, guide: Guide, *conditions: Boolean) -> Expansion:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants)})
-        return Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
+        made = Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
+        return shown(made) if self in LOSSES.values() else made  # claims of the ledger show those and no others
 
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
@@ -88,7 +88,8 @@ def replaced(k: Expr, b: Expr) -> Hypothesis:
 
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
     """z -> ``after``, a function of the same z, where that is no less than the expansion."""
-    return replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
+    made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
+    return shown(made) if expansion.is_shown else made
 
 
 _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRIANGLE)

@@ -47,10 +47,10 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
     v = Symbol("v_j", real=True)
     steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
     same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
-    still = from_equal_points(Guide.OTHER, hypotheses=(same,))
+    same_point = from_equal_points(Guide.OTHER, hypotheses=(same,))
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, step + _j, (near, far), still, no_shift(), v)
+        return inner.step(order, step + _j, (near, far), same_point, no_shift(), v)
 
     return steps.span(step, S.Zero, Equal(), one)
 

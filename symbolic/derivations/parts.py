@@ -2,9 +2,12 @@
 
 from sympy import Eq, Expr, Piecewise, S, Symbol, oo
 
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.vector_checks import NormBound
+from lastiterate.symbolic.vectors import Vector
 
 _z = Symbol("z", nonnegative=True)
 
@@ -24,5 +27,29 @@ def both_orders(kernel: Kernel, first: Span) -> Guarantee:
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
-    """An update at one point: 0 -> ``after``, whatever the losses are; of two points nothing is said."""
-    return Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
+    """An update at one point: 0 -> ``after``, whatever the losses are; of two points nothing is said.
+
+    With the map of the run itself the two are one point. Else one of the hypotheses says how far apart they are.
+    """
+    made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
+    return shown(made) if hypotheses or (guide is Guide.OWN and after == 0) else made
+
+
+def by_claim(claim: Claim, z: Symbol) -> Expansion:
+    """The expansion that a claim of one's own shows by its only `NormBound`; z is its letter for the distance.
+
+    What the bound supposes of vectors is supposed of the difference of the two states after the maps of a step, for
+    points at most z apart; what it supposes of numbers, and the claim assumes, is a condition.
+
+    Raises:
+        UnprovedError: there is no such check, or more than one.
+    """
+    bounds = [check for check in claim.checks if isinstance(check, NormBound)]
+    if len(bounds) != 1:
+        raise UnprovedError(f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}.")
+    (check,) = bounds
+    of_vectors = sorted(str(one) for one in check.given if one.has(Vector))
+    says = f"points at most z apart differ after the maps of a step by {check.vector}, where {' and '.join(of_vectors)}"
+    numbers = tuple(one for one in (*check.given, *claim.assumptions) if not one.has(Vector))
+    supposed = frozenset({Hypothesis(says, (z,))})
+    return shown(Expansion(z, check.bound, Guide.OTHER, (claim.key,), supposed, numbers))

@@ -5,8 +5,6 @@ a shift a_j takes the rest at the cost C_j. Both runs follow one map with one co
 for one data set: z_{j+1} is at least e_j(z_j) - a_j and 0.
 """
 
-from dataclasses import replace
-
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
@@ -24,6 +22,7 @@ from lastiterate.symbolic.kernel.lemmas import (
     gaussian_shift,
     no_shift,
     poisson_coin,
+    supposing,
     swap_coin,
 )
 from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
@@ -75,7 +74,7 @@ def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Ex
     """
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     carried = losses.same_data(_eta * _low / b, _eta * _high / b)
-    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
+    sized = supposing(carried, sizes)
 
     def side(order: Order) -> Span:
         coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
@@ -96,11 +95,11 @@ def sized_window(
     """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j unless said."""
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     carried = losses.same_data(_eta * _low / b, _eta * _high / b)
-    sized = replace(carried, hypotheses=carried.hypotheses | {sizes})
+    sized = supposing(carried, sizes)
     coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j) if price is None else price)
     laws = (Ge(_low, 0), Le(_low, _high))
     before = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b)) if run[1] == Delta else None
-    supposed = None if before is None else replace(before, hypotheses=before.hypotheses | {sizes})
+    supposed = None if before is None else supposing(before, sizes)
     inside = window(kernel, order, coin, sized, run, laws=laws, batch=batches, before=supposed)
     return inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says)
 
@@ -147,7 +146,7 @@ def _blocks(
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
     distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
     carried = losses.same_data(_eta * number / b, _eta * number / b)
-    sized = replace(carried, hypotheses=carried.hypotheses | {_sized})
+    sized = supposing(carried, _sized)
     coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(ell, _j))
     shift = gaussian_shift(_a, _v - _u, C(ell, _j))
     prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(number, 0))

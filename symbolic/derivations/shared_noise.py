@@ -13,7 +13,7 @@ from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, repl
 from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, W, b, eta, n, s, sensitivity, sigma, t, tau, w
@@ -40,10 +40,10 @@ def one_step(
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:
-        same = replace(own, guide=Guide.OTHER, hypotheses=own.hypotheses | {_one_map})
+        same = shown(replace(supposing(own, _one_map), guide=Guide.OTHER))
         return kernel.step(Order.FIRST, step, ends, same, left, left.variance, revealed=given)
     signs, lemmas = (Ge(s, 0), Gt(_beta, 0)), ("ours/expansions/sensitivity",)
-    share = Coin(Gauss(s**2 / _beta / _v), _beta * _v, frozenset({replaced(S.One, n)}), signs, lemmas)
+    share = shown(Coin(Gauss(s**2 / _beta / _v), _beta * _v, frozenset({replaced(S.One, n)}), signs, lemmas))
     return kernel.step(Order.FIRST, step, ends, own, left, _v, share)
 
 
@@ -139,7 +139,7 @@ def known_batches(start: str, kernel: Kernel) -> Guarantee:
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         signs = (Ge(_p, 0), Ge(_beta, 0), Ge(_p * _beta, (_k * s) ** 2))
         lemmas, hidden = ("ours/expansions/sensitivity",), frozenset({replaced(_k, b)})
-        share = Coin(Gauss(_p / _v), _beta * _v, hidden, signs, lemmas)
+        share = shown(Coin(Gauss(_p / _v), _beta * _v, hidden, signs, lemmas))
         left = gaussian_shift(_a, (1 - _beta) * _v, _a**2 / (1 - _beta) / _v)
         return inner.step(Order.FIRST, since + tau + _j, (near, far), own, left, _v, share)
 

@@ -4,8 +4,6 @@ Whether a batch has the sample that differs is revealed and averaged over, so th
 they cost nothing, and a distance grows as it does for two data sets.
 """
 
-from dataclasses import replace
-
 from sympy import Expr, Ge, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
@@ -14,7 +12,7 @@ from lastiterate.symbolic.derivations.parts import from_step_0
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, no_shift
+from lastiterate.symbolic.kernel.lemmas import Expansion, no_shift, supposing
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, b, t, w
@@ -61,7 +59,7 @@ def tracked_blocks(kernel: Kernel, losses: Losses, later: Span, sized: Hypothesi
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
     weight, moved, begins = _eta * k / b, update.moved(_eta, K, b), later.start - N_0 * w
     carried, factor = losses.one_more(weight, weight, moved), losses.same_data(weight, weight)
-    carried = replace(carried, hypotheses=carried.hypotheses | {sized})
+    carried = supposing(carried, sized)
 
     def block(outer: Kernel, near: Expr, far: Expr) -> Span:
         steps = Induction(

@@ -56,12 +56,14 @@ Raises:
 class Hypothesis:
     """A supposition about the runs, beside conditions on numbers: a sentence, and the constants and laws that it names.
 
-    ``symmetric`` says that it still holds when the two runs exchange their names.
+    ``symmetric`` says that it still holds when the two runs exchange their names, ``lemma`` that a proof of it is owed:
+    a theorem that does not name it among its premises is not proved.
     """
 
     says: str
     constants: tuple[Basic, ...] = ()
     symmetric: bool = True
+    lemma: bool = False
 
     def __str__(self) -> str:
         """The sentence, and its constants in brackets."""

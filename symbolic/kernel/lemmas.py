@@ -1,11 +1,14 @@
 """The parts of a step: the expansion of its update, and the cost of a shift of its noise or of a coin.
 
 An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas about the
-noise. All say what they rest on: keys of claims, or cited mathematics.
+noise. All say what they rest on: keys of claims, or cited mathematics. One that is merely written down is no lemma: a
+step then supposes what it says (`owed`). Functions whose docstrings prove it, or name what does, return it `shown`.
 """
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TypeVar
 
 from sympy import Expr, Ge, Gt, Le, S, Symbol
 from sympy.logic.boolalg import Boolean
@@ -42,6 +45,13 @@ class Expansion:
     lemmas: tuple[str, ...]
     hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
+    is_shown: bool = field(default=False, init=False)
+
+    @property
+    def owed(self) -> Hypothesis:
+        """What a step supposes where nothing shows it."""
+        says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
+        return Hypothesis(says, (self.z, self.after), lemma=True)
 
     def at(self, distance: Expr) -> Expr:
         """e at a distance."""
@@ -60,6 +70,13 @@ class Shift:
     variance: Expr = S.Zero
     conditions: tuple[Boolean, ...] = ()
     cites: tuple[str, ...] = ()
+    is_shown: bool = field(default=False, init=False)
+
+    @property
+    def owed(self) -> Hypothesis:
+        """What a step supposes where nothing shows it."""
+        says = f"a shift of noise of the first variance by at most the second costs at most: {self.profile}"
+        return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True)
 
 
 @dataclass(frozen=True)
@@ -74,11 +91,39 @@ class Coin:
     hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
     cites: tuple[str, ...] = ()
+    is_shown: bool = field(default=False, init=False)
+
+    @property
+    def owed(self) -> Hypothesis:
+        """What a step supposes where nothing shows it."""
+        says = f"with noise of this variance a step of run 1 and one of run 2 from one point differ by: {self.profile}"
+        return Hypothesis(says, (self.variance,), symmetric=False, lemma=True)
+
+
+Part = TypeVar("Part", Expansion, Shift, Coin)
+
+
+def shown(part: Part) -> Part:
+    """Mark a part of a step as shown: for functions that prove it or name the claims that do, and for none else."""
+    made = copy(part)
+    object.__setattr__(made, "is_shown", True)
+    return made
+
+
+def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
+    """An expansion with more supposed and cited, which is no less true: shown where it was."""
+    made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
+    return shown(made) if expansion.is_shown else made
+
+
+def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
+    """What the parts of a step say that nothing shows."""
+    return frozenset(part.owed for part in parts if not part.is_shown)
 
 
 def no_shift() -> Shift:
     """No shift, at no cost."""
-    return Shift(S.Zero, Equal())
+    return shown(Shift(S.Zero, Equal()))
 
 
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
@@ -86,7 +131,8 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
 
     ``square`` is at least the squared length over the variance, which may then be zero if the length is.
     """
-    return Shift(length, Gauss(_over(length, variance, square)), variance, _conditions(length, variance, square), CITES)
+    price = Gauss(_over(length, variance, square))
+    return shown(Shift(length, price, variance, _conditions(length, variance, square), CITES))
 
 
 def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
@@ -116,7 +162,7 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
 
 def _coin(profile: Profile, sampled: Hypothesis, rate: Expr, moved: Expr, variance: Expr, square: Expr | None) -> Coin:
     signs = (Gt(rate, 0), Le(rate, 1), *_conditions(moved, variance, square))
-    return Coin(profile, variance, frozenset({sampled}), signs, CITES)
+    return shown(Coin(profile, variance, frozenset({sampled}), signs, CITES))
 
 
 def _over(length: Expr, variance: Expr, square: Expr | None) -> Expr:

@@ -29,7 +29,7 @@ from lastiterate.symbolic.kernel.judgement import (
     line,
     record,
 )
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, owed, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile, put
 
 
@@ -213,14 +213,14 @@ class Kernel:
         """
         if (expansion.guide is Guide.OTHER) != (coin is None):
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
-        hidden, scope = coin or Coin(Equal()), frozenset(revealed)
+        hidden, scope = coin or shown(Coin(Equal())), frozenset(revealed)
         near, far = distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
         noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
-        hypotheses = expansion.hypotheses | hidden.hypotheses | {noise}
+        hypotheses = expansion.hypotheses | hidden.hypotheses | owed(expansion, shift, hidden) | {noise}
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):

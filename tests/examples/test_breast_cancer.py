@@ -66,6 +66,7 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType, sampling: str
 @pytest.mark.parametrize(
     ("data", "samples", "steps", "least"), [("breast-cancer", 455, 1500, 0.75), ("digits", 1437, 200, 0.6)]
 )
+@pytest.mark.sweep(1)
 def test_a_reduced_run(example: ModuleType, data: str, samples: int, steps: int, least: float, tmp_path: Path) -> None:
     pytest.importorskip("opacus")
     options = ("--out", str(tmp_path), "--data", data, "--steps", str(steps), "--seeds", "1", "--points", "3")

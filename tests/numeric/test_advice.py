@@ -65,6 +65,7 @@ def test_linear_losses_lose_what_the_binomial_mixture_says() -> None:
         (li.Holder(1.0, 0.5), "nothing is forgotten by itself"),
     ],
 )
+@pytest.mark.sweep(2)
 def test_where_nothing_is_gained_it_says_why(assumption: li.Assumption, said: str) -> None:
     told = li.advise(DRAWN, assumption, delta=DELTA)
     assert not told.helps

@@ -37,6 +37,7 @@ def test_a_list_of_one_number_is_that_number(sampling: str) -> None:
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("schedule", [HALVES, HALVES[::-1], [FEW, MANY] * (STEPS // 2)])
 @pytest.mark.parametrize(("losses", "more"), [(li.Convex(0.25), {}), (li.Convex(0.25), {"weight_decay": 0.1})])
+@pytest.mark.sweep(5)
 def test_it_lies_between_its_extremes_and_above_what_a_run_loses(
     sampling: str, schedule: list[int], losses: li.Assumption, more: dict[str, Any]
 ) -> None:

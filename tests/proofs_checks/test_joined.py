@@ -87,6 +87,7 @@ def _put(old: Expr, new: Expr | int) -> Change:
         (CYCLIC, lambda bound: bound.replace(Min, lambda *parts: _LESS * Min(*parts) / 2)),
     ],
 )
+@pytest.mark.sweep(6)
 def test_a_bound_one_percent_less_is_left_open(key: str, bound: Change) -> None:
     assert _changed(key, bound=bound)
 

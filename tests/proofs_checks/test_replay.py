@@ -43,6 +43,7 @@ def _same(one: Replayed) -> bool:
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
+@pytest.mark.sweep(2)
 def test_the_theorem_gives_the_number(scheme: str) -> None:
     theorems: Counter[str] = Counter()
     for assumption in _CLASSES:

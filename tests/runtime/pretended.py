@@ -84,6 +84,8 @@ class PretendedDevice(TorchDispatchMode):
         if goal is not None:
             kwargs = kwargs | {"device": torch.device("cpu")}
         self._check(name, args, tensors, there, to_there, moved=goal is not None)
+        if name == "_efficientzerotensor":  # a derivative that is 0, for which torch sets no memory aside
+            func = torch.ops.aten.zeros.default
         made = func(*tree_map(_held, args), **tree_map(_held, kwargs))
         if name.endswith("_") and not name.endswith("__"):
             return args[0]

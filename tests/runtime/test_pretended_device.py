@@ -2,30 +2,40 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
 import torch
 from pretended import THERE, PretendedDevice
+from torch.nn import Module
 
 from lastiterate.numeric.losses.assumptions import Clipped
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients
 from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.one_run import attack_once
 from lastiterate.runtime.constants import worst_case_constants as worst
+from lastiterate.runtime.constants.along_training import constants_along_training
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.coupled.drift import measure_drift
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
 MEANT: Final = {
     "validation": "a workload is tried once, when its gradients are made",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
+    "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
+    "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
@@ -40,6 +50,7 @@ MEANT: Final = {
     "curvature_ascent._Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
     "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
     "curvature_ascent.CurvedPairs.arrays": "the pairs as they are kept, at the end",
+    "starts.labels_of": "the labels that a free input may have, before and between two ascents",
     "starts.Samples.taken": "their samples, at the end",
     "pair_ascent.PairAscent.begun": "whether gradients are finite at the starts",
     "pair_ascent.PairAscent.with_worst_samples": "the worst sample of four pairs, between two ascents",
@@ -51,6 +62,7 @@ MEANT: Final = {
 """Functions that may read something off the device, and why that is not in an inner loop, or is worth it."""
 
 COPIED: Final = {
+    "?": "what these tests put there: modules, and the rows of a loop of one's own",
     "gradients.Gradients.__init__": "the network",
     "rows.Rows.__getitem__": "the data, or a chunk of it where it is too large; the indices of a batch, once a step",
     "gradients.Gradients.total": "the indices of a batch, once a step",
@@ -99,6 +111,37 @@ def searched(kind: Kind) -> Callable[[], object]:
     )
 
 
+def searched_inputs() -> None:
+    workload = few()
+    run = paper_run(workload, steps=2)
+    worst.worst_case_constants(workload, run, (1.0,), kind=Kind.SAMPLE, inputs=InputSet(0, 1), points=2, **THERE_IS)
+
+
+def along_training() -> None:
+    workload = few()
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, f"step-{seed}.pt") for seed in range(2)]
+        for seed, file in enumerate(files):
+            torch.save(workload.initial(seed).state_dict(), file)
+        constants_along_training(workload, files, (1.0,), Sampling(inits=1, points=3, **THERE_IS))
+
+
+def stepped(optimiser: Callable[..., Any], run: Callable[[Module], Any]) -> Callable[[], None]:
+    def path() -> None:
+        workload = few()
+        module = workload.module().to(THERE)
+        trained = optimiser(module, workload.loss, run(module))
+        for batch in trained.batches():
+            trained.step(workload.inputs[batch].to(THERE), workload.targets[batch].to(THERE))
+        assert trained.accounted() == trained.run
+
+    return path
+
+
+def projected_run(clip: str) -> Callable[[Module], RandomProjectionRun]:
+    return lambda module: RandomProjectionRun(2, 0.1, 3.0, layer_ranks(module, 0.5), dataset_size=12, clip=clip)
+
+
 def drifted(sampling: str) -> Callable[[], object]:
     run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 4, adjacency="")
     return lambda: measure_drift(few(), run, Clipped(), pairs=5, points=2, **THERE_IS)
@@ -116,6 +159,13 @@ def attacked_once(kind: str, sampling: str) -> Callable[[], object]:
 PATHS: Final = {
     "measured": measured,
     **{f"searched {kind}": searched(kind) for kind in (Kind.SAMPLE, Kind.BATCH_CLIPPED)},
+    "searched inputs": searched_inputs,
+    "along training": along_training,
+    "optimiser": stepped(ProjectedNoisySGD, lambda _: RUN),
+    **{
+        f"random projections, clipped {clip}": stepped(RandomProjectionSGD, projected_run(clip))
+        for clip in ("before", "after")
+    },
     **{f"drift {scheme}": drifted(scheme) for scheme in ("full", "cyclic", "poisson", "without_replacement")},
     **{f"attack {kind}": attacked(kind) for kind in ("canary", "loss", "shadow")},
     "attack crafted": attacked("loss", initialisation="crafted"),

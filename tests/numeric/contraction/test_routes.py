@@ -64,6 +64,7 @@ def test_the_run_of_the_readme() -> None:
 
 
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
+@pytest.mark.sweep(2)
 def test_a_longer_run_costs_no_more(sampling: str) -> None:
     batches = {} if sampling == "full" else {"batch_size": 10, "sampling": sampling}
     run = li.NoisySGD(600, 1.0, 0.1, 1.0, dataset_size=40 if batches else 20, diameter=0.2, **batches)
@@ -134,6 +135,7 @@ def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
 
 
 @pytest.mark.parametrize(("rate", "diameter", "moved"), [(0.001, 1.0, 0.02), (0.01, 8.0, 2.0), (0.1, 4.0, 2.0)])
+@pytest.mark.sweep(1)
 def test_longer_runs_of_random_batches_cost_no_more(rate: float, diameter: float, moved: float) -> None:
     """Followed from the beginning or from above, on nodes a millionth apart and out to e^200."""
     window = max(round((diameter / 2.8) ** 2), 1)

@@ -125,6 +125,7 @@ def gaussian(mu: float, canaries: int, seed: int, delta: float = 1e-5) -> OneRun
 
 @pytest.mark.parametrize(("mu", "share"), [(0.0, 0.0), (1.0, 0.45), (2.0, 0.45), (4.0, 0.35)])
 @pytest.mark.parametrize("audits", [300, pytest.param(AUDITS, marks=pytest.mark.nightly)])
+@pytest.mark.sweep(2)
 def test_no_more_audits_exceed_the_truth_than_allowed_and_half_of_mu_is_shown(
     mu: float, share: float, audits: int
 ) -> None:

@@ -56,6 +56,7 @@ def simulated(audits: int, mu: float, runs: int, post: Post, level: float = 1 - 
     ("mu", "post"),
     [*((mu, "as they are") for mu in (0.0, 0.5, 1.0, 2.0)), *((1.0, post) for post in POSTS if post != "as they are")],
 )
+@pytest.mark.sweep(4)
 def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, post: str) -> None:
     found = simulated(AUDITS, mu, 150, POSTS[post])
     assert sum(one.mu > mu for one in found) <= MOST

@@ -224,7 +224,7 @@ def _never_exceeded(patch: pytest.MonkeyPatch, seed: int, points: int, steps: in
 
 
 def test_no_constant_is_exceeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sum(_never_exceeded(monkeypatch, seed, 3, 3) for seed in range(10)) >= 500
+    assert sum(_never_exceeded(monkeypatch, seed, 3, 3) for seed in range(4)) >= 200
 
 
 @pytest.mark.nightly
@@ -235,6 +235,7 @@ def test_no_constant_is_exceeded_by_many_adversaries(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("depth", "radius", "most"), [(1, 0, 1.001), (2, 0, 1.001), (2, 0.1, 4), (3, 0, 1.001), (3, 0.01, 1.5), (3, 0.1, 8)]
 )
+@pytest.mark.sweep(3)
 def test_constants_are_not_much_too_large(depth: int, radius: float, most: float) -> None:
     ratios = []
     for seed in range(8):
@@ -246,6 +247,7 @@ def test_constants_are_not_much_too_large(depth: int, radius: float, most: float
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sweep(8)
 def test_at_the_centre_the_constant_is_the_largest_eigenvalue(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     layers, x = random_architecture(seed)
     largest = found(layers, x, 0.0, points=1, steps=1)[1]
@@ -255,6 +257,7 @@ def test_at_the_centre_the_constant_is_the_largest_eigenvalue(seed: int, monkeyp
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.sweep(8)
 def test_the_ball_of_hessians_holds_them(seed: int) -> None:
     """At random points on the sphere of the parameters, with matrices and not eigenvalues alone."""
     layers, x = random_architecture(seed)

@@ -125,6 +125,7 @@ def test_schedules_from_one_end_to_the_other() -> None:
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
+@pytest.mark.sweep(2)
 def test_orders_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
     for order in [1 + 1e-9, 2.0, 1e6, 1e300]:
         with subtests.test(order=order):
@@ -137,6 +138,7 @@ def test_orders_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
+@pytest.mark.sweep(2)
 def test_deltas_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
     for delta in [5e-324, 1e-300, 1e-100, 0.5, 1 - 1e-15]:
         with subtests.test(delta=delta):
@@ -158,6 +160,7 @@ _LONG: dict[str, Callable[[], li.Assumption]] = {
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
+@pytest.mark.sweep(2)
 def test_a_billion_steps(subtests: pytest.Subtests, scheme: str) -> None:
     """In seconds and little memory; never below the same run with fewer steps."""
     for kind in _LONG:

@@ -83,6 +83,7 @@ def test_the_closed_form_is_the_recursion(rest: float) -> None:
 
 
 @pytest.mark.parametrize("assumption", [_CURVED, li.Smooth(0.1)])
+@pytest.mark.sweep(1)
 def test_a_longer_run_costs_no_more(assumption: li.Assumption) -> None:
     """A composition of all steps is what an event of any size was held against once, and it grows with the run."""
     start = replace(_RUN, diameter=0.5)
@@ -97,6 +98,7 @@ def test_no_cliff_where_compositions_were_the_only_other_bound() -> None:
 
 
 @pytest.mark.parametrize("assumption", [li.Convex(6.84), li.Minimum(_CURVED, li.Smooth(6.84))])
+@pytest.mark.sweep(1)
 def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:
     """The window that is best is longer than the one that is best for every size, and as long for every longer run."""
     before, after = (bound(replace(_RUN, steps=steps), assumption, delta=1e-6) for steps in (10**6, 10**12))
@@ -104,6 +106,7 @@ def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:
 
 
 @pytest.mark.parametrize("order", [1.5, 64.0])
+@pytest.mark.sweep(1)
 def test_no_cliff_at_other_orders(order: float) -> None:
     before, *after = (bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
     assert max(one.epsilon for one in after) <= 1.002 * before.epsilon

@@ -180,6 +180,7 @@ def test_schedules_have_windows(assumption: Assumption) -> None:
 @pytest.mark.parametrize(
     "assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5), Clipped()]
 )
+@pytest.mark.sweep(2)
 def test_a_share_for_each_step_is_never_worse_than_one_for_all(assumption: Assumption) -> None:
     """Against the best single share by an independent route: shooting with a toll, and a scan of shares."""
     run = replace(_LONG, steps=200)

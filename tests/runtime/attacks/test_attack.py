@@ -53,6 +53,7 @@ def surrounds(run: NoisySGD, assumption: Assumption, others: Others, truth: floa
     "assumption", [Clipped(), Smooth(1.0), Holder(1.0, 0.5), Convex(1.0), StronglyConvex(1.0, 0.25)], ids=repr
 )
 @pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
+@pytest.mark.sweep(8)
 def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, assumption: Assumption) -> None:
     run = NoisySGD(6, 1.0, 1.0, 1.0, 4, batch, sampling=sampling, diameter=3.0)
     most = bound(run, assumption, delta=DELTA)
@@ -67,6 +68,7 @@ def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, as
 
 @pytest.mark.parametrize("kind", list(Attack))
 @pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
+@pytest.mark.sweep(6)
 def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | None, kind: Attack) -> None:
     run = NoisySGD(5, 0.5, 0.5, 1.0, 6, batch, sampling=sampling, diameter=8.0)
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]])

@@ -63,6 +63,7 @@ def logistic_constant(row: np.ndarray, centre: np.ndarray, radius: float, lam: f
 
 
 @pytest.mark.parametrize("dimension", [1, 4, 16])
+@pytest.mark.sweep(1)
 def test_the_search_on_odd_powers(dimension: int) -> None:
     gradients = gradients_of(known.odd_power(dimension))
     centre = torch.full_like(gradients.start, 0.05)
@@ -85,6 +86,7 @@ def test_drawn_pairs_on_odd_powers(dimension: int) -> None:
 
 
 @pytest.mark.parametrize("dimension", [2, 20])
+@pytest.mark.sweep(1)
 def test_the_search_and_the_curvature_on_quadratics(dimension: int) -> None:
     generator = np.random.default_rng(dimension)
     curvatures = generator.uniform(-1, 1, (5, dimension))
@@ -107,6 +109,7 @@ def test_drawn_pairs_on_quadratics() -> None:
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.6])
+@pytest.mark.sweep(1)
 def test_the_search_on_logistic_losses(offset: float) -> None:
     generator = torch.Generator().manual_seed(3)
     rows = torch.randn(12, 6, generator=generator, dtype=torch.float64)
@@ -134,6 +137,7 @@ def test_drawn_pairs_and_curvature_on_logistic_losses() -> None:
     ("name", "slack"),
     [("breast-cancer", 1.02), ("iris-softmax", 5.0), ("iris-mlp-tanh", 8.0), ("iris-mlp-gelu", 8.0)],
 )
+@pytest.mark.sweep(2)
 def test_certified_constants_are_above_every_estimate(name: str, slack: float, seed: int) -> None:
     """And not by more than ``slack``, so that a certified constant that is too small by that factor fails."""
     workload = load_workload(f"builtin:{name}")

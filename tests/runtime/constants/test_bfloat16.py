@@ -88,6 +88,7 @@ def test_drawn_pairs_are_swallowed_by_the_floor_and_it_says_so() -> None:
 
 
 @pytest.mark.parametrize("inputs", [None, "ball:2"])
+@pytest.mark.sweep(1)
 def test_a_search_says_what_float64_finds(inputs: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"_STARTS": 16, "_CURVED": 4, "_SCREENED": 40, "_ITERATIONS": 12, "_BENDING": 8}.items():
         monkeypatch.setattr(worst_case, name, value)

@@ -109,6 +109,7 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 
 @pytest.mark.parametrize("name", _NETWORKS)
+@pytest.mark.sweep(6)
 def test_what_is_read_is_what_torch_computes(name: str) -> None:
     """The curvature that torch finds is below what is certified, and not far; one sample at a time."""
     shape = _SHAPES.get(name, (3,))

@@ -73,6 +73,7 @@ def test_more_steps_find_more() -> None:
     assert many >= max(1.1 * few, 8.5), "an independent ascent found 8.56"
 
 
+@pytest.mark.nightly
 def test_a_search_that_begins_there_finds_no_less() -> None:
     gradients = gradients_of(load_workload("builtin:digits-cnn"))
     options = {"diameter": 1.0, "starts": 8, "iterations": 8}

@@ -39,6 +39,7 @@ def network() -> Workload:
 
 @pytest.mark.parametrize("clip_norm", [0.5, 10.0])
 @pytest.mark.parametrize("diameter", [1.0, float("inf")])
+@pytest.mark.sweep(2)
 def test_logistic_losses_are_what_they_are_and_not_two_per_cent_more(clip_norm: float, diameter: float) -> None:
     setting = run(clip_norm, diameter)
     assert logistic_regression(feature_norm=1.0).smoothness == 0.25

@@ -50,7 +50,16 @@ from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, poisson_coin, swap_coin
+from lastiterate.symbolic.kernel.lemmas import (
+    Coin,
+    Expansion,
+    Guide,
+    gaussian_shift,
+    no_shift,
+    poisson_coin,
+    shown,
+    swap_coin,
+)
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Profile, Steps, SwapStep
 from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -397,7 +406,7 @@ def test_what_is_derived_rests_on_claims_that_hold() -> None:
 
 
 def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = Expansion(z, z + s, Guide.OTHER, ("liang/algorithm_1/projection",))
+    moved = shown(Expansion(z, z + s, Guide.OTHER, ("liang/algorithm_1/projection",)))
     monkeypatch.setattr(
         derivation, "DERIVATIONS", {"on the line": lambda kernel: window(kernel, moved, S.One, s, D, v, T, m)}
     )

@@ -1,0 +1,114 @@
+"""Parts of a step that an author writes down: what nothing shows is supposed, and a theorem on it is not proved."""
+
+from pathlib import Path
+
+import pytest
+
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.folder import read_claims
+from lastiterate.proofs_checks.lock import Expected, drifts
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+
+MODULE = """
+from dataclasses import replace
+
+from sympy import Ge, S, Symbol
+
+from lastiterate.symbolic.claim import Claim, Derived, NormBound, Source
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less
+from lastiterate.symbolic.derivations.parts import both_orders, by_claim, from_equal_points
+from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
+from lastiterate.symbolic.notation import K, L, T, eta, n, sensitivity, sigma
+from lastiterate.symbolic.vectors import Norm, Vector
+
+s, v = sensitivity(), sigma**2
+z, u, w = Symbol("z", nonnegative=True), Vector("u"), Vector("w")
+j = Symbol("j", integer=True, nonnegative=True)
+true = no_less(LOSSES["convex"].other_data(eta, n, S.One), z + s)
+OWN = Claim(
+    "mine/step", "Two nonexpansive maps, s apart", Source("Mine", "Lemma 1"),
+    NormBound(u + w, z + s, (Norm(u) <= z, Norm(w) <= s)).mutant("half", bound=z + s / 2),
+)
+
+
+def derivation(kernel):
+    expansion, length, shift, coin = {parts}
+
+    def step(inner, near, far):
+        return inner.step(Order.FIRST, j, (near, far), expansion, shift, v, coin)
+
+    made = Induction(kernel, j, T, ()).span(S.Zero, S.Zero, Gauss(j * length**2 / v), step)
+    return both_orders(kernel, made)
+
+
+DERIVATIONS = {{"mine/theorem": derivation}}
+CLAIMS = (
+    OWN,
+    Claim(
+        "mine/theorem", "Steps that hide what they make", Source("Mine", "Theorem 1"),
+        Derived("mine/theorem", Gauss(T * {price} / v){supposed}),
+        assumptions=(eta * L <= 2,),
+    ),
+)
+"""
+SHOWN = {
+    "classes": "true, s, gaussian_shift(s, v), None",
+    "own lemma": "by_claim(OWN, z), s, gaussian_shift(s, v), None",
+}
+OWED = {
+    "half": "replace(true, after=z + s / 2), s / 2, gaussian_shift(s / 2, v), None",
+    "nothing": "Expansion(z, z, Guide.OTHER, ()), S.Zero, no_shift(), None",
+    "an unrelated lemma": "Expansion(z, z + s / 2, Guide.OTHER, ('ours/expansions/convex',)), s / 2, "
+    "gaussian_shift(s / 2, v), None",
+    "a class of one's own": "Losses('every loss is convex', (L, K), (), S.Zero).other_data(eta, 2 * n, S.One), "
+    "s / 2, gaussian_shift(s / 2, v), None",
+    "equal points": "from_equal_points(Guide.OTHER, s / 2), s / 2, gaussian_shift(s / 2, v), None",
+    "a cheap shift": "true, s / 2, replace(gaussian_shift(s, v), profile=Gauss(s**2 / 4 / v)), None",
+    "a shift of one's own": "true, s / 2, Shift(s, Gauss(s**2 / 4 / v), v), None",
+    "a coin": "from_equal_points(Guide.OWN), s / 2, no_shift(), Coin(Gauss(s**2 / 4 / v), v)",
+}
+SAYS = "points at most the first apart are at most the second apart after the maps of a step of both runs"
+
+
+def report(folder: Path, parts: str, price: str = "s**2", supposed: str = "") -> ClaimReport:
+    folder.joinpath("mine.py").write_text(MODULE.format(parts=parts, price=price, supposed=supposed))
+    return decide(read_claims(folder).claims[1])
+
+
+@pytest.mark.parametrize("parts", SHOWN.values(), ids=SHOWN)
+def test_what_is_shown_proves(tmp_path: Path, parts: str) -> None:
+    found = report(tmp_path, parts)
+    assert found.verdict is Verdict.PROVED, found.outcomes
+
+
+@pytest.mark.parametrize("parts", OWED.values(), ids=OWED)
+def test_what_is_merely_written_down_does_not(tmp_path: Path, parts: str) -> None:
+    found = report(tmp_path, parts, "s**2 / 4")
+    assert found.verdict is Verdict.UNDECIDED
+    detail = found.outcomes[0].detail
+    assert "supposes what it does not derive" in detail or "symmetric" in detail, detail
+
+
+def test_it_may_be_a_premise_of_the_theorem(tmp_path: Path) -> None:
+    found = report(tmp_path, OWED["half"], "s**2 / 4", f', supposed=("{SAYS}",)')
+    assert found.verdict is Verdict.PROVED
+    assert any(SAYS in one for one in found.outcomes[0].premises)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [("chien_li/theorem_3_12", Verdict.UNDECIDED), ("mine/nothing", Verdict.UNDECIDED), ("mine/step", Verdict.PROVED)],
+)
+def test_a_lemma_needs_to_hold(tmp_path: Path, key: str, verdict: Verdict) -> None:
+    found = report(tmp_path, f"shown(replace(true, lemmas=('{key}',))), s, gaussian_shift(s, v), None")
+    assert found.verdict is verdict, found.outcomes
+
+
+def test_the_lock_notices_what_is_supposed(tmp_path: Path) -> None:
+    locked = report(tmp_path, SHOWN["classes"])
+    less = report(tmp_path, SHOWN["own lemma"])
+    assert drifts([locked], {locked.key: Expected.of(locked)}) == ()
+    (told,) = drifts([less], {locked.key: Expected.of(locked)})
+    assert "supposes or rests on something else" in told
