@@ -206,8 +206,9 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
 
     for kind, known in _registries().items():
         given: Mapping[str, Any] = getattr(module, kind, {})
-        if kind == "CLAIMS":
-            given = {claim.key: claim for claim in given if isinstance(claim, Claim)}
+        if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
+            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple) else []
+            given = {claim.key: claim for claim in own if _OWNER.get((kind, claim.key), name) == name}
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
                 raise InputError(f"{kind} of {file} need names that are free, got {entry!r} again; rename it.")
