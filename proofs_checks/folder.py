@@ -7,7 +7,7 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 
 import sys
 from ast import Call, Constant, Module, parse, unparse, walk
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -189,7 +189,12 @@ def _registries() -> dict[str, dict[str, Any]]:
     from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
     from lastiterate.symbolic.ledger import OWN
 
-    named = {"DERIVATIONS": DERIVATIONS, "TRACKED": TRACKED, "ATTACKS": ATTACKS, "EXPERIMENTS": EXPERIMENTS}
+    named: dict[str, dict[str, Any]] = {
+        "DERIVATIONS": DERIVATIONS,
+        "TRACKED": TRACKED,
+        "ATTACKS": ATTACKS,
+        "EXPERIMENTS": EXPERIMENTS,
+    }
     return named | {"CLAIMS": OWN}
 
 
@@ -205,9 +210,9 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
     from lastiterate.proofs_checks.engines import derivation
 
     for kind, known in _registries().items():
-        given: Mapping[str, Any] = getattr(module, kind, {})
+        given: Any = getattr(module, kind, {})
         if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
-            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple) else []
+            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple) else ()
             given = {claim.key: claim for claim in own if _OWNER.get((kind, claim.key), name) == name}
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:

@@ -12,9 +12,9 @@ from lastiterate.symbolic.statement import Exists, ForAll, Statement
 def constant(statement: Statement) -> str:
     """Reason why a statement says nothing: it is true or false as it stands, or a condition is false; "" otherwise.
 
-    >>> from sympy.abc import x
-    >>> constant(ForAll((x,), (), x < x))
-    'its body is the constant False'
+    >>> from sympy.abc import mu
+    >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))
+    ('its body is the constant False', '')
     """
     if not isinstance(statement, ForAll | Exists):
         return f"its body is the constant {statement}" if isinstance(statement, BooleanAtom) else ""
