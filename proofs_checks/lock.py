@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -67,11 +67,15 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
 
 
 def _entry(key: str, entry: object) -> Expected:
-    known = isinstance(entry, dict) and set(entry) - set(_HASHES) == _KEYS
-    if not known or not all(isinstance(entry.get(name, ""), str) for name in _HASHES):
+    if (
+        not isinstance(entry, dict)
+        or set(entry) - set(_HASHES) != _KEYS
+        or not all(isinstance(entry.get(name, ""), str) for name in _HASHES)
+    ):
         got = sorted(entry) if isinstance(entry, dict) else entry
         raise InputError(
-            f"An entry of the lock file needs exactly {', '.join(sorted(_KEYS))}, got {key}={got!r}; restore it."
+            f"An entry of the lock file needs {', '.join(sorted(_KEYS))} and perhaps {', '.join(_HASHES)}, "
+            f"got {key}={got!r}; restore it, or write it with `lastiterate check --update-lock`."
         )
     try:
         verdict = Verdict(entry["verdict"])
@@ -84,8 +88,8 @@ def _entry(key: str, entry: object) -> Expected:
             f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    counts: dict[str, int] = {name: entry[name] for name in _COUNTS}
-    return Expected(verdict, grade, **counts, **{name: entry.get(name, "") for name in _HASHES})
+    counts, hashes = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _HASHES)
+    return Expected(verdict, grade, *counts, *hashes)
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -105,14 +109,6 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
         raise InputError(
             f"The lock file needs to be writable, got path={path} ({error}); update it in a clone of the repository."
         ) from None
-
-
-def unlocked(report: ClaimReport, says: str = "") -> Expected:
-    """The entry that a claim without a lock file has to have: it holds, and every mutant and near miss is rejected."""
-    own = Expected.of(report, says)
-    stands = (Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
-    passes = report.verdict if report.verdict in stands else Verdict.PROVED
-    return replace(own, verdict=passes, rejected=len(report.mutants), near_misses=len(report.near_misses))
 
 
 def drifts(
@@ -142,7 +138,7 @@ def drifts(
             if locked.says and locked.says != says.get(report.key, locked.says):
                 found.append(f"{report.key} says something else than it did when it was locked.")
         found += [
-            f"{report.key} does not reject the {kind} '{wrong.check}': {_why(wrong)}."
+            f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
             for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses))
             for wrong in tried
             if not wrong.rejected
@@ -182,7 +178,8 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
         )
 
 
-def _why(outcome: Outcome) -> str:
+def why(outcome: Outcome) -> str:
+    """What an engine says, in words."""
     return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 

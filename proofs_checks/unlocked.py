@@ -1,9 +1,7 @@
 """Claims without a lock file: each has to hold, and every mutant and near miss to be rejected."""
 
-from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Verdict
-
-STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
-"""The verdicts of a claim that holds."""
+from lastiterate.proofs_checks.lock import why
+from lastiterate.proofs_checks.verdict import STANDS, ClaimReport
 
 
 def failures(report: ClaimReport) -> tuple[str, ...]:
@@ -12,12 +10,8 @@ def failures(report: ClaimReport) -> tuple[str, ...]:
         return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
     tried = (("mutant", report.mutants), ("near miss", report.near_misses))
     return tuple(
-        f"{report.key} does not reject the {kind} '{wrong.check}': {_why(wrong)}."
+        f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
         for kind, outcomes in tried
         for wrong in outcomes
         if not wrong.rejected
     )
-
-
-def _why(outcome: Outcome) -> str:
-    return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"

@@ -29,6 +29,10 @@ class Verdict(StrEnum):
     UNDECIDED = "UNDECIDED"
 
 
+STANDS = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.CITED, Verdict.TESTED)
+"""The verdicts of a claim that holds."""
+
+
 class Grade(StrEnum):
     """Strength of the evidence that a check holds, strongest first."""
 

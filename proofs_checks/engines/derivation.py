@@ -147,7 +147,7 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span) -> Outcome:
 
 @cache
 def _holds(key: str) -> tuple[bool, bool]:
-    """Whether all checks of a claim hold, and whether they prove it for vectors of every dimension.
+    """Tell whether all checks of a claim hold, and whether they prove it for vectors of every dimension.
 
     Raises:
         InputError: no claim has this key.

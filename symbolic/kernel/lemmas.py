@@ -49,7 +49,7 @@ class Expansion:
 
     @property
     def owed(self) -> Hypothesis:
-        """What a step supposes where nothing shows it."""
+        """The supposition of a step where nothing shows this."""
         says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
         return Hypothesis(says, (self.z, self.after), lemma=True)
 
@@ -74,7 +74,7 @@ class Shift:
 
     @property
     def owed(self) -> Hypothesis:
-        """What a step supposes where nothing shows it."""
+        """The supposition of a step where nothing shows this."""
         says = f"a shift of noise of the first variance by at most the second costs at most: {self.profile}"
         return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True)
 
@@ -95,7 +95,7 @@ class Coin:
 
     @property
     def owed(self) -> Hypothesis:
-        """What a step supposes where nothing shows it."""
+        """The supposition of a step where nothing shows this."""
         says = f"with noise of this variance a step of run 1 and one of run 2 from one point differ by: {self.profile}"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True)
 
@@ -117,7 +117,7 @@ def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] =
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
-    """What the parts of a step say that nothing shows."""
+    """The suppositions of a step: what its parts say that nothing shows."""
     return frozenset(part.owed for part in parts if not part.is_shown)
 
 

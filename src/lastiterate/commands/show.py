@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import mending
-from lastiterate.proofs_checks.unlocked import STANDS
+from lastiterate.proofs_checks.verdict import STANDS
 
 
 @click.command(name="show")
