@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -23,13 +23,10 @@ class Certified(NamedTuple):
     Attributes:
         constants: upper bounds, perhaps infinite; None where nothing is known.
         why: why nothing is known; empty otherwise.
-        everyone: whether they hold for every sample that the workload, or the set of inputs, admits, as a bound needs,
-            and not for the samples at hand alone.
     """
 
     constants: LossConstants | None
     why: str
-    everyone: bool
 
     @property
     def reason(self) -> str:
@@ -47,21 +44,21 @@ def certified_side(workload: Workload, seed: int, diameter: float, free: InputSe
     """
     try:
         if free is None and workload.constants is not None:
-            return Certified(workload.certified(seed, diameter), "", everyone=True)
+            return Certified(workload.certified(seed, diameter), "")
         if not isfinite(diameter):
-            return Certified(None, "the domain is unbounded", everyone=False)
-        near = 0.0
+            return Certified(None, "the domain is unbounded")
+        near: dict[str, Any] = {}
         if free is not None:
             some = workload.inputs[:_TRIED].double()
-            middle, near = free.around(some[0].numel())
+            middle, reach = free.around(some[0].numel())
+            near = {"input_radius": reach, "inputs": f"every input of {free}"}
             workload = replace(workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED])
         loss = "logistic" if _outputs(workload, seed) == 1 else "cross_entropy"
-        found = certified_constants(workload, diameter / 2, seed=seed, input_radius=near, loss=loss)
-        return Certified(found, "", everyone=free is not None)
+        return Certified(certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near), "")
     except InputError as error:
-        return Certified(None, str(error), everyone=False)
+        return Certified(None, str(error))
     except (IndexError, RuntimeError, TypeError, ValueError):
-        return Certified(None, "the loss is no cross-entropy of labels", everyone=False)
+        return Certified(None, "the loss is no cross-entropy of labels")
 
 
 def certified_holder(constants: LossConstants, lam: float, diameter: float, clip_norm: float) -> float:

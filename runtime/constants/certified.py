@@ -3,7 +3,6 @@
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
-from math import inf
 from typing import Final
 
 import torch
@@ -26,13 +25,14 @@ def certified_constants(
     *,
     seed: int = 0,
     input_radius: float = 0.0,
+    inputs: str = "",
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
     """Constants of the losses of a workload's samples on a ball around its initial parameters. Direction: upper bounds.
 
-    They are about the samples of the workload, with any label. A bound for a run needs them of every sample that may
-    stand in the data: give the workload ``constants_of_network(input_norm)`` for that, or an ``input_radius``.
+    They are about the samples of the workload, with any label. A bound for a run needs them of every sample that
+    adjacent data may hold: `constants_of_network` has them, of any input as short as it is told.
 
     Args:
         workload: its module is a Sequential of linear layers, convolutions, averages, activations, `Residual` and
@@ -41,6 +41,7 @@ def certified_constants(
         radius: of the ball, a length.
         seed: of the initial parameters.
         input_radius: the constants hold for all inputs so near to those of the workload.
+        inputs: as in `network_constants`.
         loss: "cross_entropy", or "logistic" of one output; the workload's loss is tried against it.
         scale: factor of the loss.
 
@@ -56,9 +57,9 @@ def certified_constants(
     module = described_workload("certified_constants", workload).initial(seed)
     layers = layers_of(module, workload.inputs.shape[1:])
     if isinstance(layers, str):
-        return LossConstants(inf, inf, -inf, layers)
+        return LossConstants.unknown(layers)
     rows = workload.inputs.detach().cpu().double().flatten(start_dim=1).numpy()
-    found = network_constants(layers, rows, radius, input_radius=input_radius, loss=loss, scale=scale)
+    found = network_constants(layers, rows, radius, input_radius=input_radius, inputs=inputs, loss=loss, scale=scale)
     _tried(workload, layers[-1].outputs, loss, scale)
     return found
 

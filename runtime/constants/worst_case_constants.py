@@ -229,7 +229,8 @@ def worst_case_constants(
     extremes = tuple(extrapolate(table, kind, lam, blocks=_BLOCKS, seed=seed) if enough else None for lam in asked)
     side = certified_side(workload, seed, run.diameter, inputs)
     known = side.constants
-    certainly = known is not None and side.everyone and isfinite(known.smoothness) and isfinite(run.diameter)
+    outside = inputs is not None and not inputs.holds(workload.inputs)
+    certainly = known is not None and known.any_sample and isfinite(known.smoothness) and isfinite(run.diameter)
     value = float(parts["curvature"]["value"])
     return WorstCaseConstants(
         workload=workload.name,
@@ -242,13 +243,14 @@ def worst_case_constants(
         curvature=value if isfinite(value) else None,
         extremes=extremes,
         side=side,
-        bounded=bound(run, known.assumption(run), order=order) if known and certainly else None,
+        bounded=bound(run, known.assumption(run), order=order) if known and certainly and not outside else None,
         device=device,
         memory=gradients.memory,
         seeds=(seed,) * len(asked),
         witnesses=witnesses(asked, found),
         subset=workload.subset,
-        remark=f"{workload.remark} {jumps(workload.initial(seed))}".strip(),
+        remark=f"{workload.remark} {jumps(workload.initial(seed))} "
+        f"{f'Some samples of the data are outside of {inputs}: no bound of the run follows.' * outside}".strip(),
     )
 
 

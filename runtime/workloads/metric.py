@@ -10,6 +10,7 @@ Source: docs/proofs/network_constants.md, "Other metrics".
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -159,6 +160,7 @@ def _scaled(
                 smoothness=upper(exact(most) ** 2 * exact(there.smoothness)),
                 strong_convexity=lower(exact(least) ** 2 * exact(convex)) if convex > 0 else convex,
                 statement=f"{there.statement}; in the metric by its least weight",
+                radius=inf if there.radius == inf else min(diameter / 2, lower(exact(there.radius) / exact(most))),
             )
 
     return constants

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -137,14 +138,25 @@ class Workload:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.
 
         Raises:
-            InputError: none are known for this workload.
+            InputError: none are known for this workload, or not of inputs as long as its own.
         """
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a loss whose constants are known in closed form, got workload={self.name}; "
                 "give the workload constants, or measure it and take an estimate."
             )
-        return self.constants(self.initial(seed), diameter)
+        known = self.constants(self.initial(seed), diameter)
+        if known.input_norm < inf and (longest := self._longest()) > known.input_norm:
+            raise InputError(
+                f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
+                f"workload={self.name}; shorten its inputs, or certify longer ones."
+            )
+        return known
+
+    def _longest(self) -> float:
+        """The greatest norm of an input."""
+        flat = (part.double().reshape(len(part), -1) for part in in_parts(self.inputs))
+        return max(float(torch.linalg.vector_norm(part, dim=1).max()) for part in flat)
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; mend its factory."

@@ -118,7 +118,7 @@ def print_search(
         said = look.side.reason.rstrip(".")
         console.print(f"No finite constant is certified. {said[0].upper()}{said[1:]}.", markup=False)
     elif look.certified is not None:
-        of = "every" if look.side.everyone else "for the samples at hand, with any label, every"
+        of = "every" if look.certified.any_sample else "for the samples at hand, with any label, every"
         console.print(
             f"Certified: {of} per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "
             f"{printed_up(look.certified.lipschitz, 4)} long ({look.certified.statement})."
