@@ -14,6 +14,7 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.room import Allocating
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.streaming import streamed
 from lastiterate.runtime.workloads.validation import refuse_mixing, told
@@ -160,7 +161,8 @@ class Workload:
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; mend its factory."
-        with told("The module of a workload must be made without an error", mend):
+        makes = Allocating(f"The module of workload={self.name}")
+        with told("The module of a workload must be made without an error", mend), makes:
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:
