@@ -81,6 +81,7 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
     }
     text = json.dumps(said | {"check": _check(said, arrays)})
     with writing("Saved pairs need", f"path={path}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, numpy.save(arrays, metadata={_KEY: text}))
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
@@ -121,6 +121,7 @@ def worst_case_constants(
     if kind not in tuple(Kind):
         raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
     kind, rounds = Kind(kind), range(count("effort", effort))
+    points, radius = count("points", points), positive("radius", radius)
     batch = kind in BATCH
     if inputs is not None and (batch or not workload.inputs.is_floating_point()):
         raise InputError(

@@ -8,8 +8,7 @@ import click
 
 from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
-from lastiterate.commands.output import progress, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.runtime.coupled.drift import Drift
@@ -43,9 +42,7 @@ _LITTLE = 0.1
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png; a CSV beside it."
-)
+@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png; a CSV beside it.")
 @resuming("pairs")
 def command(
     run_file: Path,
@@ -65,8 +62,6 @@ def command(
     exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on.
     """
     require_torch()
-    if plot is not None and plot.suffix != ".png":
-        raise InputError(f"A picture needs a name that ends in .png, got plot={plot}; change the ending.")
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.coupled.drift import measure_drift
     from lastiterate.runtime.devices import threads_of_torch

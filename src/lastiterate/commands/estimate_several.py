@@ -23,6 +23,18 @@ Settled = tuple["Workload", dict[str, Any], dict[str, object]]
 _ALONE: Final = ("checkpoint", "metric", "save_pairs", "layers")
 
 
+def refuse_files(names: Sequence[str], table: Path | None, plot: Path | None) -> None:
+    """Refuse files of several workloads where there is one, and two files of one name.
+
+    Raises:
+        InputError: so it is.
+    """
+    if len(names) == 1 and (table or plot):
+        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
+    if table is not None and plot is not None and table == plot.with_suffix(".csv"):
+        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
+
+
 def refuse_of_several(draw: str, given: Mapping[str, object]) -> None:
     """Refuse what is about one workload alone.
 
@@ -65,8 +77,6 @@ def say_side_by_side(rows: Sequence["WorkloadConstants"], table: Path | None, pl
     from lastiterate.numeric.store import write_whole, writing
     from lastiterate.runtime.constants.side_by_side import as_csv, as_dicts
 
-    if table is not None and plot is not None and table == plot.with_suffix(".csv"):
-        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
     files: list[Path] = []
     if table is not None:
         with writing("A table needs", f"csv={table}"):

@@ -101,14 +101,26 @@ def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
         ([*_BOTH, "--draw", "uniform"], "Several workloads are searched, got draw=uniform"),
         ([*_BOTH, "--save-pairs", "p.safetensors"], "--save-pairs needs one workload"),
         ([*_BOTH, "--recheck", "p.safetensors"], "--recheck needs one workload, got 2"),
-        ([*_BOTH, "--plot", "both.jpg"], "A picture is a PNG, got plot=both.jpg"),
+        ([*_BOTH, "--plot", "both.jpg"], "--plot needs a name in .png, got plot=both.jpg"),
         ([_BOTH[0], "--csv", "one.csv"], "need several workloads, got one"),
         ([*_BOTH, "--csv", "both.csv", "--plot", "both.png"], "got csv=both.csv beside plot=both.png"),
+        (
+            [*_BOTH, "--csv", "there/is/t.csv"],
+            "--csv needs a folder that can be written, got csv=there/is/t.csv (Not a",
+        ),
+        ([*_BOTH, "--plot", "there/t.png"], "--plot needs a folder that can be written, got plot=there/t.png (Not a"),
+        (
+            [_BOTH[0], "--save-pairs", "there/p"],
+            "--save-pairs needs a folder that can be written, got save-pairs=there/p",
+        ),
+        ([_BOTH[0], "--points", "0"], "points needs a whole number of at least 1, got points=0"),
+        ([_BOTH[0], "--radius", "-1"], "radius needs a positive number, got radius=-1"),
     ],
 )
 def test_what_is_about_one_workload_is_refused(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("there").touch()
     assert _run(*arguments) not in (0, None)
     assert said in capsys.readouterr().err
 

@@ -146,7 +146,7 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml", *CANCER, "--points", "-1"], "points needs a whole number of at least 0, got points=-1"),
         (["run.toml", *CANCER, "--level", "1"], "level needs a number in (0, 1), got level=1"),
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
-        (["run.toml", *CANCER, "--plot", "drift.pdf"], "ends in .png, got plot=drift.pdf"),
+        (["run.toml", *CANCER, "--plot", "drift.pdf"], "needs a name in .png, got plot=drift.pdf"),
         (["large.toml", *CANCER], "dataset_size=569 needs 570 samples here, one of them to take the place of another"),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],
