@@ -124,8 +124,8 @@ def measure_drift(
         raise InputError(
             f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."
         )
+    check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     if initialisation == Initialisation.CRAFTED:
-        check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
         workload = crafted_workload(workload, run, replaced, seed, dtype=dtype, device=device, memory=memory)
     known: list[tuple[str, Rests, Assumption, str]] = []
     if assumption != Clipped():

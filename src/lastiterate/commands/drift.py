@@ -80,7 +80,8 @@ def command(
             on_step=on_step,
             **options,
         )
-    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found)
+    start = options["initialisation"]
+    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found, start)
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure
         from lastiterate.runtime.coupled.drift import picture
@@ -110,7 +111,7 @@ def _as_dict(name: str, found: "Drift") -> dict[str, object]:
     }
 
 
-def _print(name: str, found: "Drift") -> None:
+def _print(name: str, found: "Drift", start: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -131,7 +132,10 @@ def _print(name: str, found: "Drift") -> None:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         console.print(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
     pull = found.coupled.pull
-    little = " Next to nothing is seen of it: --initialisation crafted." if pull < _LITTLE else ""
+    instead = (
+        "--initialisation crafted" if start == "drawn" else "the crafted start does not help; try another --replaced"
+    )
+    little = f" Next to nothing is seen of it: {instead}." if pull < _LITTLE else ""
     console.print(
         f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
         f"the most that clipping leaves.{little}"

@@ -143,6 +143,10 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml"], "Missing option '--workload'"),
         (["run.toml", *CANCER, "--pairs", "3"], "at least 4 pairs, got pairs=3"),
         (["run.toml", *CANCER, "--replaced", "100"], "replaced needs an index below dataset_size=100"),
+        (
+            ["run.toml", *CANCER, "--replaced", "999"],
+            "replaced needs an index below dataset_size=100, got replaced=999",
+        ),
         (["run.toml", *CANCER, "--points", "-1"], "points needs a whole number of at least 0, got points=-1"),
         (["run.toml", *CANCER, "--level", "1"], "level needs a number in (0, 1), got level=1"),
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
@@ -184,6 +188,21 @@ def test_a_fitted_sample_pulls_again_from_a_crafted_start() -> None:
     assert not crafted.refuted
     with pytest.raises(InputError, match="drawn or crafted, got initialisation='best'"):
         measure_drift(work, run, Clipped(), pairs=8, initialisation="best")
+
+
+@pytest.mark.usefixtures("_own_folder")
+@pytest.mark.parametrize(
+    ("start", "instead"), [("drawn", "--initialisation crafted."), ("crafted", "try another --replaced.")]
+)
+def test_advice_does_not_repeat_what_was_given(
+    start: str, instead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
+    run(["run.toml", *CANCER, "--points", "0", "--initialisation", start])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Next to nothing is seen of it: " in said
+    assert instead in said
+    assert said.count("crafted") == 1
 
 
 def test_points_are_counted() -> None:
