@@ -266,7 +266,7 @@ def _say_drawn(
 
         print_measurement(found, carried, advised, metric)
         if layers and found.trusted:
-            print_layers(found, together)
+            print_layers(found, together, metric)
 
 
 def _left_open(option: str) -> bool:

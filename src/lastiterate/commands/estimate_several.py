@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lastiterate.commands.output import WIDTH, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted
 from lastiterate.numeric.rounding import printed_down, printed_up
 
 if TYPE_CHECKING:
@@ -64,7 +64,10 @@ def side_by_side(
     rows = []
     for workload, options, advised in settled:
         began = monotonic()
-        look = searched(workload, lambdas, options, folder)
+        try:
+            look = searched(workload, lambdas, options, folder)
+        except Interrupted as error:
+            raise Interrupted(f"{len(rows)} of {len(settled)} workloads are searched, and {error}") from None
         store = Store(folder if first else None, {"seconds": look.as_dict() | {"dtype": options["dtype"]}})
         took = store.part("seconds", lambda began=began: {"value": array(monotonic() - began)})["value"]  # type: ignore[misc]
         size = sum(p.numel() for p in workload.initial(0).parameters() if p.requires_grad)

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
+from lastiterate.commands import estimate_search
+from lastiterate.numeric.errors import Interrupted
 from lastiterate.runtime.constants import side_by_side, worst_case_constants
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
 from lastiterate.runtime.figures.side_by_side import figure
+from lastiterate.runtime.workloads.workload import Workload
 
 _THEIRS = """
 import torch
@@ -24,7 +27,7 @@ def _made(name, hidden):
         layers = (nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, 2)) if hidden else (nn.Linear(2, 2),)
         return nn.Sequential(*layers)
     return Workload(name, module, nn.functional.cross_entropy, rows, torch.arange(4) % 2,
-                    constants=constants_of_network(1.0))
+                    constants=constants_of_network(1.001))  # rows of norm 1, in float32
 
 def line():
     return _made("line", 0)
@@ -125,6 +128,21 @@ def test_what_is_about_one_workload_is_refused(
     assert said in capsys.readouterr().err
 
 
+def test_ctrl_c_says_which_workload_was_under_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = estimate_search.searched
+
+    def pressed(workload: Workload, *rest: object) -> object:
+        if workload.name == "bent":
+            raise Interrupted(f"1 of 4 parts of {workload.name} are finished")
+        return whole(workload, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(estimate_search, "searched", pressed)
+    assert _run(*_BOTH) == 130
+    assert "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
+
+
 def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import numpy as np
 
@@ -135,7 +153,9 @@ def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture
     assert said["carried"] == []
     assert said["search"]["bounded"] is None
     assert 0 < said["search"]["found"][0] <= said["search"]["upper"][0] <= 0.251
-    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3") == 0
+    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3", "--layers") == 0
     out = capsys.readouterr().out
     assert "There is no epsilon" in out
+    assert "do not combine" not in out
+    assert "network.0" not in out
     assert "conditional" not in out
