@@ -8,6 +8,7 @@ import pytest
 import torch
 from flint import arb
 
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
@@ -137,6 +138,11 @@ def test_constants_on_a_ball_prove_nothing_beyond_it(radius: float, diameter: fl
     with pytest.raises(InputError, match=re.escape(f"got radius={radius!r} for diameter={diameter!r}; ")):
         known.assumption(replace(_RUN, diameter=diameter))
     assert replace(known, smoothness=inf).assumption(replace(_RUN, diameter=diameter)) == Clipped()
+
+
+def test_constants_are_no_assumption_before_they_are_asked() -> None:
+    with pytest.raises(InputError, match=r"got assumption=LossConstants; say its assumption\(run\)\.$"):
+        bound(_RUN, logistic_regression(1.0))  # type: ignore[arg-type]
 
 
 def test_closed_forms_say_where_they_hold() -> None:
