@@ -32,8 +32,9 @@ class Certified(NamedTuple):
     def reason(self) -> str:
         """Obstacle to a finite constant, in words; empty where there is one."""
         if self.constants is None:
-            return f"not known: {self.why}"
-        return "" if isfinite(self.constants.smoothness) else f"infinite: {self.constants.statement}"
+            return f"not known: {self.why[:1].lower()}{self.why[1:]}"
+        said = self.constants.statement
+        return "" if isfinite(self.constants.smoothness) else said if said.startswith("inf") else f"infinite: {said}"
 
 
 def certified_side(workload: Workload, seed: int, diameter: float, free: InputSet | None = None) -> Certified:
@@ -44,7 +45,7 @@ def certified_side(workload: Workload, seed: int, diameter: float, free: InputSe
     """
     try:
         if free is None and workload.constants is not None:
-            return Certified(workload.certified(seed, diameter), "")
+            return _known(workload.certified(seed, diameter))
         if not isfinite(diameter):
             return Certified(None, "the domain is unbounded")
         near: dict[str, Any] = {}
@@ -54,11 +55,17 @@ def certified_side(workload: Workload, seed: int, diameter: float, free: InputSe
             near = {"input_radius": reach, "inputs": f"every input of {free}"}
             workload = replace(workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED])
         loss = "logistic" if _outputs(workload, seed) == 1 else "cross_entropy"
-        return Certified(certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near), "")
+        return _known(certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near))
     except InputError as error:
         return Certified(None, str(error))
     except (IndexError, RuntimeError, TypeError, ValueError):
         return Certified(None, "the loss is no cross-entropy of labels")
+
+
+def _known(constants: LossConstants) -> Certified:
+    """Constants, or why they are not known, as they say it themselves."""
+    _, unknown, why = constants.statement.partition("not known: ")
+    return Certified(None, why) if unknown else Certified(constants, "")
 
 
 def certified_holder(constants: LossConstants, lam: float, diameter: float, clip_norm: float) -> float:

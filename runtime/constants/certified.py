@@ -79,5 +79,6 @@ def _tried(workload: Workload, outputs: int, loss: str, scale: float) -> None:
         if not abs(got - scale * float(wanted)) <= _SAME * scale:
             raise InputError(
                 f"The workload's loss needs to be scale times {loss}, got {got:g} where that is "
-                f"{scale * float(wanted):g} with scale={scale:g}; name its loss and its scale."
+                f"{scale * float(wanted):g} with scale={scale:g}; give constants_of_network its loss and its scale, "
+                f"which is {got / float(wanted):g} if it is this loss."
             )

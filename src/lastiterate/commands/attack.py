@@ -81,6 +81,7 @@ def command(
     one with more --runs adds to them.
 
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
+    The last two need one sample more than the run's dataset_size, to replace it.
     Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
 
     --canaries trains one run, with canaries that are one or the other by a coin each, and counts guesses at the coins.

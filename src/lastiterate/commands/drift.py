@@ -59,7 +59,8 @@ def command(
     The runs of a pair share batches and noise, every pair has its own. Beside the greatest distance at each step stands
     the tracked distance D_t, which no pair may exceed: under the assumption of the file, with constants in closed form
     where the loss has them, under clipping alone, and, as an estimate, with measured constants. Exit status 1 if a pair
-    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on.
+    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
+    replaced the workload has one more than the run's dataset_size: the last one, which takes its place.
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder

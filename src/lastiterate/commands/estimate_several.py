@@ -121,7 +121,7 @@ def _print(rows: Sequence["WorkloadConstants"]) -> None:
             said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in row.settings.items())
             out.print(f"{row.workload} recommends {said}.")
         if row.why:
-            out.print(f"{row.workload} has no finite certified constant: {row.why.rstrip('.')}.", markup=False)
+            out.print(f"No finite constant of {row.workload} is certified, {row.why.rstrip('.')}.", markup=False)
 
 
 def _low(found: float) -> str:

@@ -118,8 +118,7 @@ def print_search(
     else:
         console.print("There is no epsilon: means of this batch say nothing of other data sets.")
     if look.side.reason:
-        said = look.side.reason.rstrip(".")
-        console.print(f"No finite constant is certified. {said[0].upper()}{said[1:]}.", markup=False)
+        console.print(f"No finite constant is certified, {look.side.reason.rstrip('.')}.", markup=False)
     elif look.certified is not None:
         of = "every" if look.certified.any_sample else "for the samples at hand, with any label, every"
         console.print(

@@ -1,5 +1,6 @@
 """Sets of inputs, slopes in the input, and which starts go on."""
 
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -17,6 +18,7 @@ from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -139,7 +141,12 @@ def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
     unread = Workload("unread", lambda: nn.Sequential(nn.Linear(4, 3), nn.SiLU()), *_data())
     assert "SiLU" in certified_side(unread, 0, 1.0).reason
     squares = Workload("squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2])
-    assert certified_side(squares, 0, 1.0).reason.startswith("not known: ")
+    assert certified_side(squares, 0, 1.0).reason.startswith("not known: the ")
+    own_words = [replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")]
+    assert [certified_side(work, 0, 1.0).reason for work in own_words] == ["not known: so it is", "infinite: so it is"]
+    assert certified_side(own_words[0], 0, 1.0).constants is None
+    dropped = replace(WORK, module=lambda: nn.Sequential(*WORK.module(), nn.Dropout()).eval())
+    assert certified_side(dropped, 0, 0.2).constants == own.constants
     assert certified_side(WORK, 0, inf).reason == "not known: the domain is unbounded"
 
 

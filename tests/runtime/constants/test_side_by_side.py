@@ -79,7 +79,7 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
     assert "[found, certified]" in out
     assert f"{line['seconds']:.1f} │" in out
     assert "infinite]" in out
-    assert "bent has no finite certified constant: infinite" in out
+    assert "No finite constant of bent is certified, infinite: cross_entropy" in out
 
 
 def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
