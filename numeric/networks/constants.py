@@ -239,8 +239,9 @@ def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
 
 
 def _statement(layers: Sequence[Layer], loss: str, radius: float, of: str, kinks: set[int]) -> str:
-    names = " ".join(layer.phi.name for layer in layers)
-    said = f"{loss} of a network of {len(layers)} layers ({names}), parameters within {radius:g}, for {of}"
+    names = " ".join(name for layer in layers if (name := layer.phi.name) != "identity") or "linear"
+    plural = "s" * (len(layers) > 1)
+    said = f"{loss} of a network of {len(layers)} layer{plural} ({names}), parameters within {radius:g}, for {of}"
     if not kinks:
         return said
     where = ", ".join(f"{layers[k].phi.name} of layer {k}" for k in sorted(kinks))
