@@ -214,7 +214,7 @@ def picture(drift: Drift, workload: str) -> Figure:
     above = [float(some) for path in values for some in path if some > 0] or [1.0]
     colors = cycle(COLORS[name] for name in ("blue", "orange", "green", "purple"))
     for one, color in zip(drift.tracked, colors, strict=False):
-        label = f"$D_t$ by {one.name}"
+        label = f"$D_t$ by {one.name}{', assumed' * (one.rests is Rests.ASSUMED)}"
         curves.append(Curve(one.name, label, steps, tuple(one.distances[1:].tolist()), _STATUS[one.rests], color, "--"))
     lasts = drift.interval
     note = (

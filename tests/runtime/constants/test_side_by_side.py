@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.commands import estimate_search
 from lastiterate.numeric.errors import Interrupted
+from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.runtime.constants import side_by_side, worst_case_constants
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
 from lastiterate.runtime.figures.side_by_side import figure
@@ -91,11 +93,21 @@ def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
         ("certified", "known", (0.5, 1.0), (3.0, 4.0)),
         ("found", "other", (1.0,), (2.0,)),
     ]
-    assert "other: infinite: a kink." in drawn.note
+    assert "other, infinite: a kink." in drawn.note
     lines = as_csv((known, other)).splitlines()
     assert lines[1] == "known,1,1,0.5,1.0,3.0,,1.0"
     assert lines[3] == "other,1,1,0.5,0.0,,infinite: a kink,1.0"
     assert side_by_side.as_dicts((known,))[0]["found"] == (1.0, 2.0)
+
+
+def test_one_order_has_the_workloads_on_the_axis_and_equal_curves_are_named() -> None:
+    one, other = (WorkloadConstants(name, 1, 1, {}, (1.0,), (2.0,), (3.0,), "", 1.0) for name in ("one", "other"))
+    drawn = figure((one, other))
+    assert [curve.x for curve in drawn.curves] == [(1,), (1,), (2,), (2,)]
+    assert drawn.panels[0].places == ("one", "other")
+    assert [text.get_text() for text in draw(drawn).axes[0].get_xticklabels()] == ["one", "other"]
+    both = figure([replace(row, orders=(0.5, 1.0), found=(1.0, 2.0), certified=(3.0, 4.0)) for row in (one, other)])
+    assert both.note.endswith("What is found of one and other is the same.")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from torch import nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
+from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture
 from lastiterate.runtime.workloads.loading import load_workload
@@ -208,3 +209,13 @@ def test_advice_does_not_repeat_what_was_given(
 def test_points_are_counted() -> None:
     with pytest.raises(InputError, match=r"points=1\.5"):
         measure_drift(quadratics(), RUN, Clipped(), pairs=4, points=1.5)  # type: ignore[arg-type]
+
+
+def test_distances_beyond_plain_numbers_are_powers_of_ten_and_an_assumption_is_named_one() -> None:
+    drift = measure_drift(quadratics(), RUN, Smooth(1.0), pairs=4, points=0)
+    drawn = picture(drift, "quadratics")
+    assert [curve.label for curve in drawn.curves[1:]] == ["$D_t$ by the file, assumed", "$D_t$ by clipping alone"]
+    tiny = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-6, top=1.0),))
+    assert "10^{-5}" in draw(tiny).axes[0].yaxis.get_major_formatter()(1e-5)
+    plain = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-3, top=1.0),))
+    assert draw(plain).axes[0].yaxis.get_major_formatter()(1e-2) == "0.01"
