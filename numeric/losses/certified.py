@@ -39,6 +39,8 @@ class LossConstants:
         any_sample: whether they hold for every sample that may stand in the data, of which the statement says which
             those are, and not for the samples at hand alone.
         input_norm: greatest norm of an input for which they hold; inf where the statement says another set.
+        loss: of the outputs, "cross_entropy" or "logistic"; empty where the statement says it alone.
+        scale: factor of that loss.
     """
 
     lipschitz: float
@@ -50,6 +52,8 @@ class LossConstants:
     radius: float
     any_sample: bool
     input_norm: float = inf
+    loss: str = ""
+    scale: float = 1.0
 
     @staticmethod
     def unknown(why: str) -> "LossConstants":

@@ -122,6 +122,8 @@ def network_constants(
             radius=reach,
             any_sample=bool(near) and labels is None and (bool(inputs) or origin),
             input_norm=near if origin and not inputs else inf,
+            loss=loss,
+            scale=factor,
         )
 
 

@@ -3,20 +3,11 @@
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
-from typing import Final
-
-import torch
-from torch.nn import functional
-
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.runtime.workloads.layers import layers_of
-from lastiterate.runtime.workloads.validation import told
+from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.workload import Workload, described_workload
-
-_TRIED: Final = 8
-_SAME: Final = 1e-5
 
 
 def certified_constants(
@@ -48,8 +39,9 @@ def certified_constants(
     Raises:
         InputError: a network that cannot be read, another loss, a number out of its range.
 
+    >>> import torch
     >>> from torch import nn
-    >>> line = Workload("line", lambda: nn.Linear(2, 2), functional.cross_entropy,
+    >>> line = Workload("line", lambda: nn.Linear(2, 2), nn.functional.cross_entropy,
     ...                 torch.tensor([[0.6, 0.8]]), torch.tensor([0]))
     >>> certified_constants(line, 0.01).smoothness < 1
     True
@@ -60,25 +52,5 @@ def certified_constants(
         return LossConstants.unknown(layers)
     rows = workload.inputs.detach().cpu().double().flatten(start_dim=1).numpy()
     found = network_constants(layers, rows, radius, input_radius=input_radius, inputs=inputs, loss=loss, scale=scale)
-    _tried(workload, layers[-1].outputs, loss, scale)
+    refuse_other_loss(workload.loss, workload.targets, layers[-1].outputs, loss, scale)
     return found
-
-
-def _tried(workload: Workload, outputs: int, loss: str, scale: float) -> None:
-    """Refuse a workload whose loss is not the one that is certified, at a few random outputs."""
-    generator = torch.Generator().manual_seed(0)
-    for target in workload.targets[:_TRIED]:
-        output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
-        with told(f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."):
-            wanted = (
-                functional.cross_entropy(output, target[None].long())
-                if loss == "cross_entropy"
-                else functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double())
-            )
-            got = float(workload.loss(output, target[None]))
-        if not abs(got - scale * float(wanted)) <= _SAME * scale:
-            raise InputError(
-                f"The workload's loss needs to be scale times {loss}, got {got:g} where that is "
-                f"{scale * float(wanted):g} with scale={scale:g}; give constants_of_network its loss and its scale, "
-                f"which is {got / float(wanted):g} if it is this loss."
-            )

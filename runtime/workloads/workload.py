@@ -15,6 +15,7 @@ from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.room import Allocating
+from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.streaming import streamed
 from lastiterate.runtime.workloads.validation import refuse_mixing, told
@@ -139,19 +140,24 @@ class Workload:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.
 
         Raises:
-            InputError: none are known for this workload, or not of inputs as long as its own.
+            InputError: none are known for this workload, or not of its loss or of inputs as long as its own.
         """
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a loss whose constants are known in closed form, got workload={self.name}; "
                 "give the workload constants, or measure it and take an estimate."
             )
-        known = self.constants(self.initial(seed), diameter)
+        module = self.initial(seed)
+        known = self.constants(module, diameter)
         if known.input_norm < inf and (longest := self._longest()) > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
                 f"workload={self.name}; shorten its inputs, or certify longer ones."
             )
+        if known.loss:
+            with torch.no_grad():
+                outputs = module(self.inputs[:1].to(next(module.parameters()))).shape[-1]
+            refuse_other_loss(self.loss, self.targets, outputs, known.loss, known.scale)
         return known
 
     def _longest(self) -> float:

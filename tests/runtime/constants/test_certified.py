@@ -253,6 +253,10 @@ def test_another_loss_is_refused() -> None:
     with pytest.raises(InputError, match=r"scale times cross_entropy, .*scale, which is 0\.1 if"):
         certified_constants(tenth, 0.1)
     assert certified_constants(tenth, 0.1, scale=0.1).smoothness < 0.1
+    whole = replace(tenth, constants=constants_of_network(2.0))
+    with pytest.raises(InputError, match=r"scale times cross_entropy, .*scale, which is 0\.1 if"):
+        whole.certified(0, 0.1)
+    assert replace(whole, constants=constants_of_network(2.0, scale=0.1)).certified(0, 0.1).scale == 0.1
     one = Workload("mine", lambda: nn.Linear(1, 1),
                    lambda o, y: functional.binary_cross_entropy_with_logits(o[:, 0], y.to(o.dtype)),
                    torch.ones(2, 1), torch.tensor([0, 1]))  # fmt: skip
