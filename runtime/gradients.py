@@ -84,8 +84,7 @@ class Gradients:
         self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
         self._names: Sequence[str] = tuple(named)
-        self._shapes = tuple(p.shape for p in named.values())
-        self._sizes = [p.numel() for p in named.values()]
+        self._shapes, self._sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
         self.dimension = sum(self._sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):

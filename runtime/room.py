@@ -37,11 +37,11 @@ def refuse_beyond(what: str, needed: float, device: torch.device, remedy: str) -
         raise InputError(f"{what} {needed / _GIB:.3g} GiB of memory, got {room}; {remedy}.")
 
 
-class Allocating(TorchDispatchMode):
+class Allocating(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While torch makes tensors, refuse each that has no room, before it is made; ``what`` needs them."""
 
     def __init__(self, what: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._what = what
 
     def __torch_dispatch__(

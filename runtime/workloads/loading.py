@@ -55,8 +55,8 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
-        module, _, factory = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-        hint = f"try {module}:{factory}." if module and factory else "try builtin:iris-mlp."
+        module, _, last = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        hint = f"try {module}:{last}." if module and last else "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
             hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
         raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")

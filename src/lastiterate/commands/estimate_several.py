@@ -61,7 +61,7 @@ def side_by_side(
     from lastiterate.numeric.store import Store
     from lastiterate.runtime.constants.side_by_side import WorkloadConstants
 
-    rows = []
+    rows: list[WorkloadConstants] = []
     for workload, options, advised in settled:
         began = monotonic()
         try:

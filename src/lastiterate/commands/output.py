@@ -75,7 +75,7 @@ class OutputFile(click.Path):
         """The path, where its folder, or the one that will hold that, can be written."""
         from lastiterate.numeric.store import writing
 
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         option = param.opts[0] if param else "the file"
         got = f"{option.strip('-')}={path}"
         if self._suffix and path.suffix != self._suffix:
