@@ -1,5 +1,6 @@
 import json
 import sys
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks import one_run
+from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.training import adjacent
 
 RUN = """
@@ -74,6 +76,18 @@ def test_both_numbers_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
     stated = bound(described, assumption, delta=1e-2).mu
     assert stated is not None
     assert 0 < mu <= stated
+
+
+def test_an_estimate_from_rates_is_never_negative_and_refutes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, whole = "lastiterate.runtime.attacks.attack.attack", attack
+    monkeypatch.setattr(name, lambda *given, **options: replace(whole(*given, **options), observed=-0.151568))
+    assert run(["run.toml", "--delta", "1e-2", "--runs", "40"]) == 0
+    assert (
+        "epsilon           0  from these rates, Liang et al. 2026, (20): an estimate, which ref"
+        in capsys.readouterr().out
+    )
 
 
 def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,7 +198,10 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "1e-5", "--device", "cuda:99"], "got device=cuda:99"),
         (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "did you mean builtin:iris-"),
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
-        (["none.toml", "--delta", "1e-5"], "needs to be readable text, got path=none.toml"),
+        (
+            ["none.toml", "--delta", "1e-5"],
+            "needs to be readable text, got path=none.toml (No such file or directory); check",
+        ),
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"], "needs 9 samples here, got 2 samples"),
         (["run.toml", "--delta", "1e-5", "--runs", "0"], "runs needs"),
