@@ -154,7 +154,8 @@ def _scaled(
         length = sum(float(values.double().norm()) for values in at.values())
         most, least = max(sizes), min(float(scale.double().min()) for scale in module.scales())
         with precision():
-            there = known(network, upper(exact(most) * exact(diameter) + exact(2 * length) * exact(_AGAIN)))
+            wide = upper(exact(most) * exact(diameter) + exact(2 * length) * exact(_AGAIN))
+            there = known(network, wide)
             convex = there.strong_convexity
             return replace(
                 there,
@@ -162,7 +163,7 @@ def _scaled(
                 smoothness=upper(exact(most) ** 2 * exact(there.smoothness)),
                 strong_convexity=lower(exact(least) ** 2 * exact(convex)) if convex > 0 else convex,
                 statement=f"{there.statement}; in the metric by its least weight",
-                radius=inf if there.radius == inf else min(diameter / 2, lower(exact(there.radius) / exact(most))),
+                radius=inf if there.radius == inf else diameter / 2 if 2 * there.radius >= wide else 0.0,
             )
 
     return constants

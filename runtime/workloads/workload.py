@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -140,7 +140,8 @@ class Workload:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.
 
         Raises:
-            InputError: none are known for this workload, or not of its loss or of inputs as long as its own.
+            InputError: none are known for this workload, or not on that ball, or not of its loss, or not of inputs as
+                long as its own.
         """
         if self.constants is None:
             raise InputError(
@@ -149,6 +150,11 @@ class Workload:
             )
         module = self.initial(seed)
         known = self.constants(module, diameter)
+        if isfinite(known.smoothness) and diameter > 2 * known.radius:
+            raise InputError(
+                f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
+                f"from workload={self.name}; let its constants(module, diameter) be of the ball that is asked for."
+            )
         if known.input_norm < inf and (longest := self._longest()) > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "

@@ -281,6 +281,9 @@ def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
         with pytest.raises(InputError, match=r"every sample that adjacent data may hold, got .*constants_of_network"):
             known.assumption(run)
     assert replace(work, constants=constants_of_network(5.0)).certified(0, 0.002).assumption(run).L > 0
+    small = replace(work, constants=lambda module, _diameter: constants_of_network(5.0)(module, 0.002))
+    with pytest.raises(InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; let its"):
+        small.certified(0, 1.0)
     with pytest.raises(InputError, match=r"got radius=0\.001 for diameter=1\.0; certify that ball"):
         constants_of_network(5.0)(work.initial(0), 0.002).assumption(replace(run, diameter=1.0))
 
