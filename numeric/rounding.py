@@ -3,6 +3,7 @@
 A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it on the side that is asked for.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -57,18 +58,23 @@ def printed_up(value: float, digits: int = 6) -> str:
     if not isfinite(value):
         return str(value)
     number = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value)).normalize()
-    return f"{number:f}" if -5 < number.adjusted() < digits else f"{number:g}"
+    return f"{number:f}" if -5 < number.adjusted() < digits else _as_floats(number)
 
 
 def printed_down(value: float, digits: int = 6) -> str:
     """The number in at most ``digits`` significant digits, rounded down: what is printed is still a lower bound.
 
-    >>> printed_down(37.576226217)
-    '37.5762'
+    >>> printed_down(37.576226217), printed_down(20000.0, 4)
+    ('37.5762', '2e+04')
     """
     if not isfinite(value):
         return str(value)
-    return f"{Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(value)).normalize():g}"
+    return _as_floats(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(value)).normalize())
+
+
+def _as_floats(number: Decimal) -> str:
+    """The text of a number as floats are written, with two digits of an exponent or more."""
+    return re.sub(r"e([+-])(\d)$", r"e\g<1>0\2", f"{number:g}")
 
 
 def lower(ball: arb) -> float:

@@ -38,7 +38,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark of the encoding first
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"A run file needs to be readable text, got path={path}: {error}; check the path.") from error
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"A run file needs to be readable text, got path={path} ({what}); check the path.") from error
     return _tables(text, str(path))
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count
+from lastiterate.runtime.room import free_memory, refuse_beyond
 
 DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 
@@ -99,6 +101,20 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
     return dtype.itemsize * (_COPIES_OF_GRADIENT * dimension + _COPIES_OF_ACTIVATION * seen)
 
 
+def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
+    """Refuse a network of which not even the gradients of one pair have room.
+
+    Raises:
+        InputError: so it is.
+    """
+    moving = sum(p.numel() for p in module.parameters() if p.requires_grad)
+    smaller = "take float32, " if dtype is torch.float64 else ""
+    remedy = f"{smaller}freeze layers, or take a smaller network or a machine with more memory"
+    refuse_beyond(
+        f"A gradient of {moving} parameters takes", _COPIES_OF_GRADIENT * moving * dtype.itemsize, device, remedy
+    )
+
+
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Bytes that a chunk may take on a device where nobody says, at one (point, sample) of so many bytes.
 
@@ -107,8 +123,7 @@ def memory_of(device: torch.device, of_a_pair: int) -> int:
     number that depends on the network and not on how busy the machine is.
     """
     if device.type == "cuda":
-        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return int(_SHARE * (torch.cuda.mem_get_info(device)[0] + kept))
+        return int(_SHARE * free_memory(device))
     if device.type == "mps":
         return int(_SHARE * (torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()))
     names = getattr(os, "sysconf_names", {})
@@ -155,10 +170,11 @@ def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Resu
         except (MemoryError, RuntimeError) as error:
             if not ran_out(error):
                 raise
-            said = str(error).strip().partition("\n")[0].rstrip(".")[:160]
+            asked = re.search(r"tried to allocate ([\d.]+ \w+)", str(error), re.IGNORECASE)
             raise InputError(
                 f"The measurement needs more memory than there is, got {type(error).__name__}"
-                f"{f' ({said})' if said else ''}; lower memory (--memory), or measure fewer points at once."
+                f"{f' at {asked[1]}' if asked else ''}; lower memory (--memory), or measure fewer points at once, or a "
+                "smaller network."
             ) from error
 
     return told

@@ -14,7 +14,7 @@ from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
-from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of
+from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, refuse_large
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
@@ -80,11 +80,11 @@ class Gradients:
         self.dtype = torch.float32 if self.computed is torch.bfloat16 else self.computed
         if self.device.type == "mps" and self.dtype is torch.float64:
             raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
+        refuse_large(module, self.dtype, self.device)
         self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
         self._names: Sequence[str] = tuple(named)
-        self._shapes = tuple(p.shape for p in named.values())
-        self._sizes = [p.numel() for p in named.values()]
+        self._shapes, self._sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
         self.dimension = sum(self._sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):

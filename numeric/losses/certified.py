@@ -11,7 +11,7 @@ and the loss has gradients of norm at most sqrt(2) |J| and smoothness |J|^2 / 2 
 Source: docs/proofs/constants.md (claims ours/certified/*).
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import inf, isfinite
 from typing import Final
 
@@ -35,6 +35,12 @@ class LossConstants:
         statement: what the constants rest on, in words.
         linear_score: whether the loss depends on one linear score of the sample, so that clipping its gradients gives
             those of another convex loss (claim ours/clipped_scores/convex).
+        radius: of the ball of parameters on which they hold, a length; inf: everywhere.
+        any_sample: whether they hold for every sample that may stand in the data, of which the statement says which
+            those are, and not for the samples at hand alone.
+        input_norm: greatest norm of an input for which they hold; inf where the statement says another set.
+        loss: of the outputs, "cross_entropy" or "logistic"; empty where the statement says it alone.
+        scale: factor of that loss.
     """
 
     lipschitz: float
@@ -42,11 +48,40 @@ class LossConstants:
     strong_convexity: float
     statement: str
     linear_score: bool = False
+    _: KW_ONLY
+    radius: float
+    any_sample: bool
+    input_norm: float = inf
+    loss: str = ""
+    scale: float = 1.0
+
+    @staticmethod
+    def unknown(why: str) -> "LossConstants":
+        """Infinite constants, and why there are no others."""
+        return LossConstants(inf, inf, -inf, why, radius=inf, any_sample=True)
 
     def assumption(self, run: NoisySGD) -> Assumption:
-        """The strongest assumption that these constants prove for a run; clipping alone where none is finite."""
+        """The strongest assumption that these constants prove for a run; clipping alone where none is finite.
+
+        The domain must lie in the ball. Of every domain in it diameter / 2 <= radius is true, and enough for the ball
+        around the same centre, onto which this package projects; of a domain elsewhere the caller must know it.
+
+        Raises:
+            InputError: the ball is too small for the domain, or the constants are about the samples at hand alone,
+                while adjacent data hold another one.
+        """
         if not isfinite(self.smoothness):
             return Clipped()
+        if not self.any_sample:
+            raise InputError(
+                "A bound needs constants of every sample that adjacent data may hold, got those of "
+                f"statement={self.statement!r}; say which inputs there may be: constants_of_network(input_norm)."
+            )
+        if exact(run.diameter) > 2 * exact(self.radius):
+            raise InputError(
+                f"A bound needs constants on the whole domain, of radius diameter / 2, got radius={self.radius!r} for "
+                f"diameter={run.diameter!r}; certify that ball, or project onto one of diameter {2 * self.radius:g}."
+            )
         unclipped = run.clip_norm >= self.lipschitz
         short = all(exact(run.step_size_at(t)) * exact(self.smoothness) <= 2 for t in range(run.steps))
         if self.strong_convexity > 0 and unclipped and short:
@@ -68,7 +103,8 @@ def logistic_regression(
         feature_norm: greatest norm of the features of any possible sample, the constant one included.
         scale: factor of the loss.
         l2: weight of the regulariser, at least 0.
-        parameter_norm: greatest |w| on the domain; needed for the Lipschitz constant where l2 > 0.
+        parameter_norm: greatest |w| on the domain; needed where l2 > 0, for a Lipschitz constant that holds there
+            alone.
 
     Returns:
         Upper bounds, rounded up; the strong convexity is l2.
@@ -116,6 +152,9 @@ def linear_score(feature_norm: float, *, slope: float, curvature: float, name: s
             strong_convexity=0.0,
             statement=f"{name} of features of norm at most {r:g}",
             linear_score=True,
+            radius=inf,
+            any_sample=True,
+            input_norm=r,
         )
 
 
@@ -124,6 +163,7 @@ def two_layer(
     *,
     first_norm: float,
     second_norm: float,
+    radius: float,
     hidden: int,
     activation: str,
     scale: float = 1.0,
@@ -134,6 +174,7 @@ def two_layer(
         feature_norm: greatest norm of (x, 1) over all possible samples.
         first_norm: greatest spectral norm of (W1, b1) on the domain: at its centre plus the radius.
         second_norm: greatest spectral norm of W2 on the domain.
+        radius: of the domain, a ball of parameters.
         hidden: number of hidden units.
         activation: one of `lastiterate.numeric.losses.activations.SMOOTH`.
         scale: factor of the loss.
@@ -175,6 +216,9 @@ def two_layer(
             strong_convexity=-inf,
             statement=f"{activation} network of two layers with softmax cross-entropy, features with the constant one "
             f"of norm at most {feature_norm:g}, on a domain with |(W1, b1)| <= {first_norm:g}, |W2| <= {second_norm:g}",
+            radius=min(positive("radius", radius), first_norm, second_norm),  # no larger ball is in that set
+            any_sample=True,
+            input_norm=feature_norm,
         )
 
 
@@ -195,4 +239,7 @@ def _linear(
             strong_convexity=weight,
             statement=f"{name} of features of norm at most {r:g}" + (f", l2 = {weight:g}" if weight else ""),
             linear_score=name == _LOGISTIC and not weight,
+            radius=reach if weight else inf,
+            any_sample=True,
+            input_norm=r,
         )

@@ -8,7 +8,7 @@ Source: docs/proofs/expansions.md; Chien & Li 2025, Definition 2.5.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from math import inf
 from typing import ClassVar
 
@@ -74,9 +74,15 @@ class Assumption(ABC):
 def described_assumption(assumption: object) -> Assumption:
     """The assumption itself, or an `InputError` where it is none."""
     if not isinstance(assumption, Assumption):
+        remedy = "for example Smooth(1.0)"
+        if callable(getattr(assumption, "assumption", None)):
+            remedy = "say its assumption(run)"
+        elif hasattr(assumption, "holder"):
+            remedy = "what is measured gives an estimate and no bound: hand its holder(...) to estimate"
+        record = is_dataclass(assumption) and not isinstance(assumption, type)
+        got = type(assumption).__name__ if record else f"{assumption!r:.60}"
         raise InputError(
-            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={assumption!r}; "
-            "for example Smooth(1.0)."
+            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={got}; {remedy}."
         )
     return assumption
 

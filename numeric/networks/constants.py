@@ -46,6 +46,7 @@ def network_constants(
     *,
     labels: Sequence[int] | None = None,
     input_radius: float = 0.0,
+    inputs: str = "",
     loss: str = "cross_entropy",
     scale: float = 1.0,
 ) -> LossConstants:
@@ -55,9 +56,11 @@ def network_constants(
         layers: the network at the centre of the ball, and what of it moves.
         samples: inputs, shape (n, features).
         radius: of the ball, a length: Euclidean, over all parameters that move.
-        labels: the class of each sample, shape (n,); None for whatever it may be.
+        labels: the class of each sample, shape (n,); None for whatever it may be, as a bound needs.
         input_radius: the constants hold for every input that is so near to one of the samples. Samples zero and the
-            greatest norm of an input give constants that hold for any data.
+            greatest norm of an input give constants that hold for any data, and a bound.
+        inputs: a set that these neighbourhoods cover, in words, where it is chosen without a look at the data: the
+            constants hold for any data in it, and give a bound.
         loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
         scale: factor of the loss.
 
@@ -82,6 +85,9 @@ def network_constants(
     names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
     reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
     near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
+    origin = not rows.any()
+    of = inputs or f"every input {f'of norm at most {near:g}' if origin else f'within {near:g} of one of the samples'}"
+    of = f"{of if near else _ACTUAL}{'' if labels is None else ', with its own label'}"
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
@@ -112,7 +118,12 @@ def network_constants(
             lipschitz=upper(exact(factor) * lipschitz),
             smoothness=inf if kinks else upper(exact(factor) * exact(smoothness)),
             strong_convexity=-inf,
-            statement=_statement(network, loss, reach, near, kinks),
+            statement=_statement(network, loss, reach, of, kinks),
+            radius=reach,
+            any_sample=bool(near) and labels is None and (bool(inputs) or origin),
+            input_norm=near if origin and not inputs else inf,
+            loss=loss,
+            scale=factor,
         )
 
 
@@ -229,10 +240,10 @@ def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:
     return as_float(near.min(sharing.often * _pulled_norm(ball, gradient)))
 
 
-def _statement(layers: Sequence[Layer], loss: str, radius: float, near: float, kinks: set[int]) -> str:
-    names = " ".join(layer.phi.name for layer in layers)
-    which = f"every input within {near:g} of a sample" if near else _ACTUAL
-    said = f"{loss} of a network of {len(layers)} layers ({names}), parameters within {radius:g}, for {which}"
+def _statement(layers: Sequence[Layer], loss: str, radius: float, of: str, kinks: set[int]) -> str:
+    names = " ".join(name for layer in layers if (name := layer.phi.name) != "identity") or "linear"
+    plural = "s" * (len(layers) > 1)
+    said = f"{loss} of a network of {len(layers)} layer{plural} ({names}), parameters within {radius:g}, for {of}"
     if not kinks:
         return said
     where = ", ".join(f"{layers[k].phi.name} of layer {k}" for k in sorted(kinks))

@@ -21,6 +21,8 @@ _PLAIN: Final = 100.0
 """A logarithmic axis over less than this ratio is marked in plain numbers at 1, 2 and 5."""
 _POWERS: Final = 1e8
 """A logarithmic axis over more than this ratio is marked in powers of ten."""
+_TINY: Final = 1e-4
+"""And so is one that goes below this, which plain numbers are not written for."""
 _PAD: Final = 0.025
 _WORDS: Final = 40
 """Letters in a line of the legend."""
@@ -105,6 +107,11 @@ def _fill(axes: "Axes", panel: Panel) -> None:
             _plain(axis, *wide)
     if not panel.logarithmic and all(float(x).is_integer() for curve in panel.curves for x in curve.x):
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+    if panel.places:
+        axes.set_xticks(
+            range(1, len(panel.places) + 1), [place.replace(":", ":\n") for place in panel.places], fontsize=8
+        )
+        axes.margins(x=1 / (2 * len(panel.places)))
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.upward or rf"Rényi privacy loss $\varepsilon$ at order {panel.order:g}")
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
@@ -122,7 +129,7 @@ def _plain(axis: Any, first: float, last: float) -> None:
     """Plain numbers instead of powers of ten, at 1, 2 and 5 where the axis is short; not where it is very long."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    if last > _POWERS * first:
+    if last > _POWERS * first or first < _TINY:
         return
     if last < _PLAIN * first:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -78,6 +78,7 @@ class Panel:
         logarithmic: whether the horizontal axis is logarithmic.
         bottom: lower end of the vertical axis, which is logarithmic where it is above 0.
         title: one line above the axes, or "".
+        places: names of the places 1, 2, ... on the horizontal axis, where it shows no numbers.
     """
 
     curves: tuple[Curve, ...]
@@ -88,6 +89,7 @@ class Panel:
     logarithmic: bool = True
     bottom: float = 0.0
     title: str = ""
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

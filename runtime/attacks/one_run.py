@@ -93,7 +93,11 @@ def attack_once(
         raise InputError(f"One training needs kind canary or loss, got kind={kind!r}; choose one of them.")
     chance("delta", delta)
     chance("level", level)
-    check_sample(workload, run, "canaries", count("canaries", canaries, least=2) - 1, spare=False)
+    if count("canaries", canaries, least=2) > run.dataset_size:
+        raise InputError(
+            f"canaries needs to be at most dataset_size={run.dataset_size}, got canaries={canaries}; plant fewer."
+        )
+    check_sample(workload, run, "canaries", canaries - 1, spare=False)
     exchanged = kind == Attack.LOSS and run.adjacency == "replace"
     if exchanged and workload.samples < run.dataset_size + canaries:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -23,20 +23,18 @@ class Certified(NamedTuple):
     Attributes:
         constants: upper bounds, perhaps infinite; None where nothing is known.
         why: why nothing is known; empty otherwise.
-        everyone: whether they hold for every sample that the workload, or the set of inputs, admits, as a bound needs,
-            and not for the samples at hand alone.
     """
 
     constants: LossConstants | None
     why: str
-    everyone: bool
 
     @property
     def reason(self) -> str:
         """Obstacle to a finite constant, in words; empty where there is one."""
         if self.constants is None:
-            return f"not known: {self.why}"
-        return "" if isfinite(self.constants.smoothness) else f"infinite: {self.constants.statement}"
+            return f"not known: {self.why[:1].lower()}{self.why[1:]}"
+        said = self.constants.statement
+        return "" if isfinite(self.constants.smoothness) else said if said.startswith("inf") else f"infinite: {said}"
 
 
 def certified_side(workload: Workload, seed: int, diameter: float, free: InputSet | None = None) -> Certified:
@@ -47,21 +45,27 @@ def certified_side(workload: Workload, seed: int, diameter: float, free: InputSe
     """
     try:
         if free is None and workload.constants is not None:
-            return Certified(workload.certified(seed, diameter), "", everyone=True)
+            return _known(workload.certified(seed, diameter))
         if not isfinite(diameter):
-            return Certified(None, "the domain is unbounded", everyone=False)
-        near = 0.0
+            return Certified(None, "the domain is unbounded")
+        near: dict[str, Any] = {}
         if free is not None:
             some = workload.inputs[:_TRIED].double()
-            middle, near = free.around(some[0].numel())
+            middle, reach = free.around(some[0].numel())
+            near = {"input_radius": reach, "inputs": f"every input of {free}"}
             workload = replace(workload, inputs=torch.full_like(some, middle), targets=workload.targets[:_TRIED])
         loss = "logistic" if _outputs(workload, seed) == 1 else "cross_entropy"
-        found = certified_constants(workload, diameter / 2, seed=seed, input_radius=near, loss=loss)
-        return Certified(found, "", everyone=free is not None)
+        return _known(certified_constants(workload, diameter / 2, seed=seed, loss=loss, **near))
     except InputError as error:
-        return Certified(None, str(error), everyone=False)
+        return Certified(None, str(error))
     except (IndexError, RuntimeError, TypeError, ValueError):
-        return Certified(None, "the loss is no cross-entropy of labels", everyone=False)
+        return Certified(None, "the loss is no cross-entropy of labels")
+
+
+def _known(constants: LossConstants) -> Certified:
+    """Constants, or why they are not known, as they say it themselves."""
+    _, unknown, why = constants.statement.partition("not known: ")
+    return Certified(None, why) if unknown else Certified(constants, "")
 
 
 def certified_holder(constants: LossConstants, lam: float, diameter: float, clip_norm: float) -> float:

@@ -9,6 +9,7 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.random_streams import Stream
 from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.rows import in_parts
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class InputSet:
             return inputs.clamp(self.low, self.high)
         flat = inputs.flatten(start_dim=1)
         return project(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
+
+    def holds(self, inputs: Tensor) -> bool:
+        """Tell whether all of these inputs are in the set."""
+        return all(torch.equal(self.projected(part), part) for part in in_parts(inputs))
 
     def drawn(self, like: Tensor, generator: Stream) -> Tensor:
         """Random corners of the box, or points of the sphere, in the shape of ``like``, (k, ...), one after another."""

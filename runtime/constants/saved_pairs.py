@@ -81,6 +81,7 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
     }
     text = json.dumps(said | {"check": _check(said, arrays)})
     with writing("Saved pairs need", f"path={path}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, numpy.save(arrays, metadata={_KEY: text}))
 
 
@@ -133,7 +134,9 @@ class _Pair:
     def _problem(self) -> str:
         reach = self.said["diameter"] / 2
         if max(float((at - self.center).norm()) for at in (self.x, self.y)) > reach * (1 + _SLACK):
-            return "a point lies outside of the domain"
+            return (
+                "a point lies outside of the domain around the weights of this network; name --checkpoint of the search"
+            )
         if self.said["inputs"] is not None:
             row = self.row.double()[None]
             away = float((input_set(self.said["inputs"]).projected(row) - row).norm())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
@@ -121,6 +121,7 @@ def worst_case_constants(
     if kind not in tuple(Kind):
         raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
     kind, rounds = Kind(kind), range(count("effort", effort))
+    points, radius = count("points", points), positive("radius", radius)
     batch = kind in BATCH
     if inputs is not None and (batch or not workload.inputs.is_floating_point()):
         raise InputError(
@@ -229,7 +230,8 @@ def worst_case_constants(
     extremes = tuple(extrapolate(table, kind, lam, blocks=_BLOCKS, seed=seed) if enough else None for lam in asked)
     side = certified_side(workload, seed, run.diameter, inputs)
     known = side.constants
-    certainly = known is not None and side.everyone and isfinite(known.smoothness) and isfinite(run.diameter)
+    outside = inputs is not None and not inputs.holds(workload.inputs)
+    certainly = known is not None and known.any_sample and isfinite(known.smoothness) and isfinite(run.diameter)
     value = float(parts["curvature"]["value"])
     return WorstCaseConstants(
         workload=workload.name,
@@ -242,13 +244,14 @@ def worst_case_constants(
         curvature=value if isfinite(value) else None,
         extremes=extremes,
         side=side,
-        bounded=bound(run, known.assumption(run), order=order) if known and certainly else None,
+        bounded=bound(run, known.assumption(run), order=order) if known and certainly and not outside else None,
         device=device,
         memory=gradients.memory,
         seeds=(seed,) * len(asked),
         witnesses=witnesses(asked, found),
         subset=workload.subset,
-        remark=f"{workload.remark} {jumps(workload.initial(seed))}".strip(),
+        remark=f"{workload.remark} {jumps(workload.initial(seed))} "
+        f"{f'Some samples of the data are outside of {inputs}: no bound of the run follows.' * outside}".strip(),
     )
 
 

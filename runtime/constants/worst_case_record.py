@@ -107,10 +107,11 @@ class WorstCaseConstants(Displayed):
             )
         clipped = f"clipped (norm {self.run.clip_norm:g}) " if self.kind in CLIPPED else ""
         among = f"inputs of {self.inputs}" if self.inputs else "the samples of the data"
+        said = printed_down(constant, 4)
         return Measured(
             Holder(constant, lam),
-            f"the constant {constant:.4g} of {self.workload} holding for the {clipped}per-sample gradient of every "
-            f"possible sample at every two points of the domain; it is the largest that a search found among {among}, "
+            f"the constant {said} of {self.workload} holding for the {clipped}per-sample gradient of every possible "
+            f"sample at every two points of the domain; it is the largest that a search found among {among}, "
             "a lower estimate",
         )
 

@@ -124,8 +124,8 @@ def measure_drift(
         raise InputError(
             f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."
         )
+    check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     if initialisation == Initialisation.CRAFTED:
-        check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
         workload = crafted_workload(workload, run, replaced, seed, dtype=dtype, device=device, memory=memory)
     known: list[tuple[str, Rests, Assumption, str]] = []
     if assumption != Clipped():
@@ -214,7 +214,7 @@ def picture(drift: Drift, workload: str) -> Figure:
     above = [float(some) for path in values for some in path if some > 0] or [1.0]
     colors = cycle(COLORS[name] for name in ("blue", "orange", "green", "purple"))
     for one, color in zip(drift.tracked, colors, strict=False):
-        label = f"$D_t$ by {one.name}"
+        label = f"$D_t$ by {one.name}{', assumed' * (one.rests is Rests.ASSUMED)}"
         curves.append(Curve(one.name, label, steps, tuple(one.distances[1:].tolist()), _STATUS[one.rests], color, "--"))
     lasts = drift.interval
     note = (

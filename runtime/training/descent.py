@@ -27,6 +27,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients, norm
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.room import refuse_beyond
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -138,6 +139,8 @@ def train(
         )
     noise = stream(seed, purpose=0)
     kept = spread(run.steps, centers)
+    needed = len(kept) * gradients.dimension * gradients.dtype.itemsize
+    refuse_beyond("The iterates of a training take", needed, gradients.device, f"keep fewer than centers={len(kept)}")
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial

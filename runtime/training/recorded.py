@@ -147,7 +147,10 @@ class RecordedSGD(ProjectedNoisySGD):
         """Refuse a step that is none of the run, before anything is changed."""
         t = self.done
         if t >= self.run.steps:
-            raise InputError(f"The run is over after steps={self.run.steps}, got one step more; describe a longer run.")
+            raise InputError(
+                f"The run is over after steps={self.run.steps}, got one step more; train for as many epochs as it has "
+                "(max_epochs=1 with batch_sampler, which holds all steps), or describe a longer run."
+            )
         refuse_mixing(self._module)  # a trainer may have put it into training mode
         if len(self._seen) != 1:
             raise InputError(

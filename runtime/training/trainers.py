@@ -11,8 +11,8 @@ from lastiterate.runtime.training.recorded import RecordedSGD
 _WHY: Final = {
     "accumulate_grad_batches": "every step is on one batch; describe a larger batch_size",
     "gradient_accumulation_steps": "every step is on one batch; describe a larger batch_size",
-    "gradient_clip_val": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
-    "max_grad_norm": "samples are clipped one by one to clip_norm, and a clip of their mean would do nothing",
+    "gradient_clip_val": "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out",
+    "max_grad_norm": "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out",
     "weight_decay": "decay is a number of the run, outside of the clip; describe it there, or leave it out",
     "averaging": "the theory is about the last iterate, and not about an average of several",
     "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several",

@@ -27,6 +27,7 @@ _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
 _AVERAGES: Final = (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
 _CONVOLUTIONS: Final = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 _PIECES: Final = (nn.ReLU, nn.LeakyReLU, nn.Hardtanh, nn.ReLU6)
+_DROPOUTS: Final = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
 _THRESHOLD: Final = 20.0
 _SUPPORTED: Final = (
     "Linear, LowRank, Conv, AvgPool, Flatten, Identity, Tanh, Sigmoid, Softplus, GELU, ReLU, LeakyReLU, Hardtanh, "
@@ -74,6 +75,8 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
         raise InputError(
             f"Certified constants need {kind.__name__} with its default settings, got {name}={module}; change it."
         )
+    if kind in _DROPOUTS and not module.training:
+        return  # in eval mode it is the identity
     if kind is nn.Sequential or kind is Residual:
         if kind is Residual:
             yield name, "begin"
@@ -99,7 +102,7 @@ def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]
     else:
         raise InputError(
             f"Certified constants need a Sequential of {_SUPPORTED}, got {name}={kind.__name__}; "
-            "use those, or measure the constants instead."
+            "use those, give network_constants its layers as arrays, or measure the constants instead."
         )
 
 

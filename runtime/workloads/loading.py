@@ -55,7 +55,8 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
-        hint = "try builtin:iris-mlp."
+        module, _, last = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        hint = f"try {module}:{last}." if module and last else "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
             hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
         raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")
@@ -77,10 +78,9 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
     with told("The factory of a workload must return one", f"from workload={name}; mend the factory."):
         workload = _made(factory, name, data)
     if not isinstance(workload, Workload):
-        raise InputError(
-            f"The factory must return a lastiterate.runtime.workloads.workload.Workload, got {type(workload).__name__} "
-            f"from workload={name}; build one from a module factory, a per-sample loss and data."
-        )
+        got = f"the class {workload.__name__}" if isinstance(workload, type) else type(workload).__name__
+        remedy = "call it" if workload is Workload else "build one from a module factory, a per-sample loss and data"
+        raise InputError(f"The factory must return a lastiterate.Workload, got {got} from workload={name}; {remedy}.")
     return workload if checkpoint is None else workload.at_checkpoint(checkpoint)
 
 
@@ -95,6 +95,11 @@ def _made(factory: Callable[..., object], name: str, data: Path | None) -> objec
 
 
 def _imported(home: str, attribute: str, name: str) -> object:
+    if "/" in home:
+        raise InputError(
+            f"A workload is named by its module, got the path of a file in workload={name}; run from its folder, and "
+            f"name it {Path(home).stem}:{attribute}."
+        )
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -10,6 +10,7 @@ Source: docs/proofs/network_constants.md, "Other metrics".
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,8 +107,10 @@ def read_metric(path: Path, workload: Workload) -> Metric:
                 f"{tuple(values.shape)} in metric={path}; save one tensor a parameter, by its name."
             )
         if not bool((torch.isfinite(given) & (given > 0)).all()):
+            wrong = float(given[~(torch.isfinite(given) & (given > 0))][0])
+            remedy = "add an eps" if wrong == 0 else "save what an optimiser divides by, and no weights of a network"
             raise InputError(
-                f"A metric needs finite positive weights, got {name} with another in metric={path}; add an eps to it."
+                f"A metric needs finite positive weights, got {name}={wrong:g} in metric={path}; {remedy}."
             )
         found[name] = given.detach().double()
     return Metric(found, path.name)
@@ -151,7 +154,8 @@ def _scaled(
         length = sum(float(values.double().norm()) for values in at.values())
         most, least = max(sizes), min(float(scale.double().min()) for scale in module.scales())
         with precision():
-            there = known(network, upper(exact(most) * exact(diameter) + exact(2 * length) * exact(_AGAIN)))
+            wide = upper(exact(most) * exact(diameter) + exact(2 * length) * exact(_AGAIN))
+            there = known(network, wide)
             convex = there.strong_convexity
             return replace(
                 there,
@@ -159,6 +163,7 @@ def _scaled(
                 smoothness=upper(exact(most) ** 2 * exact(there.smoothness)),
                 strong_convexity=lower(exact(least) ** 2 * exact(convex)) if convex > 0 else convex,
                 statement=f"{there.statement}; in the metric by its least weight",
+                radius=inf if there.radius == inf else diameter / 2 if 2 * there.radius >= wide else 0.0,
             )
 
     return constants
@@ -205,8 +210,11 @@ def _in_order(module: nn.Module, count: int, groups: int, path: Path) -> list[st
     moving = [name for name, values in module.named_parameters() if values.requires_grad]
     fitting = next((names for names in (every, moving) if len(names) == count), None)
     if groups > 1 or fitting is None:
+        remedy = "build the optimiser from module.named_parameters() and save it anew"
+        if count not in (len(every), len(moving)):
+            remedy = "it is of another network: take that of this one"
         raise InputError(
-            f"A metric needs to know which state is of which parameter, got {groups} groups of {count} parameters in "
-            f"metric={path} for {len(every)}; build the optimiser from module.named_parameters() and save it anew."
+            f"A metric needs to know which state is of which parameter, got {count} parameters in {groups} groups in "
+            f"metric={path} for the {len(every)} of the network; {remedy}."
         )
     return fitting

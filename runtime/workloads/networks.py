@@ -21,7 +21,7 @@ def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
     >>> no_constants("not known: attention is not read")(nn.Linear(1, 1), 0.1).smoothness
     inf
     """
-    return lambda _module, _diameter: LossConstants(inf, inf, -inf, why)
+    return lambda _module, _diameter: LossConstants.unknown(why)
 
 
 def constants_of_network(
@@ -46,10 +46,10 @@ def constants_of_network(
     def constants(module: nn.Module, diameter: float) -> LossConstants:
         layers = layers_of(module, shape)
         if isinstance(layers, str):
-            return LossConstants(inf, inf, -inf, layers)
+            return LossConstants.unknown(layers)
         origin = np.zeros((1, layers[0].inputs))
         if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is a point.") == inf:
-            return LossConstants(inf, inf, -inf, "the domain is unbounded, and so may be the constants of a network")
+            return LossConstants.unknown("the domain is unbounded, and so may be the constants of a network")
         return network_constants(layers, origin, diameter / 2, input_radius=reach, loss=loss, scale=scale)
 
     return constants

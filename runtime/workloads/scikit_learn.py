@@ -126,6 +126,7 @@ def _two_layer_constants(
             sqrt(reach**2 + 1) * _UP,
             first_norm=(float(torch.linalg.matrix_norm(first, 2)) + diameter / 2) * _UP,
             second_norm=(float(torch.linalg.matrix_norm(weights["2.weight"], 2)) + diameter / 2) * _UP,
+            radius=diameter / 2,
             hidden=len(first),
             activation=_CERTIFIED[activation],
             scale=_TENTH,

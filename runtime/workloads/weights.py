@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.checkpointing import HEAD
+from lastiterate.runtime.room import refuse_beyond
 
 Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
@@ -62,6 +63,8 @@ def read_saved(path: Path) -> Mapping[str, object]:
     """
     if not path.is_file():
         raise InputError(f"A checkpoint must be a file, got checkpoint={path}, which is none; check the path.")
+    smaller = "take that of a smaller network, or a machine with more memory"
+    refuse_beyond(f"checkpoint={path} takes", path.stat().st_size, torch.device("cpu"), smaller)
     try:
         return _safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.room import Allocating
+from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.streaming import streamed
 from lastiterate.runtime.workloads.validation import refuse_mixing, told
@@ -137,18 +140,41 @@ class Workload:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.
 
         Raises:
-            InputError: none are known for this workload.
+            InputError: none are known for this workload, or not on that ball, or not of its loss, or not of inputs as
+                long as its own.
         """
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a loss whose constants are known in closed form, got workload={self.name}; "
                 "give the workload constants, or measure it and take an estimate."
             )
-        return self.constants(self.initial(seed), diameter)
+        module = self.initial(seed)
+        known = self.constants(module, diameter)
+        if isfinite(known.smoothness) and diameter > 2 * known.radius:
+            raise InputError(
+                f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
+                f"from workload={self.name}; let its constants(module, diameter) be of the ball that is asked for."
+            )
+        if known.input_norm < inf and (longest := self._longest()) > known.input_norm:
+            raise InputError(
+                f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
+                f"workload={self.name}; shorten its inputs, or certify longer ones."
+            )
+        if known.loss:
+            with torch.no_grad():
+                outputs = module(self.inputs[:1].to(next(module.parameters()))).shape[-1]
+            refuse_other_loss(self.loss, self.targets, outputs, known.loss, known.scale)
+        return known
+
+    def _longest(self) -> float:
+        """The greatest norm of an input."""
+        flat = (part.double().reshape(len(part), -1) for part in in_parts(self.inputs))
+        return max(float(torch.linalg.vector_norm(part, dim=1).max()) for part in flat)
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; mend its factory."
-        with told("The module of a workload must be made without an error", mend):
+        makes = Allocating(f"The module of workload={self.name}")
+        with told("The module of a workload must be made without an error", mend), makes:
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:

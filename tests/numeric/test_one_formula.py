@@ -258,8 +258,8 @@ PAIRS = (
              lambda p, i=i: statements.two_layer(p.x, p.z, p.D, min(p.w, (p.y * p.x) ** 2), S.One,
                                              networks.largest_tanh_curvature())[i],
              lambda p, what=what: getattr(
-                 certified.two_layer(p("x"), first_norm=p("y"), second_norm=p("z"), hidden=int(p.w), activation="tanh",
-                                     scale=p("D")), what))
+                 certified.two_layer(p("x"), first_norm=p("y"), second_norm=p("z"), radius=1.0, hidden=int(p.w),
+                                     activation="tanh", scale=p("D")), what))
         for i, what in enumerate(("lipschitz", "smoothness"))
     ),
     # The shift program.

@@ -57,9 +57,9 @@ def test_a_printed_number_stays_on_its_side_and_near(subtests: pytest.Subtests) 
 
 def test_numbers_are_printed_with_six_digits_and_as_people_write_them() -> None:
     assert [printed_up(x) for x in (1 / 3, 12345.0, 123456.0, 1234567.0, 3.1e-4, 3e-5)] == [
-        "0.333334", "12345", "123456", "1.23457e+6", "0.00031", "0.0000300001",
+        "0.333334", "12345", "123456", "1.23457e+06", "0.00031", "0.0000300001",
     ]  # fmt: skip
-    assert [printed_down(x) for x in (1 / 3, 37.5, 1234567.0)] == ["0.333333", "37.5", "1.23456e+6"]
+    assert [printed_down(x) for x in (1 / 3, 37.5, 1234567.0)] == ["0.333333", "37.5", "1.23456e+06"]
 
 
 def test_what_is_not_finite_is_printed_as_it_is() -> None:

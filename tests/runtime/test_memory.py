@@ -3,18 +3,21 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import known
 import pytest
 import torch
 from processes import TORCH, python
+from torch import nn
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime import room
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.descent import paper_run
+from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.workloads.loading import load_workload
 
 MEBIBYTE = 2**20
@@ -152,6 +155,23 @@ def test_running_out_of_memory_is_one_sentence(error: Exception, monkeypatch: py
             with pytest.raises(InputError, match=r"lower memory \(--memory\)") as refused:
                 estimate_holder(workload, paper_run(workload, steps=2), (1.0,), Sampling(inits=1, points=1))
             assert "\n" not in str(refused.value)
+
+
+def test_what_has_no_room_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    vast = replace(known.quadratic([[1.0, 2.0]]), module=lambda: nn.Linear(2**30, 2**20))
+    with pytest.raises(
+        InputError, match=r"shape \(1048576, 1073741824\) in it, takes 4.19e\+06 GiB of memory, got .* free"
+    ):
+        vast.initial(0)
+    workload, run = load_workload("builtin:iris-mlp"), paper_run(load_workload("builtin:iris-mlp"), steps=2)
+    gradients = Gradients(workload, workload.initial(0))
+    monkeypatch.setattr(room, "free_memory", lambda _device: 8 * 515 * 8 - 1)
+    with pytest.raises(InputError, match=r"A gradient of 515 parameters takes .* take float32, freeze"):
+        Gradients(workload, workload.initial(0))
+    train(gradients, gradients.start, run, 0)
+    monkeypatch.setattr(room, "free_memory", lambda _device: 3 * 515 * 8 - 1)
+    with pytest.raises(InputError, match=r"The iterates of a training take .* keep fewer than centers=3"):
+        train(gradients, gradients.start, run, 0)
 
 
 def test_another_error_of_torch_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 _EXAMPLES = """\b
 Examples:
@@ -16,7 +16,7 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of all numbers.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png, with its CSV.")
+@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs beside all iterates, and why.
@@ -25,11 +25,8 @@ def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> N
     everything at the same cost, and what a domain, weight decay, fewer steps or another order of batches would change.
     """
     from lastiterate.numeric.advice import advise
-    from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.run_file import load_run
 
-    if plot is not None and plot.suffix != ".png":
-        raise InputError(f"A picture is a PNG, got plot={plot}; name it {plot.stem}.png.")
     run, assumption = load_run(run_file)
     with progress("advice, bounds") as told:
         advice = advise(run, assumption, delta=delta, on_bound=told)

@@ -39,7 +39,9 @@ _CLIPPING = "clipping alone"
     help="Network: builtin:NAME or module:factory; crafted losses of one parameter if left out.",
 )
 @from_checkpoint
-@click.option("--kind", default="canary", show_default=True, help="Attack: canary, loss or shadow.")
+@click.option(
+    "--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", show_default=True, help="Attack."
+)
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
 @click.option("--runs", type=int, help="Runs on each of the two data sets, 500 if left out; half are counted.")
 @click.option("--canaries", type=int, help="Train one run with so many canaries, instead of many runs with one.")
@@ -79,6 +81,7 @@ def command(
     one with more --runs adds to them.
 
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
+    The last two need one sample more than the run's dataset_size, to replace it.
     Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
 
     --canaries trains one run, with canaries that are one or the other by a coin each, and counts guesses at the coins.
@@ -170,7 +173,10 @@ def _print(network: "Workload", kind: str, found: "Audit | OneRun", bounds: "Bou
             f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample "
             f"{found.false_negatives} were missed, of {found.negatives} without {found.false_positives} were accused"
         )
-        click.echo(f"epsilon  {found.observed:10.6g}  from these rates, Liang et al. 2026, (20): an estimate")
+        rates = max(found.observed, 0.0)
+        click.echo(
+            f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing"
+        )
         if found.scores is not None:
             by = f" by all scores (AUC {found.scores.auc:.4g})"
     else:

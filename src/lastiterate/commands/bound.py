@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
@@ -37,7 +37,7 @@ A run file:
 @click.option("--order", type=float, help="Order alpha > 1 of a Renyi bound.")
 @click.option("--delta", type=float, help="Delta of an (epsilon, delta) bound.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--certificate", type=click.Path(path_type=Path), help="Write a certificate of the number to this file.")
+@click.option("--certificate", type=OutputFile(), help="Write a certificate of the number to this file.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound

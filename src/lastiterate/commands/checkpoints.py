@@ -9,8 +9,7 @@ import click
 
 from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, in_metric, require_torch, resuming
-from lastiterate.commands.output import progress, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.runtime.constants.along_record import AlongTraining
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option("--data", type=click.Path(path_type=Path), default=None, help="Your data, for a workload that reads it.")
 @in_metric
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png, with its CSV.")
+@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming("checkpoints")
 def command(
@@ -68,8 +67,6 @@ def command(
     from lastiterate.runtime.workloads.metric import read_metric
     from lastiterate.runtime.workloads.workload import subset
 
-    if plot is not None and plot.suffix != ".png":
-        raise InputError(f"A picture is a PNG, got plot={plot}; name it {plot.stem}.png.")
     sampling, found = Sampling(**options), checkpoints_in(checkpoints)
     folder = resume or cache_folder("checkpoints")
     with process_group() as me:

@@ -8,8 +8,7 @@ import click
 
 from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
-from lastiterate.commands.output import progress, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.runtime.coupled.drift import Drift
@@ -43,9 +42,7 @@ _LITTLE = 0.1
 @click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture to write, .png; a CSV beside it."
-)
+@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png; a CSV beside it.")
 @resuming("pairs")
 def command(
     run_file: Path,
@@ -62,11 +59,10 @@ def command(
     The runs of a pair share batches and noise, every pair has its own. Beside the greatest distance at each step stands
     the tracked distance D_t, which no pair may exceed: under the assumption of the file, with constants in closed form
     where the loss has them, under clipping alone, and, as an estimate, with measured constants. Exit status 1 if a pair
-    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on.
+    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
+    replaced the workload has one more than the run's dataset_size: the last one, which takes its place.
     """
     require_torch()
-    if plot is not None and plot.suffix != ".png":
-        raise InputError(f"A picture needs a name that ends in .png, got plot={plot}; change the ending.")
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.coupled.drift import measure_drift
     from lastiterate.runtime.devices import threads_of_torch
@@ -85,7 +81,8 @@ def command(
             on_step=on_step,
             **options,
         )
-    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found)
+    start = options["initialisation"]
+    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found, start)
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure
         from lastiterate.runtime.coupled.drift import picture
@@ -115,7 +112,7 @@ def _as_dict(name: str, found: "Drift") -> dict[str, object]:
     }
 
 
-def _print(name: str, found: "Drift") -> None:
+def _print(name: str, found: "Drift", start: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -136,7 +133,10 @@ def _print(name: str, found: "Drift") -> None:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         console.print(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
     pull = found.coupled.pull
-    little = " Next to nothing is seen of it: --initialisation crafted." if pull < _LITTLE else ""
+    instead = (
+        "--initialisation crafted" if start == "drawn" else "the crafted start does not help; try another --replaced"
+    )
+    little = f" Next to nothing is seen of it: {instead}." if pull < _LITTLE else ""
     console.print(
         f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
         f"the most that clipping leaves.{little}"

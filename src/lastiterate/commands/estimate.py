@@ -16,7 +16,7 @@ from lastiterate.commands.measuring import (
     require_torch,
     resuming,
 )
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import OutputFile, progress, say_json
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ _SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
     show_default=True,
     help="Gradient that is searched: of one sample or of the batch, clipped or not.",
 )
-@click.option("--save-pairs", type=click.Path(path_type=Path, dir_okay=False), help="File to keep the worst pairs in.")
+@click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
 @click.option(
     "--recheck",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -89,12 +89,16 @@ _SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
     show_default="100 drawn, 20 searched",
     help="Points drawn around every iterate that is measured.",
 )
-@click.option("--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in.")
+@click.option(
+    "--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in, not of the domain."
+)
 @click.option("--steps", default=200, show_default=True, help="Training steps, and T of the privacy numbers.")
 @click.option("--step-size", default=0.1, show_default=True, help="Learning rate of the training.")
 @click.option("--clip-norm", default=1.0, show_default=True, help="Clip norm of the training.")
 @click.option("--noise-std", default=1e-3, show_default=True, help="Noise added to the iterate in training.")
-@click.option("--diameter", default=1.0, show_default=True, help="Diameter of the domain in training; inf for none.")
+@click.option(
+    "--diameter", default=1.0, show_default=True, help="Diameter of the domain, twice its radius; inf for none."
+)
 @click.option("--samples", type=int, default=None, show_default="all", help="Random samples that stand for the data.")
 @click.option("--batch-size", type=int, default=None, show_default="all", help="Samples in a training step.")
 @click.option(
@@ -113,8 +117,8 @@ _SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
 )
 @from_checkpoint
 @in_metric
-@click.option("--csv", "table", type=click.Path(path_type=Path, dir_okay=False), help="File for the table of several.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Picture of several, .png, with its CSV.")
+@click.option("--csv", "table", type=OutputFile(), help="File for the table of several.")
+@click.option("--plot", type=OutputFile(".png"), help="Picture of several, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming("initialisations")
 def command(
@@ -171,14 +175,12 @@ def command(
     """
     require_torch()
     from lastiterate.commands.estimate_search import say_rechecked, say_searched, searched
+    from lastiterate.commands.estimate_several import refuse_files, refuse_of_several, say_side_by_side, side_by_side
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants import saved_pairs
     from lastiterate.runtime.constants.distributed import process_group
 
-    if plot is not None and plot.suffix != ".png":
-        raise InputError(f"A picture is a PNG, got plot={plot}; name it {plot.stem}.png.")
-    if len(names) == 1 and (table or plot):
-        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
+    refuse_files(names, table, plot)
     if recheck is not None:
         if len(names) > 1:
             raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
@@ -190,8 +192,6 @@ def command(
         loaded = [measured_workload(name, data, checkpoint, metric) for name in names]
         settled = [_settled(one, options, layers) for one in loaded]
         if len(settled) > 1:
-            from lastiterate.commands.estimate_several import refuse_of_several, say_side_by_side, side_by_side
-
             given = {"checkpoint": checkpoint, "metric": metric, "save_pairs": save_pairs, "layers": layers}
             for _, own, _ in settled:
                 refuse_of_several(own["draw"], given)
@@ -266,7 +266,7 @@ def _say_drawn(
 
         print_measurement(found, carried, advised, metric)
         if layers and found.trusted:
-            print_layers(found, together)
+            print_layers(found, together, metric)
 
 
 def _left_open(option: str) -> bool:

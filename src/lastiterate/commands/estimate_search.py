@@ -36,7 +36,9 @@ def searched(
     same = ("points", "radius", "centers", "dtype", "device", "memory", "threads", "effort")
     inputs = None if options["inputs"] is None else input_set(options["inputs"])
     inits, seed, looks = count("inits", options["inits"]), count("seed", options["seed"], least=0), []
-    with progress(f"{workload.name}, search, parts", f"parts are finished and kept in {folder}") as told:
+    with progress(
+        f"{workload.name}, search, parts", f"parts of {workload.name} are finished and kept in {folder}"
+    ) as told:
         for init in range(inits):
             look = worst_case_constants(
                 workload,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from lastiterate.commands.output import WIDTH, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted
 from lastiterate.numeric.rounding import printed_down, printed_up
 
 if TYPE_CHECKING:
@@ -21,6 +21,18 @@ Settled = tuple["Workload", dict[str, Any], dict[str, object]]
 """A workload, the options that it is searched with, and those among them that it recommends."""
 
 _ALONE: Final = ("checkpoint", "metric", "save_pairs", "layers")
+
+
+def refuse_files(names: Sequence[str], table: Path | None, plot: Path | None) -> None:
+    """Refuse files of several workloads where there is one, and two files of one name.
+
+    Raises:
+        InputError: so it is.
+    """
+    if len(names) == 1 and (table or plot):
+        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
+    if table is not None and plot is not None and table == plot.with_suffix(".csv"):
+        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
 
 
 def refuse_of_several(draw: str, given: Mapping[str, object]) -> None:
@@ -49,10 +61,13 @@ def side_by_side(
     from lastiterate.numeric.store import Store
     from lastiterate.runtime.constants.side_by_side import WorkloadConstants
 
-    rows = []
+    rows: list[WorkloadConstants] = []
     for workload, options, advised in settled:
         began = monotonic()
-        look = searched(workload, lambdas, options, folder)
+        try:
+            look = searched(workload, lambdas, options, folder)
+        except Interrupted as error:
+            raise Interrupted(f"{len(rows)} of {len(settled)} workloads are searched, and {error}") from None
         store = Store(folder if first else None, {"seconds": look.as_dict() | {"dtype": options["dtype"]}})
         took = store.part("seconds", lambda began=began: {"value": array(monotonic() - began)})["value"]  # type: ignore[misc]
         size = sum(p.numel() for p in workload.initial(0).parameters() if p.requires_grad)
@@ -65,8 +80,6 @@ def say_side_by_side(rows: Sequence["WorkloadConstants"], table: Path | None, pl
     from lastiterate.numeric.store import write_whole, writing
     from lastiterate.runtime.constants.side_by_side import as_csv, as_dicts
 
-    if table is not None and plot is not None and table == plot.with_suffix(".csv"):
-        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
     files: list[Path] = []
     if table is not None:
         with writing("A table needs", f"csv={table}"):
@@ -108,7 +121,7 @@ def _print(rows: Sequence["WorkloadConstants"]) -> None:
             said = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in row.settings.items())
             out.print(f"{row.workload} recommends {said}.")
         if row.why:
-            out.print(f"{row.workload} has no finite certified constant: {row.why.rstrip('.')}.", markup=False)
+            out.print(f"No finite constant of {row.workload} is certified, {row.why.rstrip('.')}.", markup=False)
 
 
 def _low(found: float) -> str:

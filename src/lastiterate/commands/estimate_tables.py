@@ -67,7 +67,7 @@ def _carried(carried: Sequence["Estimate"], orders: int) -> tuple[str, list[str]
     return "epsilon if L is true", [printed_up(one.epsilon, 4) for one in carried] or ["-"] * orders
 
 
-def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
+def print_layers(found: "HolderEstimate", together: "Estimate | None", metric: Path | None) -> None:
     """The constants of every layer, and what they give together."""
     table = Table(title="L of each layer's block of the per-sample gradient (lower estimates)", title_justify="left")
     table.add_column("layer")
@@ -75,9 +75,12 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None") -> None:
         table.add_column(heading, justify="right")
     for layer in found.layers:
         constants = layer.measured[Kind.SAMPLE]
-        table.add_row(layer.name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
+        name = layer.name if metric is None else layer.name.removeprefix("network.")
+        table.add_row(name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas))))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
+    if metric is not None:
+        return
     if together is None:
         console.print("The layers do not combine: of some layer no pair could be trusted.")
         return
@@ -115,10 +118,9 @@ def print_search(
     else:
         console.print("There is no epsilon: means of this batch say nothing of other data sets.")
     if look.side.reason:
-        said = look.side.reason.rstrip(".")
-        console.print(f"No finite constant is certified. {said[0].upper()}{said[1:]}.", markup=False)
+        console.print(f"No finite constant is certified, {look.side.reason.rstrip('.')}.", markup=False)
     elif look.certified is not None:
-        of = "every" if look.side.everyone else "for the samples at hand, with any label, every"
+        of = "every" if look.certified.any_sample else "for the samples at hand, with any label, every"
         console.print(
             f"Certified: {of} per-sample gradient is {printed_up(look.certified.smoothness, 4)}-Lipschitz and at most "
             f"{printed_up(look.certified.lipschitz, 4)} long ({look.certified.statement})."

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from lastiterate.numeric.errors import Interrupted
+from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,6 +58,31 @@ def console() -> "Console":
 
     made = Console()
     return made if made.is_terminal else Console(width=WIDTH)
+
+
+class OutputFile(click.Path):
+    """The type of an option that names a file to write: whether it can be written is tried before the work.
+
+    Args:
+        suffix: that the name must end in; empty for any.
+    """
+
+    def __init__(self, suffix: str = "") -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+        self._suffix = suffix
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path, where its folder, or the one that will hold that, can be written."""
+        from lastiterate.numeric.store import writing
+
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        option = param.opts[0] if param else "the file"
+        got = f"{option.strip('-')}={path}"
+        if self._suffix and path.suffix != self._suffix:
+            raise InputError(f"{option} needs a name in {self._suffix}, got {got}; name it {path.stem}{self._suffix}.")
+        folder = next(folder for folder in path.absolute().parents if folder.exists())
+        with writing(f"{option} needs", got), TemporaryFile(dir=folder):
+            return path
 
 
 @contextmanager

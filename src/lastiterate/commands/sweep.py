@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import OutputFile, progress, say_json
 
 _EXAMPLE = """\b
 Examples:
@@ -33,9 +33,7 @@ A sweep file is a run file with a grid; the last axis varies fastest:
 
 @click.command(epilog=_EXAMPLE)
 @click.argument("sweep_file", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Table to write, .csv or .parquet."
-)
+@click.option("--out", type=OutputFile(), required=True, help="Table to write, .csv or .parquet.")
 @click.option("--jobs", default=-1, show_default=True, help="Worker processes; -1 for one a core.")
 @click.option("--backend", default="loky", show_default=True, help="Runs the processes: loky, or dask for a cluster.")
 @click.option("--scheduler", help="Address of the cluster's scheduler; a cluster on this machine if left out.")

@@ -1,4 +1,6 @@
+import re
 from dataclasses import replace
+from functools import partial
 from math import inf, isinf, sqrt
 
 import numpy as np
@@ -6,6 +8,7 @@ import pytest
 import torch
 from flint import arb
 
+from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
@@ -69,6 +72,7 @@ def constants_of(net: "torch.nn.Module", row: "torch.Tensor", activation: str) -
         float(torch.cat([row, torch.ones(1, 1)], 1).norm()),
         first_norm=max(torch.linalg.matrix_norm(first, 2).item(), 1e-9),
         second_norm=torch.linalg.matrix_norm(net[2].weight, 2).item(),
+        radius=1.0,
         hidden=len(first),
         activation=activation,
     )
@@ -115,10 +119,10 @@ def test_each_part_of_two_layers_is_needed(size: float, bias: float) -> None:
         (lambda: softmax_regression(1.0, l2=-0.1), "l2=-0.1"),
         (lambda: softmax_regression(1.0, l2=inf), "l2=inf"),
         (
-            lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="relu"),
+            lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=3, activation="relu"),
             "activation='relu'",
         ),
-        (lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=0, activation="tanh"), "hidden=0"),
+        (lambda: two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=0, activation="tanh"), "hidden=0"),
     ],
 )
 def test_bad_input(call: object, said: str) -> None:
@@ -126,24 +130,53 @@ def test_bad_input(call: object, said: str) -> None:
         call()  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("radius", "diameter"), [(0.5, 1.0 + 2.0**-52), (1e308, inf), (0.0, 5e-324), (2.0, 5.0)])
+def test_constants_on_a_ball_prove_nothing_beyond_it(radius: float, diameter: float) -> None:
+    known = _constants(3.0, 4.0, -inf, "", radius=radius)
+    if radius:
+        assert known.assumption(replace(_RUN, diameter=2 * min(radius, 1e307))) == Smooth(4.0)
+    with pytest.raises(InputError, match=re.escape(f"got radius={radius!r} for diameter={diameter!r}; ")):
+        known.assumption(replace(_RUN, diameter=diameter))
+    assert replace(known, smoothness=inf).assumption(replace(_RUN, diameter=diameter)) == Clipped()
+
+
+def test_constants_are_no_assumption_before_they_are_asked() -> None:
+    with pytest.raises(InputError, match=r"got assumption=LossConstants; say its assumption\(run\)\.$"):
+        bound(_RUN, logistic_regression(1.0))  # type: ignore[arg-type]
+
+
+def test_closed_forms_say_where_they_hold() -> None:
+    assert logistic_regression(1.0, parameter_norm=0.5).radius == softmax_regression(1.0, l2=0.1).radius == inf
+    assert logistic_regression(1.0, l2=0.1, parameter_norm=0.5).radius == 0.5, "its Lipschitz constant needs |w|"
+    assert two_layer(1.0, first_norm=3.0, second_norm=2.0, radius=9.0, hidden=3, activation="tanh").radius == 2.0
+
+
+def test_constants_of_the_samples_at_hand_prove_nothing_of_adjacent_data() -> None:
+    with pytest.raises(
+        InputError, match=r"every sample .*statement='of mine'; say which inputs .*constants_of_network"
+    ):
+        _constants(3.0, 4.0, -inf, "of mine", any_sample=False).assumption(_RUN)
+
+
+_constants = partial(LossConstants, radius=inf, any_sample=True)
 _RUN = NoisySGD(steps=3, step_size=0.5, noise_std=1.0, clip_norm=3.0, dataset_size=5)
 
 
 def test_constants_prove_as_much_as_clipping_and_the_step_allow(subtests: pytest.Subtests) -> None:
     for constants, run, proved in [
-        (LossConstants(3.0, 4.0, 0.5, ""), _RUN, StronglyConvex(4.0, 0.5)),
-        (LossConstants(3.0, 4.0, 0.0, ""), _RUN, Convex(4.0)),
-        (LossConstants(3.0, 4.0, -inf, ""), _RUN, Smooth(4.0)),
-        (LossConstants(3.0, 4.0, -inf, "", linear_score=True), _RUN, Smooth(4.0)),
+        (_constants(3.0, 4.0, 0.5, ""), _RUN, StronglyConvex(4.0, 0.5)),
+        (_constants(3.0, 4.0, 0.0, ""), _RUN, Convex(4.0)),
+        (_constants(3.0, 4.0, -inf, ""), _RUN, Smooth(4.0)),
+        (_constants(3.0, 4.0, -inf, "", linear_score=True), _RUN, Smooth(4.0)),
         # Clipping is at work:
-        (LossConstants(3.1, 4.0, 0.5, ""), _RUN, Smooth(4.0)),
-        (LossConstants(3.1, 4.0, 0.0, ""), _RUN, Smooth(4.0)),
-        (LossConstants(3.1, 4.0, 0.0, "", linear_score=True), _RUN, Convex(4.0)),
+        (_constants(3.1, 4.0, 0.5, ""), _RUN, Smooth(4.0)),
+        (_constants(3.1, 4.0, 0.0, ""), _RUN, Smooth(4.0)),
+        (_constants(3.1, 4.0, 0.0, "", linear_score=True), _RUN, Convex(4.0)),
         # One step is longer than 2 / L:
-        (LossConstants(3.0, 4.1, 0.5, ""), _RUN, Smooth(4.1)),
-        (LossConstants(3.0, 4.1, 0.0, "", linear_score=True), _RUN, Smooth(4.1)),
-        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.5, 0.6)), Smooth(4.0)),
-        (LossConstants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.1, 0.5)), StronglyConvex(4.0, 0.5)),
+        (_constants(3.0, 4.1, 0.5, ""), _RUN, Smooth(4.1)),
+        (_constants(3.0, 4.1, 0.0, "", linear_score=True), _RUN, Smooth(4.1)),
+        (_constants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.5, 0.6)), Smooth(4.0)),
+        (_constants(3.0, 4.0, 0.5, ""), replace(_RUN, step_size=(0.5, 0.1, 0.5)), StronglyConvex(4.0, 0.5)),
     ]:
         with subtests.test(constants=constants, run=run, proved=proved):
             assert constants.assumption(run) == proved
@@ -153,13 +186,13 @@ def test_only_the_logistic_loss_without_a_regulariser_has_one_linear_score() -> 
     assert logistic_regression(1.0).linear_score
     assert not logistic_regression(1.0, l2=0.1, parameter_norm=1.0).linear_score
     assert not softmax_regression(1.0).linear_score
-    assert not two_layer(1.0, first_norm=1.0, second_norm=1.0, hidden=3, activation="tanh").linear_score
+    assert not two_layer(1.0, first_norm=1.0, second_norm=1.0, radius=1.0, hidden=3, activation="tanh").linear_score
 
 
 def test_the_statement_names_the_loss_and_its_numbers() -> None:
     assert logistic_regression(2.0).statement == "logistic loss of features of norm at most 2"
     assert softmax_regression(2.0, l2=0.5).statement == "softmax cross-entropy of features of norm at most 2, l2 = 0.5"
-    assert two_layer(2.0, first_norm=3.0, second_norm=4.0, hidden=5, activation="gelu").statement == (
+    assert two_layer(2.0, first_norm=3.0, second_norm=4.0, radius=2.0, hidden=5, activation="gelu").statement == (
         "gelu network of two layers with softmax cross-entropy, features with the constant one of norm at most 2, on a "
         "domain with |(W1, b1)| <= 3, |W2| <= 4"
     )
@@ -167,5 +200,5 @@ def test_the_statement_names_the_loss_and_its_numbers() -> None:
 
 def test_constants_that_are_infinite_prove_what_clipping_does() -> None:
     run = NoisySGD(5, 0.1, 1.0, 1.0, 10)
-    assert LossConstants(1.0, inf, -inf, "a kink").assumption(run) == Clipped()
-    assert LossConstants(1.0, 2.0, -inf, "smooth").assumption(run) == Smooth(2.0)
+    assert _constants(1.0, inf, -inf, "a kink").assumption(run) == Clipped()
+    assert _constants(1.0, 2.0, -inf, "smooth").assumption(run) == Smooth(2.0)

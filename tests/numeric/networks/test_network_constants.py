@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import inf, sqrt
 
@@ -303,6 +304,24 @@ def test_one_layer_has_the_constants_in_closed_form() -> None:
     assert one.lipschitz == pytest.approx(logistic_regression(5.0, scale=0.5).lipschitz, rel=1e-12)
     ball = network_constants([layer], np.zeros((1, 2)), 1e6, input_radius=1.0)
     assert ball.smoothness == pytest.approx(closed.smoothness, rel=1e-12)
+
+
+def test_the_statement_names_the_inputs_that_are_covered_and_a_bound_needs_all_that_there_may_be() -> None:
+    layer = Layer(np.zeros((2, 2)), [0.0, 0.0])
+    of = partial(network_constants, [layer], radius=0.5)
+    given, near = of([[1.0, 0.0]]), of([[1.0, 0.0]], input_radius=1.0)
+    short, box = of([[0.0, 0.0]], input_radius=1.0), of([[1.0, 0.0]], input_radius=1.0, inputs="every input of mine")
+    labelled = of([[0.0, 0.0]], input_radius=1.0, labels=[0])
+    for known, said, any_sample in [
+        (given, "for the samples that were given, and no others", False),
+        (near, "for every input within 1 of one of the samples", False),
+        (short, "for every input of norm at most 1", True),
+        (box, "for every input of mine", True),
+        (labelled, "for every input of norm at most 1, with its own label", False),
+    ]:
+        assert known.statement.endswith(said)
+        assert (known.any_sample, known.radius) == (any_sample, 0.5)
+    assert short.smoothness < 1.25 < near.smoothness, "(2, 0) is within 1 of the sample, and of norm 2"
 
 
 def _mixed() -> tuple[list[Layer], np.ndarray]:

@@ -1,5 +1,6 @@
 import json
 import sys
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks import one_run
+from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.training import adjacent
 
 RUN = """
@@ -74,6 +76,18 @@ def test_both_numbers_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
     stated = bound(described, assumption, delta=1e-2).mu
     assert stated is not None
     assert 0 < mu <= stated
+
+
+def test_an_estimate_from_rates_is_never_negative_and_refutes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, whole = "lastiterate.runtime.attacks.attack.attack", attack
+    monkeypatch.setattr(name, lambda *given, **options: replace(whole(*given, **options), observed=-0.151568))
+    assert run(["run.toml", "--delta", "1e-2", "--runs", "40"]) == 0
+    assert (
+        "epsilon           0  from these rates, Liang et al. 2026, (20): an estimate, which ref"
+        in capsys.readouterr().out
+    )
 
 
 def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,17 +192,23 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "0"], "delta needs a number in (0, 1), got delta=0"),
         (["run.toml", "--delta", "1e-5", "--runs", "3"], "runs needs at least 4"),
         (["run.toml", "--delta", "1e-5", "--kind", "loss"], "kind=loss needs the real samples of a workload"),
-        (["run.toml", "--delta", "1e-5", "--kind", "guess"], "needs"),
+        (["run.toml", "--delta", "1e-5", "--kind", "canarry"], "'canarry' is not one of 'canary', 'loss', 'shadow'"),
         (["run.toml", "--delta", "1e-5", "--others", "sideways"], "others needs one of still, pull, outward"),
         (["run.toml", "--delta", "1e-5", "--target", "1"], "target needs an index below dataset_size=1, got target=1"),
         (["run.toml", "--delta", "1e-5", "--device", "cuda:99"], "got device=cuda:99"),
         (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "did you mean builtin:iris-"),
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
-        (["none.toml", "--delta", "1e-5"], "needs to be readable text, got path=none.toml"),
+        (
+            ["none.toml", "--delta", "1e-5"],
+            "needs to be readable text, got path=none.toml (No such file or directory); check",
+        ),
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"], "needs 9 samples here, got 2 samples"),
         (["run.toml", "--delta", "1e-5", "--runs", "0"], "runs needs"),
-        (["run.toml", "--delta", "1e-5", "--canaries", "2"], "canaries needs an index below dataset_size=1"),
+        (
+            ["run.toml", "--delta", "1e-5", "--canaries", "2"],
+            "canaries needs to be at most dataset_size=1, got canaries=2",
+        ),
         (["run.toml", "--delta", "1e-5", "--canaries", "2", "--runs", "9"], "leaves no choice of runs, others, target"),
         (["run.toml", "--delta", "1e-5", "--initialisation", "worst"], "initialisation needs drawn or crafted"),
         (["run.toml"], "Missing option '--delta'"),

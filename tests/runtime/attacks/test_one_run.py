@@ -166,7 +166,7 @@ def test_a_finished_training_is_found_again_and_an_interrupted_one_goes_on(
     ("change", "said"),
     [
         ({"canaries": 1}, "canaries needs a whole number of at least 2, got canaries=1"),
-        ({"canaries": 11}, "canaries needs an index below dataset_size=10"),
+        ({"canaries": 11}, "canaries needs to be at most dataset_size=10, got canaries=11"),
         ({"canaries": 4}, "Crafted canaries need a parameter each, got canaries=4 for the 3 parameters"),
         ({"kind": "shadow"}, "kind canary or loss, got kind='shadow'"),
         ({"delta": 0.0}, "delta=0"),

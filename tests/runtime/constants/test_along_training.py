@@ -173,4 +173,4 @@ def test_a_picture_of_another_kind_is_refused(saved: list[Path], capsys: pytest.
     with pytest.raises(SystemExit) as ended:
         main(["checkpoints", "builtin:iris-mlp", *map(str, saved), "--plot", "a.svg"])
     assert ended.value.code == 2
-    assert "A picture is a PNG, got plot=a.svg; name it a.png." in capsys.readouterr().err
+    assert "--plot needs a name in .png, got plot=a.svg; name it a.png." in capsys.readouterr().err

@@ -19,6 +19,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.curvature import top_curvature
+from lastiterate.runtime.constants.input_sets import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.layers import layers_of
@@ -250,9 +251,13 @@ def test_built_in_workloads_have_constants_or_say_why_not() -> None:
 def test_another_loss_is_refused() -> None:
     tenth = Workload("mine", lambda: nn.Linear(1, 2), lambda o, y: 0.1 * functional.cross_entropy(o, y),
                      torch.ones(2, 1), torch.tensor([0, 1]))  # fmt: skip
-    with pytest.raises(InputError, match="scale times cross_entropy"):
+    with pytest.raises(InputError, match=r"scale times cross_entropy, .*scale, which is 0\.1 if"):
         certified_constants(tenth, 0.1)
     assert certified_constants(tenth, 0.1, scale=0.1).smoothness < 0.1
+    whole = replace(tenth, constants=constants_of_network(2.0))
+    with pytest.raises(InputError, match=r"scale times cross_entropy, .*scale, which is 0\.1 if"):
+        whole.certified(0, 0.1)
+    assert replace(whole, constants=constants_of_network(2.0, scale=0.1)).certified(0, 0.1).scale == 0.1
     one = Workload("mine", lambda: nn.Linear(1, 1),
                    lambda o, y: functional.binary_cross_entropy_with_logits(o[:, 0], y.to(o.dtype)),
                    torch.ones(2, 1), torch.tensor([0, 1]))  # fmt: skip
@@ -268,6 +273,39 @@ def test_the_estimate_shows_what_is_certified() -> None:
     assert look.searched[0].constant <= look.certified.smoothness
     assert look.curvature is not None
     assert look.curvature <= look.certified.smoothness
+
+
+def test_a_bound_needs_constants_of_any_input_on_the_whole_domain() -> None:
+    work = _work(_NETWORKS["tanh"])
+    run = NoisySGD(steps=50, step_size=0.002, noise_std=0.2, clip_norm=100.0, dataset_size=6, diameter=0.002)
+    for known in (certified_constants(work, 0.001), certified_constants(work, 0.001, input_radius=1.0)):
+        with pytest.raises(InputError, match=r"every sample that adjacent data may hold, got .*constants_of_network"):
+            known.assumption(run)
+    assert replace(work, constants=constants_of_network(5.0)).certified(0, 0.002).assumption(run).L > 0
+    small = replace(work, constants=lambda module, _diameter: constants_of_network(5.0)(module, 0.002))
+    with pytest.raises(InputError, match=r"ball of diameter=1\.0, got radius=0\.001 from workload=mine; let its"):
+        small.certified(0, 1.0)
+    with pytest.raises(InputError, match=r"got radius=0\.001 for diameter=1\.0; certify that ball"):
+        constants_of_network(5.0)(work.initial(0), 0.002).assumption(replace(run, diameter=1.0))
+
+
+def test_constants_of_shorter_inputs_than_those_of_the_data_are_refused() -> None:
+    longest = float(_work(_NETWORKS["tanh"]).inputs.norm(dim=1).max())
+    assert _work(_NETWORKS["tanh"], constants=constants_of_network(longest)).certified(0, 0.1).smoothness > 0
+    with pytest.raises(InputError, match=rf"norm at most 0\.5, got a norm of {longest!r} in workload=mine; shorten"):
+        _work(_NETWORKS["tanh"], constants=constants_of_network(0.5)).certified(0, 0.1)
+
+
+def test_no_bound_follows_from_a_set_of_inputs_that_the_data_leave() -> None:
+    work = _work(_NETWORKS["tanh"])
+    run = NoisySGD(steps=3, step_size=0.05, noise_std=0.1, clip_norm=1.0, dataset_size=6, diameter=0.2)
+    wide, narrow = (
+        worst_case_constants(work, run, (1.0,), inputs=input_set(s), points=4) for s in ("box:-9,9", "ball:.1")
+    )
+    assert wide.bounded is not None
+    assert "for every input of box:-9,9" in wide.certified.statement
+    assert narrow.bounded is None
+    assert "outside of ball:0.1: no bound" in narrow.remark
 
 
 def test_small_balls_make_the_bound_smaller() -> None:

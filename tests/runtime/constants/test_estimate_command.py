@@ -145,7 +145,7 @@ def test_ctrl_c_in_the_search_keeps_what_is_finished(
         patch.setattr(f"{name}.curvature_along", pressed)
         assert run(arguments) == 130
     error = capsys.readouterr().err
-    assert "1 of 8 parts are finished and kept in" in error
+    assert "1 of 8 parts of builtin:iris-softmax are finished and kept in" in error
     assert error.count("\n") == 1
     assert run(arguments) == 0
     first = capsys.readouterr().out
@@ -198,7 +198,8 @@ def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixtu
     look = json.loads(capsys.readouterr().out)["search"]
     assert 0.98 * 5 <= look["found"][0] <= 5 * (1 + 1e-9) <= look["upper"][0] * (1 + 2e-9)
     assert look["upper"][0] < 5.01
-    assert (look["inputs"], look["bounded"]["kind"]) == ("ball:3", "bound")
+    assert (look["inputs"], look["bounded"]) == ("ball:3", None)
+    assert "Some samples of the data are outside of ball:3: no bound of the run follows." in look["remark"]
     assert run(["builtin:iris-softmax", "--recheck", file]) == 0
 
 

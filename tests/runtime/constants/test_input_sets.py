@@ -1,5 +1,6 @@
 """Sets of inputs, slopes in the input, and which starts go on."""
 
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -17,6 +18,7 @@ from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -110,7 +112,9 @@ def test_every_sample_has_a_start_that_goes_on() -> None:
 
 def test_the_certified_constant_of_an_order_is_attained() -> None:
     """min(L r, 2 G) / r^lambda is largest at r = 2 G / L, or at the diameter."""
-    known = LossConstants(lipschitz=1.0, smoothness=4.0, strong_convexity=0.0, statement="")
+    known = LossConstants(
+        lipschitz=1.0, smoothness=4.0, strong_convexity=0.0, statement="", radius=inf, any_sample=True
+    )
     for diameter in (0.1, 0.5, 3.0, inf):
         distances = torch.linspace(1e-4, min(diameter, 3.0), 300_001, dtype=torch.float64)
         for lam in (0.25, 0.5, 1.0):
@@ -118,26 +122,31 @@ def test_the_certified_constant_of_an_order_is_attained() -> None:
             found = certified_holder(known, lam, diameter, inf)
             assert most <= found <= most * (1 + 1e-4)
             assert certified_holder(known, lam, diameter, 0.01) <= found
-    assert certified_holder(LossConstants(inf, inf, -inf, ""), 0.5, 1.0, 1.0) == inf
+    assert certified_holder(LossConstants.unknown(""), 0.5, 1.0, 1.0) == inf
 
 
 def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
     free = input_set("box:0,1")
     side = certified_side(WORK, 0, 0.2, free)
-    assert side.everyone
     assert side.reason == ""
     gradients = gradients_of(WORK)
     found = search_one(gradients, gradients.start, 1.0, diameter=0.2, starts=16, iterations=20, free=free)
     assert side.constants is not None
     assert 0.05 * side.constants.smoothness < found.best(1.0)[1] <= side.constants.smoothness
     own = certified_side(WORK, 0, 0.2)
-    assert not own.everyone
+    assert own.constants is not None
+    assert (side.constants.any_sample, own.constants.any_sample) == (True, False)
     kinked = Workload("kink", lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 3)), *_data())
     assert certified_side(kinked, 0, 1.0).reason.startswith("infinite: ")
     unread = Workload("unread", lambda: nn.Sequential(nn.Linear(4, 3), nn.SiLU()), *_data())
     assert "SiLU" in certified_side(unread, 0, 1.0).reason
     squares = Workload("squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2])
-    assert certified_side(squares, 0, 1.0).reason.startswith("not known: ")
+    assert certified_side(squares, 0, 1.0).reason.startswith("not known: the ")
+    own_words = [replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")]
+    assert [certified_side(work, 0, 1.0).reason for work in own_words] == ["not known: so it is", "infinite: so it is"]
+    assert certified_side(own_words[0], 0, 1.0).constants is None
+    dropped = replace(WORK, module=lambda: nn.Sequential(*WORK.module(), nn.Dropout()).eval())
+    assert certified_side(dropped, 0, 0.2).constants == own.constants
     assert certified_side(WORK, 0, inf).reason == "not known: the domain is unbounded"
 
 

@@ -88,7 +88,11 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
     ("name", "change", "problem"),
     [
         ("x", -1e-3, ""),
-        ("x", 1.0, "a point lies outside of the domain"),
+        (
+            "x",
+            1.0,
+            "a point lies outside of the domain around the weights of this network; name --checkpoint of the search",
+        ),
         ("inputs", 1e-9, "its sample is not that of the data"),
         ("targets", 1, "its sample is not that of the data"),
     ],

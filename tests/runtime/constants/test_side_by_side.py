@@ -3,14 +3,19 @@
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lastiterate.__main__ import main
+from lastiterate.commands import estimate_search
+from lastiterate.numeric.errors import Interrupted
+from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.runtime.constants import side_by_side, worst_case_constants
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
 from lastiterate.runtime.figures.side_by_side import figure
+from lastiterate.runtime.workloads.workload import Workload
 
 _THEIRS = """
 import torch
@@ -24,7 +29,7 @@ def _made(name, hidden):
         layers = (nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, 2)) if hidden else (nn.Linear(2, 2),)
         return nn.Sequential(*layers)
     return Workload(name, module, nn.functional.cross_entropy, rows, torch.arange(4) % 2,
-                    constants=constants_of_network(1.0))
+                    constants=constants_of_network(1.001))  # rows of norm 1, in float32
 
 def line():
     return _made("line", 0)
@@ -76,7 +81,7 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
     assert "[found, certified]" in out
     assert f"{line['seconds']:.1f} │" in out
     assert "infinite]" in out
-    assert "bent has no finite certified constant: infinite" in out
+    assert "No finite constant of bent is certified, infinite: cross_entropy" in out
 
 
 def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
@@ -88,11 +93,21 @@ def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
         ("certified", "known", (0.5, 1.0), (3.0, 4.0)),
         ("found", "other", (1.0,), (2.0,)),
     ]
-    assert "other: infinite: a kink." in drawn.note
+    assert "other, infinite: a kink." in drawn.note
     lines = as_csv((known, other)).splitlines()
     assert lines[1] == "known,1,1,0.5,1.0,3.0,,1.0"
     assert lines[3] == "other,1,1,0.5,0.0,,infinite: a kink,1.0"
     assert side_by_side.as_dicts((known,))[0]["found"] == (1.0, 2.0)
+
+
+def test_one_order_has_the_workloads_on_the_axis_and_equal_curves_are_named() -> None:
+    one, other = (WorkloadConstants(name, 1, 1, {}, (1.0,), (2.0,), (3.0,), "", 1.0) for name in ("one", "other"))
+    drawn = figure((one, other))
+    assert [curve.x for curve in drawn.curves] == [(1,), (1,), (2,), (2,)]
+    assert drawn.panels[0].places == ("one", "other")
+    assert [text.get_text() for text in draw(drawn).axes[0].get_xticklabels()] == ["one", "other"]
+    both = figure([replace(row, orders=(0.5, 1.0), found=(1.0, 2.0), certified=(3.0, 4.0)) for row in (one, other)])
+    assert both.note.endswith("What is found of one and other is the same.")
 
 
 @pytest.mark.parametrize(
@@ -101,16 +116,43 @@ def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
         ([*_BOTH, "--draw", "uniform"], "Several workloads are searched, got draw=uniform"),
         ([*_BOTH, "--save-pairs", "p.safetensors"], "--save-pairs needs one workload"),
         ([*_BOTH, "--recheck", "p.safetensors"], "--recheck needs one workload, got 2"),
-        ([*_BOTH, "--plot", "both.jpg"], "A picture is a PNG, got plot=both.jpg"),
+        ([*_BOTH, "--plot", "both.jpg"], "--plot needs a name in .png, got plot=both.jpg"),
         ([_BOTH[0], "--csv", "one.csv"], "need several workloads, got one"),
         ([*_BOTH, "--csv", "both.csv", "--plot", "both.png"], "got csv=both.csv beside plot=both.png"),
+        (
+            [*_BOTH, "--csv", "there/is/t.csv"],
+            "--csv needs a folder that can be written, got csv=there/is/t.csv (Not a",
+        ),
+        ([*_BOTH, "--plot", "there/t.png"], "--plot needs a folder that can be written, got plot=there/t.png (Not a"),
+        (
+            [_BOTH[0], "--save-pairs", "there/p"],
+            "--save-pairs needs a folder that can be written, got save-pairs=there/p",
+        ),
+        ([_BOTH[0], "--points", "0"], "points needs a whole number of at least 1, got points=0"),
+        ([_BOTH[0], "--radius", "-1"], "radius needs a positive number, got radius=-1"),
     ],
 )
 def test_what_is_about_one_workload_is_refused(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    Path("there").touch()
     assert _run(*arguments) not in (0, None)
     assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_says_which_workload_was_under_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = estimate_search.searched
+
+    def pressed(workload: Workload, *rest: object) -> object:
+        if workload.name == "bent":
+            raise Interrupted(f"1 of 4 parts of {workload.name} are finished")
+        return whole(workload, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(estimate_search, "searched", pressed)
+    assert _run(*_BOTH) == 130
+    assert "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
 
 
 def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,7 +165,9 @@ def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture
     assert said["carried"] == []
     assert said["search"]["bounded"] is None
     assert 0 < said["search"]["found"][0] <= said["search"]["upper"][0] <= 0.251
-    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3") == 0
+    assert _run(*searched, "--draw", "uniform", "--inits", "1", "--points", "3", "--layers") == 0
     out = capsys.readouterr().out
     assert "There is no epsilon" in out
+    assert "do not combine" not in out
+    assert "network.0" not in out
     assert "conditional" not in out

@@ -11,6 +11,7 @@ from torch import nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
+from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture
 from lastiterate.runtime.workloads.loading import load_workload
@@ -143,10 +144,14 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml"], "Missing option '--workload'"),
         (["run.toml", *CANCER, "--pairs", "3"], "at least 4 pairs, got pairs=3"),
         (["run.toml", *CANCER, "--replaced", "100"], "replaced needs an index below dataset_size=100"),
+        (
+            ["run.toml", *CANCER, "--replaced", "999"],
+            "replaced needs an index below dataset_size=100, got replaced=999",
+        ),
         (["run.toml", *CANCER, "--points", "-1"], "points needs a whole number of at least 0, got points=-1"),
         (["run.toml", *CANCER, "--level", "1"], "level needs a number in (0, 1), got level=1"),
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
-        (["run.toml", *CANCER, "--plot", "drift.pdf"], "ends in .png, got plot=drift.pdf"),
+        (["run.toml", *CANCER, "--plot", "drift.pdf"], "needs a name in .png, got plot=drift.pdf"),
         (["large.toml", *CANCER], "dataset_size=569 needs 570 samples here, one of them to take the place of another"),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],
@@ -186,6 +191,31 @@ def test_a_fitted_sample_pulls_again_from_a_crafted_start() -> None:
         measure_drift(work, run, Clipped(), pairs=8, initialisation="best")
 
 
+@pytest.mark.usefixtures("_own_folder")
+@pytest.mark.parametrize(
+    ("start", "instead"), [("drawn", "--initialisation crafted."), ("crafted", "try another --replaced.")]
+)
+def test_advice_does_not_repeat_what_was_given(
+    start: str, instead: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lastiterate.commands.drift._LITTLE", 2.0)
+    run(["run.toml", *CANCER, "--points", "0", "--initialisation", start])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Next to nothing is seen of it: " in said
+    assert instead in said
+    assert said.count("crafted") == 1
+
+
 def test_points_are_counted() -> None:
     with pytest.raises(InputError, match=r"points=1\.5"):
         measure_drift(quadratics(), RUN, Clipped(), pairs=4, points=1.5)  # type: ignore[arg-type]
+
+
+def test_distances_beyond_plain_numbers_are_powers_of_ten_and_an_assumption_is_named_one() -> None:
+    drift = measure_drift(quadratics(), RUN, Smooth(1.0), pairs=4, points=0)
+    drawn = picture(drift, "quadratics")
+    assert [curve.label for curve in drawn.curves[1:]] == ["$D_t$ by the file, assumed", "$D_t$ by clipping alone"]
+    tiny = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-6, top=1.0),))
+    assert "10^{-5}" in draw(tiny).axes[0].yaxis.get_major_formatter()(1e-5)
+    plain = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-3, top=1.0),))
+    assert draw(plain).axes[0].yaxis.get_major_formatter()(1e-2) == "0.01"

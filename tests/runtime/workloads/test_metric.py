@@ -165,7 +165,8 @@ def test_along_a_training_lengths_are_those_of_the_metric(tmp_path: Path) -> Non
     [
         ({"w": [1.0] * 3}, r"got w=\(3,\) for \(4,\)"),
         ({"v": [1.0] * 4}, "got w=none"),
-        ({"w": [1.0, 1.0, 0.0, 1.0]}, "finite positive weights, got w"),
+        ({"w": [1.0, 1.0, 0.0, 1.0]}, "finite positive weights, got w=0 in .*; add an eps"),
+        ({"w": [1.0, 1.0, -2.0, 1.0]}, "finite positive weights, got w=-2 in .*; save what an optimiser divides by"),
         ({"w": [1.0, 1.0, np.inf, 1.0]}, "finite positive weights, got w"),
     ],
 )
@@ -179,8 +180,15 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
     work = _net()
     module = work.initial(0)
     groups = [{"params": [p]} for p in module.parameters()]
+    alone = nn.Linear(1, 1)
+    alone(torch.ones(1, 1)).sum().backward()
+    other = torch.optim.Adam([alone.weight])
     several, sgd = torch.optim.Adam(groups), torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
-    for optimizer, said in ((several, "4 groups of 4 parameters"), (sgd, "state of an Adam")):
+    for optimizer, said in (
+        (several, "4 parameters in 4 groups"),
+        (other, "of another network"),
+        (sgd, "state of an Adam"),
+    ):
         work.loss(module(work.inputs), work.targets).backward()
         optimizer.step()
         torch.save(optimizer.state_dict(), tmp_path / "state.pt")

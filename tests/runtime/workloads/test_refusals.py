@@ -44,6 +44,7 @@ THEIRS = inspect.cleandoc(
     def nan_data(): return of(nn.Linear(2, 2), rows=ROWS / 0 * 0)
     def a_list(): return of(nn.Linear(2, 2), rows=[[1.0, 2.0]] * 4)
     def good(): return of(nn.Linear(2, 2))
+    def the_class(): return Workload
     """
 )
 
@@ -54,6 +55,12 @@ THEIRS = inspect.cleandoc(
         (["their_bad:missing"], "made without an error, got OSError: weights.pt is not there at "),
         (["their_bad:of_another"], "size mismatch for weight"),
         (["their_bad.py:good"], "that is a file: run from its folder, and name it their_bad:good"),
+        (
+            ["./their_bad.py:good"],
+            "path of a file in workload=./their_bad.py:good; run from its folder, and name it their_b",
+        ),
+        (["their_bad:the_class"], "got the class Workload from workload=their_bad:the_class; call it"),
+        (["their_bad.good"], "got workload=their_bad.good; try their_bad:good."),
         (["net.pt"], "name a function that builds its network, and --checkpoint FILE"),
         (["their_script:good"], "must be importable, got SystemExit: 3 at"),
         (["their_bad:wide_labels"], "targets[3:4] of shape=(1,) and dtype=int64 (5)"),
