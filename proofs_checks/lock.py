@@ -179,7 +179,7 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
 
 
 def why(outcome: Outcome) -> str:
-    """What an engine says, in words."""
+    """The answer of an engine, in words."""
     return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 
