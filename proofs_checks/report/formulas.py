@@ -25,6 +25,11 @@ _LATEX: Final = str.maketrans(
 class _Printer(LatexPrinter):  # type: ignore[misc]
     """Sympy's printer with the quantities and conditions of statements, found by the names of their classes."""
 
+    def _print_Symbol(self, expr: sp.Symbol) -> str:  # noqa: N802
+        """A word upright, a letter as ever."""
+        made: str = super()._print_Symbol(expr)
+        return rf"\text{{{made}}}" if len(made) > 2 and made.replace(" ", "").isalpha() else made
+
     def _call(self, head: str, *arguments: sp.Basic) -> str:
         return rf"{head}\left({', '.join(map(self._print, arguments))}\right)"
 
