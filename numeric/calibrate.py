@@ -148,7 +148,10 @@ def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bo
         low, leap = low / leap, min(leap**2, 16.0)
         best = at(low, _HALVINGS)
     if best.epsilon > epsilon:
-        raise InputError(f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for less.")
+        raise InputError(
+            f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for a larger epsilon, or "
+            "vary something else."
+        )
     high = low * leap
     while (more := at(high, _HALVINGS)).epsilon <= epsilon and high < _FAR:
         low, best, leap = high, more, min(leap**2, 16.0)
