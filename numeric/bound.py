@@ -13,7 +13,7 @@ from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, renyi_order, within
-from lastiterate.numeric.explain import assumed
+from lastiterate.numeric.explain import UNTRIED, assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
@@ -21,13 +21,17 @@ from lastiterate.numeric.run import NoisySGD
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound of the last iterates of two runs on adjacent data sets, in both directions."""
+    """A bound of the last iterates of two runs on adjacent data sets, in both directions.
+
+    ``tried`` says on what the assumption was tried.
+    """
 
     run: NoisySGD
     assumption: Assumption
     order: float | None
     delta: float | None
     candidate: Candidate = field(repr=False, compare=False)
+    tried: str = field(default=UNTRIED, repr=False, compare=False, kw_only=True)
     _caption: ClassVar[str] = "A bound, rounded up"
 
     @property
@@ -123,7 +127,7 @@ class PrivacyLoss(Displayed):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that the number rests on, in words."""
-        return assumed(self.run, self.assumption)
+        return assumed(self.run, self.assumption, self.tried)
 
     def __str__(self) -> str:
         """The numbers, each rounded up to six digits."""

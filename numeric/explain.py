@@ -1,19 +1,29 @@
 """In words: what a number rests on, and why it is no smaller than that for all iterates."""
 
 from math import isfinite
+from typing import Final
 
 from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.moduli import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD
 
+UNTRIED: Final = "assumed, not tried on data"
 
-def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
-    """The assumptions on the losses, the data sets, the batches, the noise and the domain."""
+
+def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
+    """The assumptions on the losses, the data sets, the batches, the noise and the domain.
+
+    Args:
+        run: the run.
+        assumption: of its losses.
+        tried: on what that was tried, in words; of no use where nothing is assumed.
+    """
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
     stated = (
-        assumption.statement,
+        assumption.statement + (f" ({tried})" if tried and not isinstance(assumption, Clipped) else ""),
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
         *([f"weight decay {run.weight_decay:g}, outside of the clip"] if run.weight_decay else []),
