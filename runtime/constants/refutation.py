@@ -47,6 +47,9 @@ _NUMBERS: Final = 2**20
 _WEIGHT: Final = 3
 """Memory of a product with a Jacobian, in gradients."""
 
+_SINGLE: Final = 1 + 2.0**-20
+"""A constant that is exceeded by less is not refuted: rows that were divided by their lengths in single precision."""
+
 _CLOSE: Final = 1e-3
 """Distance of two points along a direction of negative curvature, in radii of the ball."""
 
@@ -160,7 +163,7 @@ def _too_steep(
         seed=seed,
     )  # fmt: skip
     place, constant = found.best(lam)
-    if not constant > most:
+    if not constant > most * _SINGLE:
         return None
     distance, change = float(found.distances[place]), float(found.changes[place] - found.floors[place])
     x, y = (torch.as_tensor(rows[place : place + 1]).to(gradients.start) for rows in (found.x, found.y))
