@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Final
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance
@@ -149,6 +150,7 @@ class Advice(Displayed):
         )
 
 
+@teaches(order="advice is at a delta; bound takes an order.")
 def advise(
     run: NoisySGD, assumption: Assumption, *, delta: float, on_bound: Callable[[int, int], None] | None = None
 ) -> Advice:

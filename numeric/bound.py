@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
@@ -21,10 +22,7 @@ from lastiterate.numeric.run import NoisySGD
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound of the last iterates of two runs on adjacent data sets, in both directions.
-
-    ``tried`` says on what the assumption was tried.
-    """
+    """A bound of the last iterates of two runs on adjacent data, both ways; ``tried`` says on what its basis was."""
 
     run: NoisySGD
     assumption: Assumption
@@ -217,6 +215,7 @@ class Profile:
         return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
+@teaches(epsilon="bound finds epsilon: give order or delta, or calibrate the run to an epsilon.")
 def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
     """Bound the privacy loss of the last iterate of a run.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, isfinite, log, log2, sqrt
 from typing import Any, ClassVar, Final, Protocol
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError, positive, suggestion
@@ -61,6 +62,7 @@ class Calibrated(Bound):
         return replace(found, rows=(*rows, *found.rows))
 
 
+@teaches()
 def calibrate(
     run: NoisySGD,
     assumption: Assumption,

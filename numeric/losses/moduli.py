@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, portion, within
 from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
@@ -74,10 +75,10 @@ class Assumption(ABC):
 def described_assumption(assumption: object) -> Assumption:
     """The assumption itself, or an `InputError` where it is none."""
     if not isinstance(assumption, Assumption):
-        raise InputError(
-            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={assumption!r}; "
-            "for example Smooth(1.0)."
-        )
+        known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{assumption!r:.60}"
+        got = type(assumption).__name__ if " at 0x" in got else got  # an address says nothing to anyone
+        raise InputError(f"assumption needs one of {known}, got assumption={got}; for example Smooth(1.0).")
     return assumption
 
 
@@ -101,6 +102,7 @@ class Modulus(Assumption, Increasing):
         return ModulusExpansion(self, weight, run.clip_norm, arb(0), kept(run, t))  # pyright: ignore[reportArgumentType]
 
 
+@teaches()
 @dataclass(frozen=True)
 class Holder(Modulus):
     """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
@@ -145,6 +147,7 @@ class Holder(Modulus):
         return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
 
 
+@teaches()
 @dataclass(frozen=True)
 class Smooth(Holder):
     """Gradients are L-Lipschitz: omega(z) = L z."""

@@ -8,6 +8,7 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -57,6 +58,7 @@ class LowerBound(Displayed):
         return facts("A certified lower bound, rounded down", values)
 
 
+@teaches()
 def lower_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> LowerBound:

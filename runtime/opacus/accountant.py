@@ -102,7 +102,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
             raise InputError(
-                f"scheduled needs some of {SCHEDULED}, got scheduled={scheduled!r}; nothing else may change in mid-run."
+                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for one, "
+                "as nothing else may change in mid-run."
             )
         found = read(optimizer, data_loader, diameter, public)
         if public is not None:
