@@ -36,7 +36,7 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
     def taught(what: Taught) -> Taught:
         made = isinstance(what, type)
-        inner = cast("Callable[..., object]", what.__init__ if made else what)  # type: ignore[misc]
+        inner = cast("Callable[..., object]", what.__init__ if made else what)
         known = signature(what)
 
         @wraps(inner)

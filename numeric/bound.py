@@ -14,7 +14,7 @@ from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, renyi_order, within
-from lastiterate.numeric.explain import UNTRIED, assumed
+from lastiterate.numeric.explain import UNTRIED, assumed, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
@@ -148,7 +148,8 @@ class PrivacyLoss(Displayed):
         """The numbers, how they were found, and what they rest on."""
         start, stop = self.window
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
-        return facts(self._caption, values | {"steps charged": f"{start} to {stop}"}, self.assumptions)
+        told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
+        return facts(self._caption, values | told, self.assumptions)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError, positive, suggestion
+from lastiterate.numeric.explain import remarks
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
@@ -48,9 +49,11 @@ class Calibrated(Bound):
 
     def __str__(self) -> str:
         """The value found, its bound and route, and the target."""
+        multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
+        found = f"{self.vary} = {self.value!r}{multiplier and f' (noise multiplier {multiplier})'}"
         return (
-            f"{self.vary} = {self.value!r}\nthe last iterate is {super().__str__()}, by {self.route}; "
-            f"asked was an epsilon of at most {self.target:g}"
+            f"{found}\nthe last iterate is {super().__str__()}, by {self.route}; asked was an epsilon of at most "
+            f"{self.target:g}"
         )
 
     def as_dict(self) -> dict[str, object]:

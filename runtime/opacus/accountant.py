@@ -110,7 +110,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
         if self._description is None and len(self):
             raise InputError(
-                f"describe needs to come before the first step, got {len(self)} steps without a step size; "
+                f"describe needs to come before the first step, got {len(self)} steps before it; "
                 "describe right after make_private."
             )
         if self._description is not None:
