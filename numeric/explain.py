@@ -35,7 +35,7 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
 
 
 def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
-    """What a reader may want to know beside a number: the noise as Opacus counts it, and a delta that promises little.
+    """Remarks beside a number: the noise as Opacus counts it, and a delta that promises little.
 
     >>> remarks(NoisySGD(9, 4.0, 0.08, 1.0, 4000, batch_size=400, sampling="poisson"), delta=1e-5)
     {'noise multiplier': '8'}

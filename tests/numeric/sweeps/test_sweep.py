@@ -280,7 +280,9 @@ def test_the_picture(tmp_path: Path) -> None:
     assert write_picture(table, "L:epsilon", tmp_path / "out.csv").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(("noises", "logarithmic"), [([1.0, 5.0, 9.9], False), ([1.0, 2.0, 4.0], True), ([1.0, 5.0, 10.0], True)])
+@pytest.mark.parametrize(
+    ("noises", "logarithmic"), [([1.0, 5.0, 9.9], False), ([1.0, 2.0, 4.0], True), ([1.0, 5.0, 10.0], True)]
+)
 def test_an_axis_over_scales_is_logarithmic(noises: list[float], logarithmic: bool) -> None:
     table = sweep(_RUN, Convex(1.0), {"noise_std": noises, "order": [2, 4]})
     assert picture(table, "noise_std:epsilon").panels[0].logarithmic is logarithmic
