@@ -6,9 +6,10 @@ losses were linear. It is exact for these and no bound for any others.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import Any, Final
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance
@@ -54,7 +55,8 @@ class Advice(Displayed):
         found: the bound of its last iterate.
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
-        linear: what linear losses without a domain would lose: an estimate, no bound; nan where it is not known.
+        linear: what linear losses would lose without the domain, all else as planned: an estimate, no bound; nan where
+            it is not known.
         helps_from: the least length, within 2%, at which the last iterate costs at most `HELPS` of composition; None
             where it does not at the length that is planned.
         stop_after: the most steps whose composition costs no more than the last iterate of the whole run; None where
@@ -79,6 +81,11 @@ class Advice(Displayed):
     def helps(self) -> bool:
         """Tell whether the last iterate costs noticeably less than composition."""
         return self.found.epsilon <= HELPS * self.composed
+
+    @property
+    def domain(self) -> bool:
+        """Tell whether there is one: without it linear losses are among those of the run, and a lower bound."""
+        return isfinite(self.run.diameter)
 
     @property
     def in_words(self) -> str:
@@ -131,15 +138,19 @@ class Advice(Displayed):
             said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
         below = f"; at least {printed_down(self.below)} is lost" if self.below > 0 else ""
-        linear = f"Linear losses alone would lose {self.linear:.6g} without a domain: an estimate, no bound."
+        linear = f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, no bound."
         return TextTable(
             f"epsilon at delta = {self.delta:g}, {self.run.steps} steps",
             ("change", "last iterate", "all iterates", ""),
             tuple(rows),
-            (f"As planned it is by {self.found.route}{below}. {linear}", self.in_words),
+            (
+                f"As planned it is by {self.found.route}{below}.{linear if self.domain and self.linear > 0 else ''}",
+                self.in_words,
+            ),
         )
 
 
+@teaches(order="advice is at a delta; bound takes an order.")
 def advise(
     run: NoisySGD, assumption: Assumption, *, delta: float, on_bound: Callable[[int, int], None] | None = None
 ) -> Advice:
@@ -196,7 +207,7 @@ def advise(
         found=found,
         composed=all_steps,
         below=lower_bound(run, assumption, delta=delta).value,
-        linear=lower_bound(replace(run, diameter=inf, weight_decay=0.0), Convex(0.0), delta=delta).value,
+        linear=lower_bound(replace(run, diameter=inf), Convex(0.0), delta=delta).value or nan,
         helps_from=_least(run.steps, helps_at) if helps else None,
         stop_after=_most(run.steps, lambda steps: composed(steps) <= found.epsilon),
         why="" if helps else _why(run, assumption),

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, renyi_order, within
-from lastiterate.numeric.explain import assumed
+from lastiterate.numeric.explain import UNTRIED, assumed, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
@@ -21,13 +22,14 @@ from lastiterate.numeric.run import NoisySGD
 
 @dataclass(frozen=True)
 class PrivacyLoss(Displayed):
-    """A bound of the last iterates of two runs on adjacent data sets, in both directions."""
+    """A bound of the last iterates of two runs on adjacent data, both ways; ``tried`` says on what its basis was."""
 
     run: NoisySGD
     assumption: Assumption
     order: float | None
     delta: float | None
     candidate: Candidate = field(repr=False, compare=False)
+    tried: str = field(default=UNTRIED, repr=False, compare=False, kw_only=True)
     _caption: ClassVar[str] = "A bound, rounded up"
 
     @property
@@ -123,7 +125,7 @@ class PrivacyLoss(Displayed):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that the number rests on, in words."""
-        return assumed(self.run, self.assumption)
+        return assumed(self.run, self.assumption, self.tried)
 
     def __str__(self) -> str:
         """The numbers, each rounded up to six digits."""
@@ -146,7 +148,8 @@ class PrivacyLoss(Displayed):
         """The numbers, how they were found, and what they rest on."""
         start, stop = self.window
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
-        return facts(self._caption, values | {"steps charged": f"{start} to {stop}"}, self.assumptions)
+        told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
+        return facts(self._caption, values | told, self.assumptions)
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,7 @@ class Profile:
         return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
+@teaches(epsilon="bound finds epsilon: give order or delta, or calibrate the run to an epsilon.")
 def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
     """Bound the privacy loss of the last iterate of a run.
 

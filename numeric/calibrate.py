@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from math import ceil, isfinite, log, log2, sqrt
 from typing import Any, ClassVar, Final, Protocol
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError, positive, suggestion
+from lastiterate.numeric.explain import remarks
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
@@ -47,9 +49,11 @@ class Calibrated(Bound):
 
     def __str__(self) -> str:
         """The value found, its bound and route, and the target."""
+        multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
+        found = f"{self.vary} = {self.value!r}{multiplier and f' (noise multiplier {multiplier})'}"
         return (
-            f"{self.vary} = {self.value!r}\nthe last iterate is {super().__str__()}, by {self.route}; "
-            f"asked was an epsilon of at most {self.target:g}"
+            f"{found}\nthe last iterate is {super().__str__()}, by {self.route}; asked was an epsilon of at most "
+            f"{self.target:g}"
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -61,6 +65,7 @@ class Calibrated(Bound):
         return replace(found, rows=(*rows, *found.rows))
 
 
+@teaches()
 def calibrate(
     run: NoisySGD,
     assumption: Assumption,
@@ -148,7 +153,10 @@ def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bo
         low, leap = low / leap, min(leap**2, 16.0)
         best = at(low, _HALVINGS)
     if best.epsilon > epsilon:
-        raise InputError(f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for less.")
+        raise InputError(
+            f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for a larger epsilon, or "
+            "vary something else."
+        )
     high = low * leap
     while (more := at(high, _HALVINGS)).epsilon <= epsilon and high < _FAR:
         low, best, leap = high, more, min(leap**2, 16.0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 from typing import Any, overload
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.contraction.candidate import Contracted
@@ -92,6 +93,7 @@ class Comparison(Displayed, Sequence[Row]):
         return [row.as_dict() | {"order": self.order} for row in self.rows]
 
 
+@teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound take a delta.")
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
     """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at one order.
 

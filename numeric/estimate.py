@@ -42,4 +42,4 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
         )
     described_run("estimate", run)
     found = solved(run, measured.assumption, order, delta)
-    return Estimate(run, measured.assumption, *found, conditional_on=measured.conditional_on)
+    return Estimate(run, measured.assumption, *found, conditional_on=measured.conditional_on, tried="")

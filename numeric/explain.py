@@ -1,19 +1,29 @@
 """In words: what a number rests on, and why it is no smaller than that for all iterates."""
 
 from math import isfinite
+from typing import Final
 
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.numeric.losses.moduli import Clipped
+from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
 
+UNTRIED: Final = "assumed, not tried on data"
 
-def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
-    """The assumptions on the losses, the data sets, the batches, the noise and the domain."""
+
+def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
+    """The assumptions on the losses, the data sets, the batches, the noise and the domain.
+
+    Args:
+        run: the run.
+        assumption: of its losses.
+        tried: on what that was tried, in words; of no use where nothing is assumed.
+    """
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
     stated = (
-        assumption.statement,
+        assumption.statement + (f"; {tried}" if tried and not isinstance(assumption, Clipped) else ""),
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
         *([f"weight decay {run.weight_decay:g}, outside of the clip"] if run.weight_decay else []),
@@ -22,6 +32,22 @@ def assumed(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
     if isfinite(run.diameter):
         return (*stated, f"every iterate is projected to a convex domain of diameter {run.diameter:g}")
     return stated
+
+
+def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
+    """Remarks beside a number: the noise as Opacus counts it, and a delta that promises little.
+
+    >>> remarks(NoisySGD(9, 4.0, 0.08, 1.0, 4000, batch_size=400, sampling="poisson"), delta=1e-5)
+    {'noise multiplier': '8'}
+    """
+    found = {}
+    if run.constant:
+        with precision():
+            noise = exact(run.noise_std_at(0)) * run.batch / (exact(run.step_size_at(0)) * exact(run.clip_norm))
+            found["noise multiplier"] = printed_up(upper(noise))
+    if delta is not None and delta * run.dataset_size >= 1:
+        found["delta"] = "no less than 1/n, so that releasing a sample that is drawn at random would keep the promise"
+    return found
 
 
 def why_composition(run: NoisySGD) -> str:

@@ -13,6 +13,7 @@ from math import inf, isfinite, nextafter
 from numbers import Real
 from typing import Any
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, positive, suggestion, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
@@ -90,6 +91,7 @@ class Steps:
         return self.noise_std[t] if isinstance(self.noise_std, tuple) else self.noise_std
 
 
+@teaches()
 @dataclass(frozen=True)
 class NoisySGD(Steps):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.

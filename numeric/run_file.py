@@ -4,20 +4,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from lastiterate.numeric.arguments import ELSEWHERE
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption
 from lastiterate.numeric.run import NoisySGD
-
-_ELSEWHERE: Final = {
-    "noise_multiplier": "noise_std is step_size * noise_multiplier * clip_norm / batch_size.",
-    "max_grad_norm": "it is called clip_norm here.",
-    "lr": "it is called step_size here.",
-    "radius": "diameter is twice the radius.",
-    "grid": "lastiterate sweep takes a grid of runs.",
-}
-"""Keys that other programs know, and what to write instead."""
 
 
 def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
@@ -38,8 +30,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark of the encoding first
     except (OSError, UnicodeDecodeError) as error:
-        what = getattr(error, "strerror", None) or error
-        raise InputError(f"A run file needs to be readable text, got path={path} ({what}); check the path.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"A run file needs to be readable text, got path={path}: {why}; check the path.") from error
     return _tables(text, str(path))
 
 
@@ -123,5 +115,5 @@ def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
 def _known(table: Mapping[str, Any], names: tuple[str, ...] | list[str], place: str) -> None:
     for key in table:
         if key not in names:
-            hint = _ELSEWHERE.get(key) or suggestion(key, names, f"the keys are {', '.join(names)}.")
+            hint = ELSEWHERE.get(key) or suggestion(key, names, f"the keys are {', '.join(names)}.")
             raise InputError(f"{place} needs only keys that are known, got key={key!r}; {hint}")

@@ -193,6 +193,7 @@ def test_a_file_or_a_name_that_is_not_there(
         (["estimate", "builtin:iris-mpl"], "builtin:iris-mlp"),
         (["compare", _RUN, "--theorem", "liang_3_5"], "liang_3_"),
         (["schema", "bonud"], "bound"),
+        (["bound", _RUN, "--odrer", "2"], "--order"),
     ],
 )
 def test_a_typing_error_is_answered_with_the_nearest_name(
@@ -202,6 +203,16 @@ def test_a_typing_error_is_answered_with_the_nearest_name(
         main(arguments)
     assert caught.value.code == 2
     assert f"did you mean {meant}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "option"), [("bound", "--epsilon"), ("compare", "--delta"), ("attack", "--epsilon")])
+def test_an_option_like_none_is_answered_with_all(name: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The nearest name once was --json or --help."""
+    with pytest.raises(SystemExit):
+        main([name, _RUN, option, "1"])
+    told = capsys.readouterr().err
+    assert f"got {option}; the options are " in told
+    assert "--order" in told or "--delta" in told
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ A window of w steps costs, from one point, w sampled steps (near; the coins of t
 points the coins are revealed, alike in both runs: shifts that bring two copies of the run without the sample together,
 and on top, wherever the sample is met, what it moves. That is a mean of Gaussians over how often it is met.
 
-Poisson batches: the sizes of the batches without the sample are revealed, too; the far price counts on a range of
-sizes, outside of an event of small chance, in which it is 1. The near price asks nothing of sizes.
+Poisson batches: the sizes of the batches without the sample are revealed, too. Large batches may move points apart, so
+the far price is a mean over nested ranges of sizes, and 1 outside of the widest. The near price asks nothing of sizes.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement).
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf, log
 from typing import Any
@@ -37,8 +38,9 @@ from lastiterate.numeric.subsampling.windows import step_multiplier
 _LENGTH, _LAST, _SHARED = 2.8, 48, 16
 """A window of w steps has a diameter over sqrt(w) of about so many times the noise; last windows of a schedule, and how
 many of them share their prices."""
-_BINS, _DEPTH, _AT_AN_ORDER = 8, 14.0, -140.0
-"""Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order."""
+_BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
+"""Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order, and of where it is
+rare no longer; a ratio of prices that are as good as equal."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 
@@ -107,12 +109,37 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
             multipliers[run.batch_at(t)] = min(multipliers[run.batch_at(t)], found)
     steps = ((rate(run, size), multipliers[size], run.adjacency, times) for size, times in batches.items())
     near = composed(tuple(SampledStep(*one) for one in steps))
-    kinds, sizes = outcomes(length, rate(run, max(batches)), _BINS), _sizes(run, assumption, length, goal)
-    shifts = [_shifts(run, assumption, start, length, sizes[:2], [met for met, _ in kinds]) for start, _ in windows]
-    worst = np.max(shifts, axis=0)
-    if near is None or not np.all(np.isfinite(worst)):
+    kinds = outcomes(length, rate(run, max(batches)), _BINS)
+    met = [times for times, _ in kinds]
+
+    def shifts(low: Size, high: Size) -> Array:
+        every = [_shifts(run, assumption, start, length, (low, high), met) for start, _ in windows]
+        return np.asarray(np.max(every, axis=0))
+
+    far = _far(_sizes(run, assumption, length, goal), shifts, np.array([chance for _, chance in kinds]))
+    return None if near is None or far is None else (near, far)
+
+
+def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
+    """The far price, a mean over ranges of sizes and outcomes of the coins; None where floats do not reach.
+
+    Args:
+        ranges: as of `_sizes`.
+        shifts: mu of every outcome over a range, rising.
+        chances: of the outcomes, rounded up.
+    """
+    mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
+    if np.all(mus[-1] <= mus[0] * _ALIKE):
+        ranges, mus = ranges[-1:], mus[-1:]
+    else:
+        mus[1:1] = [shifts(*one[:2]) for one in ranges[1:-1]]
+    rising = np.maximum.accumulate([mu for mu in mus if np.all(np.isfinite(mu))])
+    if not len(rising):
         return None
-    return near, revealed(tuple(worst.tolist()), tuple(chance for _, chance in kinds), sizes[2])
+    tails = np.array([1.0, *(outside for *_, outside in ranges[: len(rising)])])
+    weights = np.maximum(np.nextafter(-np.diff(tails), 2.0), 0.0)  # of a rising sequence, by parts, as of the outcomes
+    mixed = np.nextafter(np.outer(weights, chances), 2.0)
+    return revealed(tuple(rising.ravel().tolist()), tuple(mixed.ravel().tolist()), float(tails[-1]))
 
 
 def _shifts(
@@ -165,18 +192,26 @@ def _moves(run: NoisySGD, t: int) -> arb:
     return exact(run.step_size_at(t)) * exact(moved(run, run.batch_at(t))) / exact(run.noise_std_at(t))
 
 
-def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> tuple[Size, Size, float]:
-    """Sizes of the batches without the sample, and the chance that one in the window is out of that range."""
+def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
+    """Ranges of sizes of the batches without the sample, ever wider, and the chance that one of the window is outside.
+
+    Each range is left with about the root of the chance of the one before.
+    """
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
-        return sizes, sizes, 0.0
+        return [(sizes, sizes, 0.0)]
     others = run.dataset_size - 1
     if not others or run.batch_sizes[0] == run.dataset_size:
-        return others, others, 0.0
-    log_chance = _AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH
-    low, high, tail = size_ranges(run, log_chance - log(length), both=not assumption.expansive(run))
+        return [(others, others, 0.0)]
+    log_chances = [_AT_AN_ORDER if goal.delta is None else log(goal.delta) - _DEPTH]
+    while log_chances[0] < 2 * _USUAL:
+        log_chances.insert(0, log_chances[0] / 2)
+    found = list[tuple[Size, Size, float]]()
     with precision():
-        return low, high, min(1.0, upper(exact(tail) * length))
+        for log_chance in log_chances:
+            low, high, tail = size_ranges(run, log_chance - log(length), both=not assumption.expansive(run))
+            found.append((low, high, min(1.0, upper(exact(tail) * length))))
+    return found
 
 
 def _candidate(run: NoisySGD, table: Table, steps: int, other: Candidate) -> Candidate:

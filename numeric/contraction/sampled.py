@@ -99,15 +99,15 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 
 
 def revealed(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
-    """The far price where the coins of the sample are revealed: a mean of Gaussian profiles, plus a chance of failure.
+    """The far price where coins and sizes are revealed: a mean of Gaussian profiles, plus a chance of failure.
 
     Args:
-        shifts: mu of each kind of outcome, rising.
+        shifts: mu of each kind of outcome, the cheapest first and the dearest last.
         chances: of each, in all at least 1 with what is above it at the dearer outcome.
         failure: added to the profile of both orders.
     """
     top = shifts[-1]
-    logs = top * spread(0.015, min(_WIDEST, 300 / top), _FAR_NODES)
+    logs = spread(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
     with precision(96):
         parts = [(exact(mu), exact(chance)) for mu, chance in zip(shifts, chances, strict=True)]
 

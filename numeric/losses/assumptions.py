@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.blocks import Blocks as Blocks
 from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
@@ -61,6 +62,7 @@ def _factor(run: NoisySGD, t: int, L: float, m: float, low: int, high: int) -> a
     return (stays - _weight(run, t, low) * exact(m)).max(_weight(run, t, high) * exact(L) - stays)
 
 
+@teaches()
 @dataclass(frozen=True)
 class Convex(Assumption):
     """Losses are convex, L-smooth and K-Lipschitz, and eta <= 2/L: e(z) = z + 2 eta K / b.
@@ -98,6 +100,7 @@ class Convex(Assumption):
         )
 
 
+@teaches()
 @dataclass(frozen=True)
 class StronglyConvex(Assumption):
     """Losses are m-strongly convex, L-smooth and K-Lipschitz, and eta <= 2/L.

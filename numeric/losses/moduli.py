@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, portion, within
 from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
@@ -79,11 +80,11 @@ def described_assumption(assumption: object) -> Assumption:
             remedy = "say its assumption(run)"
         elif hasattr(assumption, "holder"):
             remedy = "what is measured gives an estimate and no bound: hand its holder(...) to estimate"
-        record = is_dataclass(assumption) and not isinstance(assumption, type)
-        got = type(assumption).__name__ if record else f"{assumption!r:.60}"
-        raise InputError(
-            f"assumption needs one of lastiterate.numeric.losses.assumptions, got assumption={got}; {remedy}."
-        )
+        known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{assumption!r:.60}"
+        if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
+            got = type(assumption).__name__  # an address says nothing to anyone, and a record too much
+        raise InputError(f"assumption needs one of {known}, got assumption={got}; {remedy}.")
     return assumption
 
 
@@ -107,6 +108,7 @@ class Modulus(Assumption, Increasing):
         return ModulusExpansion(self, weight, run.clip_norm, arb(0), kept(run, t))  # pyright: ignore[reportArgumentType]
 
 
+@teaches()
 @dataclass(frozen=True)
 class Holder(Modulus):
     """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
@@ -151,6 +153,7 @@ class Holder(Modulus):
         return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
 
 
+@teaches()
 @dataclass(frozen=True)
 class Smooth(Holder):
     """Gradients are L-Lipschitz: omega(z) = L z."""

@@ -8,9 +8,11 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.lower.decayed import decayed
 from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.interval import interval_witnesses, widest
 from lastiterate.numeric.lower.line import (
@@ -56,6 +58,7 @@ class LowerBound(Displayed):
         return facts("A certified lower bound, rounded down", values)
 
 
+@teaches()
 def lower_bound(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> LowerBound:
@@ -125,6 +128,10 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
     if (m or run.weight_decay) and run.steps > 1:
         if run.constant:
             yield from _contracting(run, assumption, target)
+        if run.constant and not (m or run.scheme.permuted) and run.step_size_at(0) * run.weight_decay <= 1:
+            for value, words in decayed(run, target, _moves(run)):
+                text = "no projection; the last iterates are mixtures of Gaussians over when the sample was met"
+                yield LowerBound(value * _JUST_BELOW, f"linear losses, {words}", text)
         return
     if run.scheme.permuted and not run.constant:
         return

@@ -3,7 +3,7 @@
 import io
 from collections import defaultdict
 from itertools import cycle
-from math import isfinite
+from math import inf, isfinite, sqrt
 from pathlib import Path
 from typing import Final
 
@@ -62,7 +62,7 @@ def picture(table: SweepTable, plot: str) -> Figure:
         raise InputError(f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error.")
     varying = {k: name for k, name in enumerate(others) if len(table.plan.axes[name]) > 1}
     labels = {
-        group: ", ".join(f"{name} {group[k]}" for k, name in varying.items()) or "upper bound" for group in groups
+        group: ", ".join(_label(name, group[k]) for k, name in varying.items()) or "upper bound" for group in groups
     }
     looks = cycle([(color, line) for line in _LINES for color in COLORS.values()])
     curves = []
@@ -79,10 +79,22 @@ def picture(table: SweepTable, plot: str) -> Figure:
         top=1.05 * max(max(curve.y) for curve in curves) or 1.0,
         across=across,
         upward=sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP",
-        logarithmic=max(curve.x[-1] for curve in curves) >= 10 * min(curve.x[0] for curve in curves) > 0,
+        logarithmic=_geometric(sorted({x for curve in curves for x in curve.x})),
     )
     note += f" {missing} rows without a number are left out." if missing else ""
     return Figure(f"Privacy loss of the last iterate against {across}", note, (panel,))
+
+
+def _label(name: str, value: object) -> str:
+    return "no domain" if (name, value) == ("diameter", inf) else f"{name} {value}"
+
+
+def _geometric(places: list[float]) -> bool:
+    """Tell whether places, rising, are better seen on a logarithmic axis: over a decade, or nearer evenly by ratios."""
+    first, middle, last = places[0], places[len(places) // 2], places[-1]
+    if first <= 0 or len(places) % 2 == 0:
+        return last >= 10 * first > 0
+    return last >= 10 * first or abs(middle - sqrt(first * last)) < abs(middle - (first + last) / 2)
 
 
 def write_picture(table: SweepTable, plot: str, out: Path) -> Path:

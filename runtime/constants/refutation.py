@@ -12,11 +12,13 @@ from itertools import chain
 from math import isfinite
 from typing import Final
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
 from lastiterate.numeric.losses.moduli import Holder
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -28,6 +30,12 @@ from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
+TRIED: Final = (Holder, Convex, StronglyConvex)
+"""The assumptions of which two points and two gradients of a sample can tell."""
+
+SAMPLES: Final = 512
+"""Samples that are looked at where there are more."""
+
 _REFUTING: Final = 2**49
 """The purpose of the stream that draws points and samples."""
 
@@ -38,6 +46,9 @@ _NUMBERS: Final = 2**20
 
 _WEIGHT: Final = 3
 """Memory of a product with a Jacobian, in gradients."""
+
+_SINGLE: Final = 1 + 2.0**-20
+"""A constant that is exceeded by less is not refuted: rows that were divided by their lengths in single precision."""
 
 _CLOSE: Final = 1e-3
 """Distance of two points along a direction of negative curvature, in radii of the ball."""
@@ -109,18 +120,30 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
     return None
 
 
-def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> None:
+def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> str:
     """Refuse an assumption that `refute` refutes.
+
+    Returns:
+        On what it was tried, in words; that it was not where it claims nothing that can be.
 
     Raises:
         InputError: with the pair.
     """
+    if not any(isinstance(part, TRIED) for part in conjuncts(assumption)):
+        return UNTRIED
     found = refute(workload, run, assumption)
     if found is not None:
         raise InputError(
             f"{name} needs an assumption that the losses meet, got assumption={found.assumption!r}, but {found}; "
-            "assume what holds, scale the rows by a bound that does not look at the data, or take Clipped()."
+            "assume what holds, scale the rows by a bound that does not look at the data, counting a bias as one more "
+            "feature, or take Clipped()."
         )
+    return f"tried on {workload.samples} rows of the data, not refuted"
+
+
+def spread_over(samples: int) -> list[int]:
+    """Indices of at most `SAMPLES` samples, spread evenly over all."""
+    return sorted({round(k) for k in np.linspace(0, samples - 1, min(SAMPLES, samples))})
 
 
 def conjuncts(assumption: Assumption) -> list[Assumption]:
@@ -140,7 +163,7 @@ def _too_steep(
         seed=seed,
     )  # fmt: skip
     place, constant = found.best(lam)
-    if not constant > most:
+    if not constant > most * _SINGLE:
         return None
     distance, change = float(found.distances[place]), float(found.changes[place] - found.floors[place])
     x, y = (torch.as_tensor(rows[place : place + 1]).to(gradients.start) for rows in (found.x, found.y))

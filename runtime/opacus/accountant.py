@@ -25,15 +25,14 @@ from torch import Tensor, nn
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, chance
-from lastiterate.numeric.explain import why_composition
+from lastiterate.numeric.explain import UNTRIED, why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.refutation import check_not_refuted
 from lastiterate.runtime.opacus.description import Description, check_plain, read
 from lastiterate.runtime.opacus.fingerprint import fingerprint
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
-from lastiterate.runtime.opacus.samples import workload_of
-from lastiterate.runtime.opacus.state import State, loaded
+from lastiterate.runtime.opacus.samples import tried_on_data
+from lastiterate.runtime.opacus.state import State, loaded, one_more
 from lastiterate.runtime.opacus.watch import SCHEDULED, Watch
 
 _NAME = "last_iterate"
@@ -63,8 +62,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._projection: Projection | None = None
         self._projected_before = 0
         self._watch: Watch | None = None
-        self._left = ""
-        self.route = ""
+        self._left = self._tried = self.route = ""
 
     def describe(
         self,
@@ -98,20 +96,21 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
         Raises:
             InputError: the optimiser does more than plain SGD, batches are no Poisson batches, no theorem holds for
-                such a step, what is said does not fit the steps so far, steps were taken before, or the losses do not
-                meet the assumption.
+                such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
+                given alone, or the losses do not meet the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
             raise InputError(
-                f"scheduled needs some of {SCHEDULED}, got scheduled={scheduled!r}; nothing else may change in mid-run."
+                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for one, "
+                "as nothing else may change in mid-run."
             )
         found = read(optimizer, data_loader, diameter, public)
         if public is not None:
             optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
         if self._description is None and len(self):
             raise InputError(
-                f"describe needs to come before the first step, got {len(self)} steps without a step size; "
+                f"describe needs to come before the first step, got {len(self)} steps before it; "
                 "describe right after make_private."
             )
         if self._description is not None:
@@ -122,8 +121,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         one = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((_step_size(optimizer), 1),)
         run = found.run(*one, assumption)
         bound(run, assumption, order=2)  # says at once where no theorem applies
-        if module is not None and loss is not None:
-            check_not_refuted("describe", workload_of(module, loss, data_loader), run, assumption)
+        self._tried = tried_on_data(module, loss, data_loader, run, assumption)
         self._description, self._assumption = found, assumption
         self._parameters = parameters_of(optimizer)
         projection = attached(optimizer)
@@ -189,6 +187,12 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             return min(found.epsilon, composed)
         return composed
 
+    @property
+    def tried(self) -> str:
+        """On what the assumption was tried so far, in words, or that it was not."""
+        steps = "" if self._watch is None else self._watch.tried
+        return "; ".join(filter(None, (self._tried, steps))) or UNTRIED
+
     def composition(self) -> DominatingPair:
         """All steps so far, as if every iterate were released; needs no description."""
         return DominatingPair(
@@ -251,8 +255,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch, self._left = None, found.parameters
 
     def _count(self, sigma: float, rate: float, step_size: float) -> None:
-        _append(self.history, (sigma, rate))
-        _append(self._step_sizes, (step_size,))
+        one_more(self.history, (sigma, rate))
+        one_more(self._step_sizes, (step_size,))
 
     def _same_model(self, optimizer: DPOptimizer) -> None:
         """Refuse steps of another model: the last iterates of two are more than that of one."""
@@ -284,12 +288,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 "A domain of finite diameter needs a projection after every step, got one after "
                 f"{self._projected()} of {len(self)} steps; attach project(optimizer, diameter) before the first."
             )
-
-
-def _append(runs: list[Any], kind: tuple[float, ...]) -> None:
-    """One more of a kind at the end of a list of (*kind, number)."""
-    times = runs.pop()[-1] if runs and runs[-1][:-1] == kind else 0
-    runs.append((*kind, times + 1))
 
 
 def _step_size(optimizer: DPOptimizer) -> float:

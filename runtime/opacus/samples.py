@@ -2,18 +2,39 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 from opacus import GradSampleModule
 from torch import Tensor, nn
 from torch.utils.data import default_collate
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.refutation import check_not_refuted, spread_over
 from lastiterate.runtime.workloads.workload import Workload
 
-_SAMPLES: Final = 512
-"""Samples that are looked at, spread evenly over the data."""
+
+def tried_on_data(
+    module: nn.Module | None,
+    loss: Callable[[Tensor, Tensor], Tensor] | None,
+    data_loader: Any,
+    run: NoisySGD,
+    assumption: Assumption,
+) -> str:
+    """Try an assumption on some of the data, and say on how much; nothing where neither module nor loss is given.
+
+    Raises:
+        InputError: one of them is given alone, the assumption is refuted, or an item is no pair.
+    """
+    if module is None and loss is None:
+        return ""
+    if module is None or loss is None:
+        raise InputError(
+            f"describe needs module and loss together, got {'module' if loss is None else 'loss'} alone, with which "
+            "nothing can be tried; hand over both, or neither."
+        )
+    return check_not_refuted("describe", workload_of(module, loss, data_loader), run, assumption)
 
 
 def workload_of(module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], data_loader: Any) -> Workload:
@@ -25,9 +46,8 @@ def workload_of(module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], dat
     copied = deepcopy(module)
     plain = copied.to_standard_module() if isinstance(copied, GradSampleModule) else copied
     items = data_loader.dataset
-    chosen = sorted({round(k) for k in np.linspace(0, len(items) - 1, min(_SAMPLES, len(items)))})
     try:
-        inputs, targets = default_collate([items[k] for k in chosen])
+        inputs, targets = default_collate([items[k] for k in spread_over(len(items))])
     except (TypeError, ValueError) as error:
         raise InputError(
             f"Assumptions are tried on pairs of an input and a target, got an item of type={type(items[0]).__name__}; "

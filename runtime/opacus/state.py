@@ -33,6 +33,12 @@ class State(BaseModel, extra="forbid"):
     parameters: str = ""
 
 
+def one_more(runs: list[Any], kind: tuple[float, ...]) -> None:
+    """One more of a kind at the end of a list of (*kind, number)."""
+    times = runs.pop()[-1] if runs and runs[-1][:-1] == kind else 0
+    runs.append((*kind, times + 1))
+
+
 def loaded(state: Mapping[str, Any], mechanism: str) -> State:
     """Read back what `State.model_dump` gave.
 

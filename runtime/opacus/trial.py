@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, StronglyConvex
 from lastiterate.numeric.losses.moduli import Holder
-from lastiterate.runtime.constants.refutation import conjuncts
+from lastiterate.runtime.constants.refutation import TRIED, conjuncts
 
 _SAMPLES: Final = 16
 _NUMBERS: Final = 2**22
@@ -29,11 +29,15 @@ class Trial:
 
     Args:
         assumption: to be tried; parts that say nothing of one sample's gradients are passed over.
+
+    Attributes:
+        pairs: of gradients of one sample that were held against it.
     """
 
     def __init__(self, assumption: Assumption) -> None:
-        self._parts = [one for one in conjuncts(assumption) if isinstance(one, Holder | Convex | StronglyConvex)]
+        self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]
         self._seen: dict[int, tuple[Tensor, Tensor]] = {}
+        self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
         """The clause that tells of a pair which refutes the assumption; empty where there is none.
@@ -62,6 +66,7 @@ class Trial:
         distance, least = float(apart.norm()), float(change.norm()) - floor
         if not distance > 0 or not least < float("inf"):
             return ""
+        self.pairs += bool(self._parts)
         along = (float(change @ apart) / distance + floor) / distance
         for part in self._parts:
             order = float(part.lam) if isinstance(part, Holder) else 1.0

@@ -136,6 +136,12 @@ class Watch:
                 "what holds, at the weakest Clipped()."
             )
 
+    @property
+    def tried(self) -> str:
+        """On what the steps tried the assumption, in words; empty where on nothing."""
+        pairs = 0 if self._trial is None else self._trial.pairs
+        return f"tried on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
+
     def check_parameters(self) -> None:
         """Refuse parameters that the last step did not leave.
 

@@ -7,18 +7,26 @@ lies, as long as its center does not depend on the data; the constants of the lo
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import vector_to_parameters
 
+from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.explain import UNTRIED
+from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.constants.refutation import SAMPLES, check_not_refuted
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.training.private import PrivateOptimiser
 from lastiterate.runtime.training.proximal import Proximal, check_nonexpansive
+from lastiterate.runtime.workloads.workload import Workload
 
 
 class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
@@ -66,6 +74,8 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
     ) -> None:
         self._need("run", run, NoisySGD, "a NoisySGD")
         super().__init__(module, loss, run, seed=seed, memory=memory)
+        self._looked: list[tuple[Tensor, Tensor]] = []
+        self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = isinstance(center, str) and center == "initial"
         self._center = _center(center, self._point())
         self._proximal = proximal
@@ -74,6 +84,42 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
             check_nonexpansive(proximal, self._center, radius)
         self._move(project(self._point(), self._center, run.diameter))
 
+    def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
+        """Bound of what was run so far, by an assumption that is tried on samples that the steps were made on.
+
+        Arguments are those of `lastiterate.numeric.bound.bound`, which without samples cannot try it. What is returned
+        says in ``tried`` on how many it was.
+
+        Raises:
+            InputError: as there; or two points and a sample refute the assumption, which are told.
+        """
+        found = bound(self.accounted(), assumption, order=order, delta=delta)
+        return replace(found, tried=self._tried(assumption))
+
+    def _tried(self, assumption: Assumption) -> str:
+        """On what the assumption was tried, on the domain, in words."""
+        looked = self._samples()
+        if not looked:  # steps before a checkpoint were not seen
+            return UNTRIED
+        inputs, targets = map(torch.cat, zip(*looked, strict=True))
+        key = assumption, len(inputs)
+        if key not in self._trials:
+            module = deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
+            vector_to_parameters(self._center, [one for one in module.parameters() if one.requires_grad])
+            workload = Workload("the samples", lambda: module, self._loss, inputs, targets)
+            self._trials[key] = check_not_refuted("bound", workload, self.run, assumption)
+        return self._trials[key]
+
+    def _look(self, inputs: Tensor, targets: Tensor) -> None:
+        """Keep the first rows that steps are made on."""
+        room = SAMPLES - sum(len(rows) for rows, _ in self._looked)
+        if room > 0:
+            self._looked.append((inputs[:room].clone(), targets[:room].clone()))
+
+    def _samples(self) -> list[tuple[Tensor, Tensor]]:
+        """Inputs and targets that an assumption is tried on: those that the first steps were made on."""
+        return self._looked
+
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs to go on bit by bit; safe for ``torch.load(weights_only=True)``."""
         return {**super().state_dict(), "center": self._center}
@@ -81,6 +127,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
         self._center = state_dict["center"].to(self._center)
+        self._trials.clear()
 
     def _check(self, state: dict[str, Any]) -> None:
         super()._check(state)
@@ -96,6 +143,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         total = torch.zeros_like(point)
         if gradients is not None:
             total = gradients.total(point, run.clip_norm)
+            self._look(*(rows[:] for rows in gradients.rows()))
         drawn = self._normal(len(point), point)
         decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
         moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn

@@ -18,13 +18,13 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES
+from lastiterate.runtime.training.drawn import Drawn
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -58,6 +58,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self._layout = {name: list(p.shape) for name, p in named.items()}
         super().__init__(named.values(), {})
         self._streams = {"noise": stream(seed, purpose=0)}
+        self._drawn = Drawn(run.dataset_size)
 
     def _need(self, name: str, value: object, kind: Any, need: str) -> None:
         if not isinstance(value, kind):
@@ -69,32 +70,29 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
 
     def batches(self) -> Iterator[Tensor]:
         """Indices of the samples of every step that is left, drawn as the run says."""
-        return islice(batches(self.run, stream(self.seed, purpose=BATCHES)), self.done, None)
+        left = islice(batches(self.run, stream(self.seed, purpose=BATCHES)), self.done, None)
+        return self._drawn.noted(left, self.done)
 
     @says_when_memory_runs_out
     @torch.no_grad()
     def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
         """One update on a batch.
 
-        The account is of the batches that `batches` draws; rows that were chosen in another way have no bound.
+        The account is of the batches that `batches` draws; rows that were chosen in another way have no bound, and are
+        refused as far as they can be told: by their number, and by a sample whose row changes.
 
         Args:
             inputs: shape (k, ...), the rows that `batches` chose; k may be 0 for Poisson batches.
             targets: shape (k, ...).
 
         Raises:
-            InputError: the run is over, the batch has another size than the run says, or the parameters stop being
-                finite; everything is then as before.
+            InputError: the run is over, the rows are none that it drew, or the parameters stop being finite; everything
+                is then as before.
         """
         run, t = self.run, self.done
         if t >= run.steps:
             raise InputError(f"The run is over after steps={run.steps}, got one step more; describe a longer run.")
-        if len(inputs) != len(targets) or (SCHEMES[run.sampling].fixed_size and len(inputs) != run.batch):
-            raise InputError(
-                f"A step needs batch_size={run.batch} rows with a target each, got {len(inputs)} inputs and "
-                f"{len(targets)} targets; take them from batches()."
-            )
-        point = self._point()
+        checksums, point = self._drawn.check(t, inputs, targets), self._point()
         before = {name: drawn.done for name, drawn in self._streams.items()}
         try:
             moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
@@ -107,6 +105,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 drawn.done = before[name]
             raise
         self._move(moved)
+        self._drawn.taken(t, checksums)
         self.done += 1
 
     def accounted(self) -> Run:

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.runtime.constants.refutation import spread_over
 from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.validation import refuse_mixing
 
@@ -115,9 +115,20 @@ class RecordedSGD(ProjectedNoisySGD):
         self._kept, self._due = self._point(), next(self._plan, self._due)
         return loss
 
-    def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of what was run so far; arguments and errors as of `lastiterate.numeric.bound.bound`."""
-        return bound(self.accounted(), assumption, order=order, delta=delta)
+    def _tried(self, assumption: Assumption) -> str:
+        self._stepping = True  # passes of the trial are none of the trainer
+        try:
+            return super()._tried(assumption)
+        finally:
+            self._stepping = False
+
+    def _look(self, inputs: Tensor, targets: Tensor) -> None:
+        """Nothing, as all of the data is known."""
+
+    def _samples(self) -> list[tuple[Tensor, Tensor]]:
+        """Inputs and targets spread evenly over the data."""
+        chosen = spread_over(len(self._inputs))
+        return [(self._inputs[chosen], self._targets[chosen])]
 
     def check_ended(self) -> None:
         """Refuse to speak of a training whose end or whose parameters are not those of the run.

@@ -97,6 +97,14 @@ def cli(context: click.Context) -> None:
 _laid_out(cli)
 
 
+def _no_option(error: click.NoSuchOption) -> str:
+    """Say which options there are, where none is as good as the one that was given."""
+    params = error.ctx.command.params if error.ctx else ()
+    known = [name for one in params for name in one.opts if name.startswith("--")]
+    hint = suggestion(error.option_name, known, f"the options are {', '.join(known)}.", cutoff=0.75)
+    return f"There is no such option, got {error.option_name}; {hint}"
+
+
 def broken_claims(error: Exception) -> str:
     """Describe the error in a module of claims that does not load; "" where the error is another one."""
     frames = extract_tb(error.__traceback__)
@@ -118,6 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
         status = cli.main(args=arguments, prog_name="lastiterate", standalone_mode=False)
     except (InputError, click.ClickException) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        message = _no_option(error) if isinstance(error, click.NoSuchOption) else message
         click.echo(f"error: {' '.join(message.split())}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort, Interrupted) as interrupt:

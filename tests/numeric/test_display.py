@@ -88,7 +88,7 @@ def test_a_comparison_is_a_sequence_and_prints_as_a_table() -> None:
 
 def test_calibrate_says_what_it_found() -> None:
     found = li.calibrate(_RUN, _CONVEX, epsilon=1.0, order=2.0)
-    assert f"noise_std = {found.run.noise_std!r}\n" in str(found)
+    assert f"noise_std = {found.run.noise_std!r} (noise multiplier " in str(found)
     assert f"(2, {printed_up(found.epsilon)})-RDP" in str(found)
     assert f"by {found.route}; asked was an epsilon of at most 1" in str(found)
     assert found.as_dict()["kind"] == "bound"

@@ -42,6 +42,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.certificates.description import undyadic
+    from lastiterate.numeric.explain import remarks
     from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
     from lastiterate.numeric.store import write_whole
@@ -59,6 +60,8 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
     click.echo(f"by {found.route}: {_steps(found)}; claim {found.claim}")
+    for name, words in remarks(run, delta).items():
+        click.echo(f"{name}: {words}")
     number = found.mu if order is None and delta is None else found.epsilon
     if certified is not None and number is not None and certified > number * (1 + 1e-9):
         click.echo(f"certified: {printed_up(certified)} in its place, by choices that the checker can follow")

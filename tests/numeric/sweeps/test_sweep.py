@@ -280,7 +280,9 @@ def test_the_picture(tmp_path: Path) -> None:
     assert write_picture(table, "L:epsilon", tmp_path / "out.csv").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(("noises", "logarithmic"), [([1.0, 2.0, 9.9], False), ([1.0, 5.0, 10.0], True)])
+@pytest.mark.parametrize(
+    ("noises", "logarithmic"), [([1.0, 5.0, 9.9], False), ([1.0, 2.0, 4.0], True), ([1.0, 5.0, 10.0], True)]
+)
 def test_an_axis_over_scales_is_logarithmic(noises: list[float], logarithmic: bool) -> None:
     table = sweep(_RUN, Convex(1.0), {"noise_std": noises, "order": [2, 4]})
     assert picture(table, "noise_std:epsilon").panels[0].logarithmic is logarithmic
@@ -309,3 +311,11 @@ def test_the_store_is_readable_json(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (tmp_path / "out.csv.rows.jsonl").read_text().splitlines()]
     assert lines[0]["grid"]["diameter"] == [inf]
     assert sorted(line["row"] for line in lines[1:]) == list(range(12))
+
+
+def test_an_axis_is_logarithmic_where_its_grid_is() -> None:
+    from lastiterate.numeric.sweeps.picture import _geometric, _label
+
+    grids = {(1.0, 2.0, 4.0): True, (1.0, 2.0, 3.0): False, (1.0, 5.0, 10.0): True, (0.0, 1.0, 2.0): False}
+    assert {grid: _geometric(list(grid)) for grid in grids} == grids
+    assert (_label("diameter", float("inf")), _label("diameter", 2.0)) == ("no domain", "diameter 2.0")

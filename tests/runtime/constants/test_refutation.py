@@ -103,3 +103,8 @@ def test_the_error_is_one_sentence_with_the_pair() -> None:
     check_not_refuted("describe", logistic(1.0), run(), li.Convex(0.25))
     with pytest.raises(li.InputError, match="workload=int"):
         refute(3, run(), li.Clipped())  # type: ignore[arg-type]
+
+
+def test_rows_that_were_divided_by_their_lengths_in_single_precision_are_not_refuted_by_rounding() -> None:
+    assert refute(logistic(1 + 2e-7), run(), li.Convex(0.25)) is None
+    assert refute(logistic(1 + 2e-6), run(), li.Convex(0.25)) is not None

@@ -150,7 +150,7 @@ def test_microbatches_and_a_second_description_go_on() -> None:
     parameters(training)
     with pytest.raises(InputError, match="got others than its last step left"):
         training.described(Convex(0.25), 1.0)
-    with pytest.raises(InputError, match="scheduled='lr'"):
+    with pytest.raises(InputError, match=r"scheduled='lr'; write \('lr',\)"):
         training.described(Convex(0.25), 1.0, scheduled="lr")
 
 

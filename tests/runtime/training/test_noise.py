@@ -196,6 +196,7 @@ def test_a_step_that_fails_is_not_counted_and_changes_nothing() -> None:
     run = plain("cyclic", noise_std=1e308, step_size=1e308)
     optimiser = ProjectedNoisySGD(Line(), loss, run)
     before = optimiser.state_dict()
+    next(optimiser.batches())
     with pytest.raises(ValueError, match="after step=1"):
         optimiser.step(rows()[8:], torch.zeros(4))
     after = optimiser.state_dict()

@@ -95,6 +95,9 @@ def test_a_checkpoint_of_something_else_changes_nothing(change: dict[str, object
 def test_wrong_steps_are_refused() -> None:
     workload = iris()
     optimiser = ProjectedNoisySGD(workload.initial(0).double(), workload.loss, replace(RUN, steps=1))
+    with pytest.raises(InputError, match="none was drawn for step=1"):
+        optimiser.step(workload.inputs[:30], workload.targets[:30])
+    next(optimiser.batches())
     with pytest.raises(InputError, match="got 29 inputs and 29 targets"):
         optimiser.step(workload.inputs[:29], workload.targets[:29])
     with pytest.raises(InputError, match="got 30 inputs and 29 targets"):
@@ -166,3 +169,33 @@ def test_without_a_domain_the_center_does_not_matter() -> None:
 def test_a_wrong_center_is_refused(center: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         around(center)
+
+
+@pytest.mark.parametrize("sampling", SCHEMES)
+def test_rows_that_the_run_did_not_draw_are_refused(sampling: str) -> None:
+    """Batches of a loader that shuffles by itself once were accounted as drawn by the run."""
+    workload, made = iris(), 0
+    run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 30, adjacency="", steps=12)
+    optimiser = ProjectedNoisySGD(workload.initial(0).double(), workload.loss, run, seed=1)
+    with pytest.raises(InputError, match=r"needs the (batch|rows) that the run drew"):  # noqa: PT012
+        for made, _ in enumerate(optimiser.batches()):
+            rows = torch.randperm(150, generator=torch.Generator().manual_seed(made))[: run.batch]
+            optimiser.step(workload.inputs[rows], workload.targets[rows])
+    assert made <= run.batches + 1
+
+
+def test_a_row_that_changes_is_told_by_every_bit_and_a_resumed_run_goes_on() -> None:
+    workload = iris()
+    optimiser = ProjectedNoisySGD(workload.initial(0).double(), workload.loss, replace(RUN, sampling="cyclic", steps=8))
+    drawn = list(optimiser.batches())  # all at once, as a loader does that works ahead
+    for batch in drawn[:5]:
+        optimiser.step(workload.inputs[batch], workload.targets[batch])
+    other = workload.inputs.clone()
+    other[7] += 1e-6
+    with pytest.raises(InputError, match="another row for sample=7 in step=6"):
+        optimiser.step(other[drawn[5]], workload.targets[drawn[5]])
+    held = optimiser.state_dict()
+    run_on(optimiser, workload)
+    optimiser.load_state_dict(held)
+    run_on(optimiser, workload)
+    assert optimiser.done == 8

@@ -49,7 +49,7 @@ def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_ran
     module = line()
     optimiser = RandomProjectionSGD(module, loss, RUN, seed=1)
     moves = []
-    for _ in range(2000):
+    for _ in optimiser.batches():
         before = point(module)
         optimiser.step(ROWS, torch.zeros(4))
         moves.append(point(module) - before)
@@ -66,11 +66,11 @@ def test_clipped_after_the_projection_a_sample_counts_for_less_than_one_whatever
     """The release without noise, for one sample at a time: its length is below 1 after, at times above it before."""
     longest = {}
     for clip in ("before", "after"):
-        run = replace(RUN, steps=300, dataset_size=1, clip=clip, stability=1e-6)
+        run = replace(RUN, steps=300, batch_size=1, sampling="cyclic", clip=clip, stability=1e-6)
         module = line()
         optimiser = RandomProjectionSGD(module, loss, run, seed=2)
         lengths = []
-        for t in range(300):
+        for t, _ in enumerate(optimiser.batches()):
             optimiser.step(1e3 * ROWS[t % 4 : t % 4 + 1], torch.zeros(1))
             lengths.append(_released(optimiser, ROWS[t % 4], clip))
         longest[clip] = max(lengths)
@@ -103,6 +103,7 @@ def test_blocks_of_columns_make_one_matrix(monkeypatch: pytest.MonkeyPatch, clip
     blocks = [block for _, block in optimiser._blocks(start, held)]
     a = torch.block_diag(torch.cat(blocks[:3]), blocks[3]).T
     optimiser._streams["matrices"].done = held
+    next(optimiser.batches())
     optimiser.step(ROWS, torch.zeros(4))
     gradients = torch.stack([torch.cat([row, row, torch.ones(2)]) for row in ROWS])
     scale = torch.tensor([1 / sqrt(5)] * 5 + [1 / sqrt(2)] * 2, dtype=torch.float64)
@@ -139,7 +140,8 @@ def test_it_trains_a_network_and_an_empty_batch_moves_by_noise_alone() -> None:
         optimiser.step(workload.inputs[batch], workload.targets[batch])
     assert loss_of_all() < 0.8 * before
     assert optimiser.accounted() == run
-    empty = RandomProjectionSGD(module, workload.loss, run)
+    rare = (RandomProjectionSGD(module, workload.loss, replace(run, batch_size=1), seed=seed) for seed in range(20))
+    empty = next(one for one in rare if not len(next(one.batches())))
     held = point(module)
     empty.step(workload.inputs[:0], workload.targets[:0])
     assert 0 < float((point(module) - held).norm()) < 1

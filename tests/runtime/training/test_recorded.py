@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import mse_loss
+from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
 import lastiterate as li
@@ -91,8 +91,8 @@ def test_a_plain_loop_is_the_run_by_hand(sampling: str) -> None:
     plain(optimiser, model, loader(optimiser))
     assert same(model, run)
     assert optimiser.accounted() == run
-    expected = li.bound(run, li.Convex(0.5), delta=1e-5)
-    assert optimiser.bound(li.Convex(0.5), delta=1e-5).epsilon == expected.epsilon
+    expected = li.bound(run, li.Clipped(), delta=1e-5)
+    assert optimiser.bound(li.Clipped(), delta=1e-5).epsilon == expected.epsilon
 
 
 def test_a_clip_of_the_mean_changes_nothing() -> None:
@@ -204,7 +204,7 @@ def fit() -> Any:
             def train_dataloader(self) -> Any:
                 return loader(optimiser)
 
-        kept = LightningRecord(optimiser, li.Convex(0.5), delta=1e-5)
+        kept = LightningRecord(optimiser, li.Clipped(), delta=1e-5)
         quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
         more = [pl.callbacks.StochasticWeightAveraging(swa_lrs=0.1)] if averaged else []
         pl.Trainer(max_epochs=1, accelerator="cpu", callbacks=[kept, *more], **quiet, **settings).fit(Module())
@@ -232,7 +232,7 @@ def train(tmp_path: Path) -> Any:
                 rows = [{"x": x, "labels": y} for x, y in zip(INPUTS, TARGETS, strict=True)]
                 return DataLoader(rows, batch_sampler=optimiser.batch_sampler())
 
-        kept = HuggingFaceRecord(optimiser, li.Convex(0.5), delta=1e-5)
+        kept = HuggingFaceRecord(optimiser, li.Clipped(), delta=1e-5)
         given = {"max_grad_norm": 0, "lr_scheduler_type": "constant", "num_train_epochs": 1} | settings
         quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "logging_strategy": "no"}
         if "load_best_model_at_end" in settings:
@@ -255,7 +255,7 @@ def train(tmp_path: Path) -> Any:
 def test_a_trainer_is_the_run_by_hand_and_bounded(trainer: str, request: pytest.FixtureRequest) -> None:
     model, kept = request.getfixturevalue(trainer)()
     assert same(model)
-    assert kept.bound == li.bound(_RUN, li.Convex(0.5), delta=1e-5)
+    assert kept.bound == li.bound(_RUN, li.Clipped(), delta=1e-5)
 
 
 _LIGHTNING = {
@@ -303,3 +303,55 @@ def test_what_cannot_be_bounded_is_refused_before_anything_is_trained(record: st
         made(optimiser, li.Clipped(), order=2.0, delta=1e-5)
     with pytest.raises(li.InputError, match=r"step"):
         made(optimiser, li.Convex(1000.0), delta=1e-5)
+
+
+def _steep(kind: type[li.ProjectedNoisySGD], scale: float) -> li.ProjectedNoisySGD:
+    """A logistic regression on rows of this length, trained."""
+    rows = scale * nn.functional.normalize(torch.randn(12, 3, generator=torch.Generator().manual_seed(1)))
+    targets, net = (torch.arange(12.0)[:, None] % 2), nn.Linear(3, 1, bias=False)
+    nn.init.zeros_(net.weight)
+    if kind is RecordedSGD:
+        recorded = RecordedSGD(net, binary_cross_entropy_with_logits, _RUN, rows, targets)
+        for batch in recorded.batch_sampler():
+            net(rows[batch])
+            recorded.step()
+        return recorded
+    optimiser = kind(net, binary_cross_entropy_with_logits, _RUN)
+    for batch in optimiser.batches():
+        optimiser.step(rows[batch], targets[batch])
+    return optimiser
+
+
+@pytest.mark.parametrize(("kind", "rows"), [(RecordedSGD, 12), (li.ProjectedNoisySGD, 24)])
+def test_the_bound_tries_the_assumption_on_the_data(kind: type[li.ProjectedNoisySGD], rows: int) -> None:
+    """Rows of length 20 once had the bound of rows of length 1."""
+    with pytest.raises(li.InputError, match=r"assumption=Convex\(L=0\.25\), but at two points .* L is at least"):
+        _steep(kind, 20.0).bound(li.Convex(0.25), delta=1e-5)
+    optimiser = _steep(kind, 1.0)
+    before = optimiser.state_dict()["parameters"].clone()
+    found = optimiser.bound(li.Convex(0.25), delta=1e-5)
+    assert f"; tried on {rows} rows of the data, not refuted" in found.assumptions[0]
+    assert found == li.bound(optimiser.accounted(), li.Convex(0.25), delta=1e-5)
+    assert torch.equal(optimiser.state_dict()["parameters"], before)
+    assert "tried" not in optimiser.bound(li.Clipped(), delta=1e-5).assumptions[0]
+
+
+def test_what_was_not_tried_says_so() -> None:
+    optimiser = _steep(li.ProjectedNoisySGD, 20.0)
+    for found in (
+        li.bound(optimiser.accounted(), li.Convex(0.25), delta=1e-5),
+        optimiser.bound(li.Tabulated((0.1, 1.0), (3.0, 30.0)), delta=1e-5),  # no two gradients can tell
+    ):
+        assert "; assumed, not tried on data" in found.assumptions[0]
+    resumed = li.ProjectedNoisySGD(nn.Linear(3, 1, bias=False), binary_cross_entropy_with_logits, _RUN)
+    resumed.load_state_dict(optimiser.state_dict())  # its steps were made elsewhere
+    assert "; assumed, not tried on data" in resumed.bound(li.Convex(0.25), delta=1e-5).assumptions[0]
+
+
+def test_a_trial_in_mid_training_is_no_pass_of_the_trainer() -> None:
+    model, optimiser = recorded()
+    batches = iter(loader(optimiser))
+    plain(optimiser, model, [next(batches)])
+    optimiser.bound(li.Smooth(100.0), delta=1e-5)
+    plain(optimiser, model, batches)
+    assert same(model)
