@@ -53,7 +53,7 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
         yield {**base, "T": 6.0, "n": 6.0, "K": 3.0, "D": 0.5}
         yield {**base, "T": 1.0, "n": 2.0, "K": 5.0, "D": 4.0}
         yield {**base, "T": 1.0, "n": 4.0, "K": 30.0, "D": 30.0, "alpha": 4.0, **_DELTA}
-        yield {**base, "T": 8.0, "n": 4.0, "K": 3.0, "D": 30.0, "L": 0.01, "m": 0.005, **_DELTA}
+        yield {**base, "T": 8.0, "n": 4.0, "K": 3.0, "D": 10.0, "L": 0.01, "m": 0.005, **_DELTA}
         yield {**base, "T": 30.0, "n": 4.0, "K": 3.0, "D": 0.003, "L": 1e4}
     else:
         yield {**base, "T": 1.0, "n": 5.0, "K": 10.0}

@@ -94,9 +94,9 @@ def test_an_assumption_is_tried_on_the_data_and_the_network_is_left_as_it_is() -
     assert training.accountant.tried == "assumed, not tried on data"
     training.accountant.describe(training.optimizer, Convex(0.25), training.loader, **told)
     assert training.accountant.tried.endswith("rows of the data, not refuted")
-    training.train(3)
+    training.train(20)
     assert "gradients of samples that were drawn again, not refuted" in training.accountant.tried
-    assert len(training.accountant) == 3
+    assert len(training.accountant) == 20
     assert training.accountant.get_epsilon(DELTA) > 0
 
 
