@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import candidates, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, renyi_order, within
+from lastiterate.numeric.errors import InputError, chance, renyi_order, teaches, within
 from lastiterate.numeric.explain import UNTRIED, assumed, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper

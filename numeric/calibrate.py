@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from math import ceil, isfinite, log, log2, sqrt
 from typing import Any, ClassVar, Final, Protocol
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import TextTable
-from lastiterate.numeric.errors import InputError, positive, suggestion
+from lastiterate.numeric.errors import InputError, positive, suggestion, teaches
 from lastiterate.numeric.explain import remarks
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 from typing import Any, overload
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable
+from lastiterate.numeric.errors import teaches
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of

@@ -1,10 +1,12 @@
-"""The one error a user's input can raise, the numbers that raise it, and what an interrupted computation says."""
+"""The one error a user's input can raise, the numbers and arguments that raise it, and what an interruption says."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from math import inf, isnan
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 _MOST: Final = 10**15
 """The largest count of anything."""
@@ -104,3 +106,81 @@ def count(name: str, value: Any, least: int = 1) -> int:
     if number < least:
         raise InputError(f"{name} needs {need}, got {name}={max(number, -_MOST)}; give at least {least}.")
     return number
+
+
+ELSEWHERE: Final = {
+    "noise_multiplier": "noise_std is step_size * noise_multiplier * clip_norm / batch_size.",
+    "max_grad_norm": "it is called clip_norm here.",
+    "lr": "it is called step_size here.",
+    "radius": "diameter is twice the radius.",
+    "grid": "lastiterate sweep takes a grid of runs.",
+}
+"""Names that other programs know, and what to write instead."""
+
+Taught = TypeVar("Taught", bound=Callable[..., object])
+
+
+def teaches(**hints: str) -> Callable[[Taught], Taught]:
+    """Make a function or a class refuse wrong arguments with an `InputError`.
+
+    Args:
+        **hints: what to do instead of an argument that it does not take.
+
+    >>> @teaches(radius="double it.")
+    ... def ball(diameter: float) -> float:
+    ...     return diameter
+    >>> ball(radius=1.0)
+    Traceback (most recent call last):
+        ...
+    lastiterate.numeric.errors.InputError: ball takes diameter, got radius=1.0; double it.
+    """
+
+    def taught(what: Taught) -> Taught:
+        made = isinstance(what, type)
+        inner = cast("Callable[..., object]", what.__init__ if made else what)
+        known = signature(what)
+
+        @wraps(inner)
+        def checked(*given: Any, **named: Any) -> object:
+            try:
+                return inner(*given, **named)
+            except TypeError:  # of this call, or from within
+                _refuse(what.__name__, known, given[made:], named, ELSEWHERE | hints)
+                raise
+
+        if not made:
+            return cast("Taught", checked)
+        setattr(what, "__init__", checked)  # noqa: B010  # mypy would have none of the assignment
+        return what
+
+    return taught
+
+
+def _refuse(
+    name: str, known: Signature, given: tuple[Any, ...], named: Mapping[str, Any], hints: Mapping[str, str]
+) -> None:
+    """Raise where the arguments do not fit; return where they do.
+
+    Raises:
+        InputError: there is one that is not taken, one too many or one too few.
+    """
+    takes = list(known.parameters.values())
+    words = ", ".join(one.name for one in takes) or "nothing"
+    for key, value in named.items():
+        if key not in known.parameters:
+            hint = hints.get(key) or suggestion(key, known.parameters, "leave it out.")
+            raise InputError(f"{name} takes {words}, got {key}={value!r:.60}; {hint}")
+    in_order = [one.name for one in takes if one.kind is not Parameter.KEYWORD_ONLY]
+    if len(given) > len(in_order):
+        by_name = ", ".join(f"{one.name}=..." for one in takes if one.kind is Parameter.KEYWORD_ONLY)
+        raise InputError(
+            f"{name} takes {', '.join(in_order) or 'nothing'} without a name, got {len(given)} arguments; "
+            f"{f'write {by_name}' if by_name else 'leave the others out'}."
+        )
+    filled = {*in_order[: len(given)], *named}
+    missing = [one.name for one in takes if one.default is Parameter.empty and one.name not in filled]
+    if missing:
+        raise InputError(
+            f"{name} needs {', '.join(missing)}, got {', '.join(one for one in words.split(', ') if one in filled)}"
+            f"{'nothing' if not filled else ''}; write {name}(..., {', '.join(f'{one}=...' for one in missing)})."
+        )

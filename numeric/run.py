@@ -13,8 +13,7 @@ from math import inf, isfinite, nextafter
 from numbers import Real
 from typing import Any
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, positive, suggestion, within
+from lastiterate.numeric.errors import InputError, count, positive, suggestion, teaches, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]

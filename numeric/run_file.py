@@ -6,8 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from lastiterate.numeric.arguments import ELSEWHERE
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import ELSEWHERE, InputError, suggestion
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption
 from lastiterate.numeric.run import NoisySGD
 

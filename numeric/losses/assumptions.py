@@ -13,8 +13,7 @@ from typing import ClassVar, Final
 
 from flint import arb
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, positive
+from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.losses.blocks import Blocks as Blocks
 from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
 from lastiterate.numeric.losses.moduli import Assumption as Assumption

@@ -15,9 +15,8 @@ from typing import ClassVar
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, portion, within
+from lastiterate.numeric.errors import InputError, portion, teaches, within
 from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD

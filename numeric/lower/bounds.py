@@ -8,9 +8,8 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, within
+from lastiterate.numeric.errors import InputError, chance, teaches, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.decayed import decayed
 from lastiterate.numeric.lower.grid import Update

@@ -126,7 +126,7 @@ def trained(keep: FigureCache, method: Method, training: Training, seed: int) ->
 
 
 def _ranks(training: Training) -> tuple[int, ...]:
-    from lastiterate.runtime.training.random_projection import layer_ranks
+    from lastiterate.runtime.optimisers.random_projection import layer_ranks
     from lastiterate.runtime.workloads.loading import load_workload
 
     return layer_ranks(load_workload(training.workload).initial(0), training.kept)
@@ -148,7 +148,7 @@ def _private(
     run: RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
 ) -> Callable[[], bool]:
     from lastiterate.runtime.figures.learning import stepping
-    from lastiterate.runtime.training.random_projection import RandomProjectionSGD
+    from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD
 
     optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
     return stepping(optimiser.batches(), rows, optimiser.step)

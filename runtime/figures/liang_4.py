@@ -88,7 +88,7 @@ def _run(samples: int, rate: float, epochs: int) -> NoisySGD:
 
 def _train(run: NoisySGD, seed: int) -> Arrays:
     from lastiterate.runtime.figures.learning import learning_curve, split, stepping
-    from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+    from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
     from lastiterate.runtime.workloads.loading import load_workload
 
     workload = load_workload("builtin:digits-cnn")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sympy import Derivative, Eq, Expr, Function, Ge, Le, S, exp, log, pi, sqrt
 
-from lastiterate.symbolic.claim import Derived, Identity, Induction, Ours
+from lastiterate.symbolic.claim import Derived, Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.contraction import (
     A_0,
     BEGINS,
@@ -39,9 +39,9 @@ from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
-from lastiterate.symbolic.letters import a, q, r, rho, u, v
+from lastiterate.symbolic.letters import a, q, r, rho, u, v, x, y
 from lastiterate.symbolic.letters import p as weight
-from lastiterate.symbolic.notation import D, L, alpha, c, eta, m, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.notation import D, L, alpha, b, c, eta, m, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
@@ -210,6 +210,27 @@ CLAIMS = (
             _begun(Steps(PoissonStep(q, P(i)), i, T_0), Steps(PoissonStep(q, p(k, i)), i, w), _mean[1]),
         ),
         assumptions=_every_loss,
+    ),
+    Ours(
+        "ours/contraction/sizes",
+        "Nested ranges of sizes, one more of them: a mean of prices that rise grows with the chance of leaving a range",
+        proof("contraction", "Random batches"),
+        Identity((x - y) * a + y * b, x * a + y * (b - a), name="by parts"),
+        Inequality(
+            u + x * (b - a),
+            "<=",
+            v + y * (b - a),
+            given=(u <= v, x <= y, a <= b),
+            name="a larger chance, after ranges with larger ones",
+        ),
+        letters={
+            a: "price in the range",
+            b: "price beyond it",
+            u: "mean over the ranges inside",
+            v: "what is taken for u",
+            x: "chance of leaving the range",
+            y: "what is taken for x",
+        },
     ),
     Ours(
         "ours/contraction/met",

@@ -34,7 +34,8 @@ def _whole(arguments: Sequence[str], home: Path) -> str:
 def _kill_often(arguments: Sequence[str], home: Path, kills: int) -> None:
     """Kill the command and its workers at one of their next steps, again and again; it gets as far as it gets."""
     rng = random.Random(kills)  # noqa: S311
-    ended = [_stopped(rng.randint(1, 12), arguments, home).returncode for _ in range(kills)]
+    # The first steps try whether the files can be written.
+    ended = [_stopped(rng.randint(4, 15), arguments, home).returncode for _ in range(kills)]
     assert ended[0] == -signal.SIGKILL
     assert set(ended) <= {0, -signal.SIGKILL}
 

@@ -14,3 +14,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of few starts and steps, for tests of what is said of its result."""
+    from lastiterate.runtime.constants import worst_case_constants
+
+    for name, value in {"_STARTS": 4, "_CURVED": 4, "_SCREENED": 8, "_ITERATIONS": 3, "_BENDING": 3}.items():
+        monkeypatch.setattr(worst_case_constants, name, value)

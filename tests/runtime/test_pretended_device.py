@@ -23,11 +23,11 @@ from lastiterate.runtime.constants.along_training import constants_along_trainin
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.coupled.drift import measure_drift
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -36,6 +36,7 @@ MEANT: Final = {
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
     "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
+    "drawn._checksums": "whether the rows of a step are those of the samples that were drawn, once a step",
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
@@ -91,12 +92,13 @@ def few() -> Workload:
     return replace(whole, inputs=whole.inputs[::6], targets=whole.targets[::6])
 
 
+pytestmark = pytest.mark.usefixtures("short_search")
+
+
 @pytest.fixture(autouse=True)
 def _pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gradients, "device_of", lambda name: torch.device(name))
     monkeypatch.setattr(initialisation, "_STEPS", 3)
-    for name, value in {"_STARTS": 4, "_CURVED": 4, "_SCREENED": 8, "_ITERATIONS": 3, "_BENDING": 3}.items():
-        monkeypatch.setattr(worst, name, value)
 
 
 def measured() -> None:

@@ -16,7 +16,7 @@ from lastiterate.numeric.shift_program.positions import fallback_route
 
 _SCHEMES = ("full", "cyclic", "shuffled", "poisson", "without_replacement")
 _RUNS = 100
-_SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 200))]
+_SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 200))]
 """Of so many runs each: 200 in CI, 20,000 at night."""
 
 

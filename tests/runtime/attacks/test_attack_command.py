@@ -200,7 +200,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
         (
             ["none.toml", "--delta", "1e-5"],
-            "needs to be readable text, got path=none.toml (No such file or directory); check",
+            "needs to be readable text, got path=none.toml: No such file or directory; check",
         ),
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"], "needs 9 samples here, got 2 samples"),

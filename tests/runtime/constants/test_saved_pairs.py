@@ -77,6 +77,7 @@ def test_pairs_hold_when_they_are_computed_anew(kind: Kind, dtype: str, tmp_path
         assert row.found == pytest.approx(row.said, rel=1e-6 if dtype == "float64" else 2e-3)
 
 
+@pytest.mark.nightly
 def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
     path = saved(tmp_path / "pairs", inputs=input_set("box:-2,2"))
     assert all(row.holds for row in recheck(WORK, path))

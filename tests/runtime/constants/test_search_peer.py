@@ -159,6 +159,7 @@ def ratios(name: str, starts: int, iterations: int, seed: int = 0) -> dict[float
 
 
 @pytest.mark.parametrize("name", ["softmax", "tanh"])
+@pytest.mark.sweep(1)
 def test_the_search_finds_what_another_finds(name: str) -> None:
     found = ratios(name, starts=48, iterations=120)
     assert min(found.values()) >= SHARE, found

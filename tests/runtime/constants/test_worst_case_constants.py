@@ -162,7 +162,9 @@ def test_what_cannot_be_said_is_none() -> None:
         worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", sorted(BUILTIN))
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.nightly] * (one == "digits-cnn")) for one in sorted(BUILTIN)]
+)
 def test_certified_constants_are_above_every_estimate(name: str) -> None:
     workload = load_workload(f"builtin:{name}")
     with pytest.raises(InputError, match=name):
@@ -246,6 +248,7 @@ def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
     assert data["search"]["certified"]["smoothness"] >= data["search"]["searched"][0]["constant"]
 
 
+@pytest.mark.usefixtures("short_search")
 def test_certified_constants_stand_beside_those_that_are_found() -> None:
     few = ["--steps", "5", "--lambda", "0.5", "--lambda", "1", "--diameter", "0.25"]
     smooth = CliRunner().invoke(command, ["builtin:iris-mlp-tanh", *few])

@@ -16,9 +16,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.training.private import PrivateOptimiser
-from lastiterate.runtime.training.random_projection import RandomProjectionSGD
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.private import PrivateOptimiser
+from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD
 
 RUN = NoisySGD(5, 0.3, 0.1, 0.5, dataset_size=8, batch_size=4, sampling="shuffled", diameter=2.0)
 PROJECTED = RandomProjectionRun.d2p2(

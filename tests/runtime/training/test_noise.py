@@ -19,11 +19,11 @@ from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.private import PrivateOptimiser
+from lastiterate.runtime.optimisers.random_projection import MATRICES, RandomProjectionSGD
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import train
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.training.private import PrivateOptimiser
-from lastiterate.runtime.training.random_projection import MATRICES, RandomProjectionSGD
 from lastiterate.runtime.workloads.workload import Workload
 
 D, N = 300, 12

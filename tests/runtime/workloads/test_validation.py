@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.training.descent import paper_run, train
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.loading import BUILTIN, load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.fingerprint import fingerprint
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.weights import read_weights
 from lastiterate.runtime.workloads.workload import Workload
 

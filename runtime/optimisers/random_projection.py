@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.runtime.gradients import Gradients, clip_factor, flat
+from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.private import PrivateOptimiser
 
 MATRICES = 2**55
 """The purpose of the stream that draws the matrices."""

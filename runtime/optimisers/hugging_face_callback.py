@@ -4,7 +4,7 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from lastiterate.runtime.training.trainers import Record, check_settings
+from lastiterate.runtime.optimisers.trainers import Record, check_settings
 
 
 class HuggingFaceRecord(Record, TrainerCallback):
@@ -14,7 +14,7 @@ class HuggingFaceRecord(Record, TrainerCallback):
     the arguments say ``max_grad_norm=0`` and ``lr_scheduler_type="constant"``, unless the run describes another
     schedule. No checkpoint and no logged number of an earlier model may be released.
 
-    Arguments and attributes are those of `lastiterate.runtime.training.trainers.Record`.
+    Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """
 
     def on_train_begin(

@@ -6,7 +6,7 @@ from typing import Final
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.runtime.training.recorded import RecordedSGD
+from lastiterate.runtime.optimisers.recorded import RecordedSGD
 
 _WHY: Final = {
     "accumulate_grad_batches": "every step is on one batch; describe a larger batch_size",

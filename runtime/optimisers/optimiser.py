@@ -23,9 +23,9 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.refutation import SAMPLES, check_not_refuted
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.optimisers.private import PrivateOptimiser
+from lastiterate.runtime.optimisers.proximal import Proximal, check_nonexpansive
 from lastiterate.runtime.training.descent import project
-from lastiterate.runtime.training.private import PrivateOptimiser
-from lastiterate.runtime.training.proximal import Proximal, check_nonexpansive
 from lastiterate.runtime.workloads.workload import Workload
 
 

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import Any
 
-from lastiterate.runtime.training.trainers import Record, check_settings
+from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
 if find_spec("torchvision") is not None:  # Lightning imports it, also beside a torch for which it was not built
@@ -18,7 +18,7 @@ class LightningRecord(Record, Callback):
     The module's ``configure_optimizers`` returns the optimiser, and its training step returns the loss. No checkpoint
     and no logged number of an earlier model may be released.
 
-    Arguments and attributes are those of `lastiterate.runtime.training.trainers.Record`.
+    Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002

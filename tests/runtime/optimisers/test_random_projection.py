@@ -11,9 +11,9 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.runtime.optimisers import random_projection
+from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training import random_projection
-from lastiterate.runtime.training.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.workloads.loading import load_workload
 
 RUN = RandomProjectionRun(2000, 1.0, 1e-9, (4, 1), dataset_size=4, entry_std=1.5, stability=0.25)

@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
 import lastiterate as li
-from lastiterate.runtime.training.recorded import RecordedSGD
+from lastiterate.runtime.optimisers.recorded import RecordedSGD
 from lastiterate.runtime.workloads.cifar import torchvision
 
 _RUN = li.NoisySGD(
@@ -181,7 +181,7 @@ def fit() -> Any:
     """A Lightning training with settings and, where it is given, another optimiser."""
     if find_spec("lightning") is None:
         pytest.skip("lightning is not installed; it is in the extra of this name")
-    from lastiterate.runtime.training.lightning_callback import LightningRecord
+    from lastiterate.runtime.optimisers.lightning_callback import LightningRecord
 
     pl = pytest.importorskip("lightning.pytorch")
 
@@ -222,7 +222,7 @@ def train(tmp_path: Path) -> Any:
         torchvision("models", "test")  # transformers imports it, too
     from transformers import Trainer, TrainingArguments
 
-    from lastiterate.runtime.training.hugging_face_callback import HuggingFaceRecord
+    from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord
 
     def run(other: type[torch.optim.Optimizer] | None = None, **settings: Any) -> tuple[Model, HuggingFaceRecord]:
         model, optimiser = recorded()

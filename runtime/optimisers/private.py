@@ -21,10 +21,10 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.optimisers.drawn import Drawn
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.training.descent import BATCHES
-from lastiterate.runtime.training.drawn import Drawn
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -19,7 +19,7 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.constants.refutation import spread_over
-from lastiterate.runtime.training.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.validation import refuse_mixing
 
 
