@@ -216,21 +216,9 @@ CLAIMS = (
         "Nested ranges of sizes, one more of them: a mean of prices that rise grows with the chance of leaving a range",
         proof("contraction", "Random batches"),
         Identity((x - y) * a + y * b, x * a + y * (b - a), name="by parts"),
-        Inequality(
-            u + x * (b - a),
-            "<=",
-            v + y * (b - a),
-            given=(u <= v, x <= y, a <= b),
-            name="a larger chance, after ranges with larger ones",
-        ),
-        letters={
-            a: "price in the range",
-            b: "price beyond it",
-            u: "mean over the ranges inside",
-            v: "what is taken for u",
-            x: "chance of leaving the range",
-            y: "what is taken for x",
-        },
+        Inequality(u + x * (b - a), "<=", v + y * (b - a), given=(u <= v, x <= y, a <= b), name="larger chances"),
+        letters={a: "price in the range", b: "price beyond it", u: "mean over the ranges inside", v: "at least u"}
+        | {x: "chance of leaving the range", y: "at least x"},
     ),
     Ours(
         "ours/contraction/met",
