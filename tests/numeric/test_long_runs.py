@@ -67,6 +67,7 @@ _CASES = [
 
 
 @pytest.mark.parametrize(("scheme", "target", "kind"), _CASES)
+@pytest.mark.sweep(14)
 def test_a_longer_run_costs_no_more(scheme: str, target: str, kind: str) -> None:
     goal: dict[str, Any] = {"order": 2.0} if target == "order" else {"delta": 1e-5}
     run, assumption = _run(_SETTLED, scheme), _KINDS[kind]

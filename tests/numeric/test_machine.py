@@ -128,6 +128,7 @@ def _certified_below() -> dict[str, float]:
 
 
 @pytest.mark.parametrize("mode", _MODES)
+@pytest.mark.sweep(3)
 def test_bounds_are_above(mode: str, numbers: Numbers) -> None:
     if mode not in numbers:
         pytest.skip("the machine has no such mode")

@@ -74,6 +74,7 @@ def test_linear_losses_attain_it_without_a_domain() -> None:
 @pytest.mark.parametrize(
     "decays", [(0.0, 0.5, 2.0), pytest.param((0.0, 0.1, 0.2, 0.5, 1.0, 2.0), marks=pytest.mark.nightly)]
 )
+@pytest.mark.sweep(4)
 def test_more_decay_never_costs_more_and_no_attack_is_above(
     scheme: str, diameter: float, decays: tuple[float, ...]
 ) -> None:

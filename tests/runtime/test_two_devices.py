@@ -58,6 +58,7 @@ def test_what_is_interrupted_on_one_goes_on_on_the_other(other: str, first: str,
 
 
 @pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.sweep(1)
 def test_searches_and_attacks_find_as_much(other: str) -> None:
     """Ascents may part where two devices round differently; what they reach is as good."""
     here, there = (

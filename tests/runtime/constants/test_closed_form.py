@@ -37,7 +37,7 @@ def scores() -> TensorDataset:
     ],
 )
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(2)
 def test_the_constant_holds_and_is_met(loss: Any, outputs: int, per_square: float, bias: bool) -> None:
     """The largest curvature, at the score where it is attained, is the constant for the longest row."""
     data = scores() if outputs == 1 else TensorDataset(ROWS, CLASSES)
