@@ -18,7 +18,7 @@ from lastiterate.symbolic.derivations.parts import both_orders, from_equal_point
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, shown
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, b, eta, n
@@ -105,7 +105,7 @@ def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
-    apart = from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,))
+    apart = shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)

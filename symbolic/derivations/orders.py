@@ -9,7 +9,7 @@ from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift
+from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import K, b, eta, sigma
@@ -47,7 +47,7 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
     v = Symbol("v_j", real=True)
     steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
     same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
-    same_point = from_equal_points(Guide.OTHER, hypotheses=(same,))
+    same_point = shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(order, step + _j, (near, far), same_point, no_shift(), v)

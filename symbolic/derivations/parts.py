@@ -6,6 +6,7 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Vector
 
@@ -29,10 +30,10 @@ def from_equal_points(
 ) -> Expansion:
     """An update at one point: 0 -> ``after``, whatever the losses are; of two points nothing is said.
 
-    With the map of the run itself the two are one point. Else one of the hypotheses says how far apart they are.
+    With the map of the run itself the two are one point. Else that is to be shown: a hypothesis may say it.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
-    return shown(made) if hypotheses or (guide is Guide.OWN and after == 0) else made
+    return shown(made) if guide is Guide.OWN and after == 0 else made
 
 
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
@@ -42,8 +43,10 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
     points at most z apart; what it supposes of numbers, and the claim assumes, is a condition.
 
     Raises:
-        UnprovedError: there is no such check, or more than one.
+        UnprovedError: there is no such check, or more than one, or no list of claims has the claim.
     """
+    if known(claim.key) is not claim:
+        raise UnprovedError(f"An expansion needs a claim that is decided, got {claim.key}, which is not among CLAIMS.")
     bounds = [check for check in claim.checks if isinstance(check, NormBound)]
     if len(bounds) != 1:
         raise UnprovedError(f"An expansion needs a claim with one NormBound, got {claim.key} with {len(bounds)}.")
