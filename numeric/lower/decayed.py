@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, sqrt
-from typing import ClassVar
 
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.lower.line import BinomialLaw, affine_law, mixture_masses
+from lastiterate.numeric.lower.line import MixedLaw, affine_law
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
@@ -30,21 +29,14 @@ _NEGLIGIBLE, _SLACK = 1e-18, 1e-9
 
 
 @dataclass(frozen=True)
-class DecayedLaw(BinomialLaw):
+class DecayedLaw(MixedLaw):
     """Places of components in units of ``move``, what the last step adds where it meets the sample.
 
     Attributes:
         powers: c^0, c^1, ..., as far back as they count.
-        deviation: standard deviation of all noise, rounded up.
     """
 
     powers: tuple[float, ...] = ()
-    deviation: float = 0.0
-    ulps: ClassVar[float] = 32.0
-
-    @property
-    def std(self) -> float:
-        return self.deviation
 
     @cached_property
     def components(self) -> tuple[Array, Array, Array, float]:
@@ -86,11 +78,5 @@ def decayed(
     _, variance = affine_law(1 - pull, run.steps, exact(0), exact(run.noise_std_at(0)))
     deviation = upper(variance.sqrt())
     for pair, words in moves:
-        laws = [DecayedLaw(most, rate, move, deviation, tuple(powers.tolist()), deviation) for move in pair]
-        found = 0.0
-        for first, second in (laws, laws[::-1]):
-            try:
-                found = max(found, target.masses(*mixture_masses(target.order, first, second)))
-            except ArithmeticError:  # too far apart for floats
-                continue
-        yield found, words
+        laws = [DecayedLaw(most, rate, move, deviation, tuple(powers.tolist())) for move in pair]
+        yield target.of_mixtures(*laws), words

@@ -109,6 +109,17 @@ class BinomialLaw:
             return np.asarray(logsumexp(np.log(weight) - z**2 / 2, axis=1))
 
 
+@dataclass(frozen=True)
+class MixedLaw(BinomialLaw):
+    """Base of mixtures whose components are others than binomial ones; ``noise`` is that of all steps together."""
+
+    ulps: ClassVar[float] = 32.0
+
+    @property
+    def std(self) -> float:
+        return self.noise
+
+
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     """Gap of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import fsum, prod, sqrt
-from typing import ClassVar
 
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
+from lastiterate.numeric.lower.line import BinomialLaw, MixedLaw
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.run import NoisySGD
 
@@ -25,21 +24,14 @@ _NEGLIGIBLE = 1e-18
 
 
 @dataclass(frozen=True)
-class ScheduledLaw(BinomialLaw):
+class ScheduledLaw(MixedLaw):
     """Places of components in units of ``move``, the greatest move of a step in size.
 
     Attributes:
         kinds: (number of steps, rate, move) of each kind.
-        deviation: standard deviation of the noise of all steps.
     """
 
     kinds: tuple[tuple[int, Fraction, float], ...] = ()
-    deviation: float = 0.0
-    ulps: ClassVar[float] = 32.0
-
-    @property
-    def std(self) -> float:
-        return self.deviation
 
     @cached_property
     def components(self) -> tuple[Array, Array, Array, float]:
@@ -76,16 +68,10 @@ def scheduled(
             for (batch, step_size), times in alike.items()
         )
         greatest = max((move for *_, move in kinds), key=abs)
-        return ScheduledLaw(run.steps, Fraction(1), greatest, deviation, kinds, deviation)
+        return ScheduledLaw(run.steps, Fraction(1), greatest, deviation, kinds)
 
     for pair, words in moves:
         laws = [law(unit) for unit in pair]
         if max(len(one.components[0]) for one in laws) > _COMPONENTS:
             return
-        found = 0.0
-        for first, second in (laws, laws[::-1]):
-            try:
-                found = max(found, target.masses(*mixture_masses(target.order, first, second)))
-            except ArithmeticError:  # too far apart for floats
-                continue
-        yield found, words
+        yield target.of_mixtures(*laws), words

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from lastiterate.numeric.lower.line import gaussian_epsilon_below
+from lastiterate.numeric.lower.line import BinomialLaw, gaussian_epsilon_below, mixture_masses
 from lastiterate.numeric.lower.masses import Masses, epsilon_below, renyi_below
 from lastiterate.numeric.rounding import exact, lower
 
@@ -26,6 +26,16 @@ class Target:
         if self.order is not None:
             return lower(exact(self.order) * squared / 2)
         return gaussian_epsilon_below(squared.sqrt(), float(self.delta or 0))
+
+    def of_mixtures(self, first: BinomialLaw, second: BinomialLaw) -> float:
+        """The greater of both orders between two mixtures, rounded down; 0 where floats do not reach."""
+        found = 0.0
+        for pair in ((first, second), (second, first)):
+            try:
+                found = max(found, self.masses(*mixture_masses(self.order, *pair)))
+            except ArithmeticError:  # too far apart for floats
+                continue
+        return found
 
     def masses(self, first: Masses, second: Masses) -> float:
         """For two laws that are known by the masses of cells, rounded down: the greater of both orders."""

@@ -107,7 +107,7 @@ def test_a_projected_linear_run_loses_no_more_than_contraction_says(sampling: st
 def test_the_law_of_a_schedule_is_that_of_its_steps() -> None:
     """Two kinds of steps of one size and rate are one kind of twice as many."""
     q = Fraction(1, 4)
-    law = ScheduledLaw(6, Fraction(1), 0.5, 1.0, ((2, q, 0.5), (4, q, 0.5)), 1.0)
+    law = ScheduledLaw(6, Fraction(1), 0.5, 1.0, ((2, q, 0.5), (4, q, 0.5)))
     places, low, high, missing = law.components
     for k in range(7):
         here = np.isclose(places, k)
