@@ -136,9 +136,9 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span) -> Outcome:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
     keys = dict.fromkeys(one for span in spans for one in span.cites if "/" in one)
-    if false := [key for key in keys if not _holds(key)[0]]:
+    if false := [key for key in keys if not holds(key)[0]]:
         return undecided(check, f"the derivation rests on a claim that does not hold: {', '.join(false)}")
-    limited = [key for key in keys if not _holds(key)[1]]
+    limited = [key for key in keys if not holds(key)[1]]
     detail = f"{len(spans)} rules, {shown} side conditions shown"
     found = held(check, Grade.PROVED, detail, f"derived from {', '.join(limited)}" if limited else "")
     supposes = sorted({str(one) for end in ends for one in (*end.hypotheses, *end.given)})
@@ -146,7 +146,7 @@ def _reached(check: Derived | RenyiBound | Tracked, *ends: Span) -> Outcome:
 
 
 @cache
-def _holds(key: str) -> tuple[bool, bool]:
+def holds(key: str) -> tuple[bool, bool]:
     """Tell whether all checks of a claim hold, and whether they prove it for vectors of every dimension.
 
     Raises:

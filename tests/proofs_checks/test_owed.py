@@ -114,6 +114,18 @@ def test_a_lemma_needs_to_hold(tmp_path: Path, key: str, verdict: Verdict) -> No
     assert found.verdict is verdict, found.outcomes
 
 
+def test_a_lemma_that_is_changed_is_asked_again(tmp_path: Path) -> None:
+    assert report(tmp_path, SHOWN["own lemma"]).verdict is Verdict.PROVED
+    half = "by_claim(OWN, z), s / 2, gaussian_shift(s / 2, v), None"
+    module = MODULE.replace('.mutant("half", bound=z + s / 2)', "").replace(
+        "NormBound(u + w, z + s,", "NormBound(u + w, z + s / 2,"
+    )
+    tmp_path.joinpath("mine.py").write_text(module.format(parts=half, price="s**2 / 4", supposed=""))
+    found = decide(read_claims(tmp_path).claims[1])
+    assert found.verdict is Verdict.UNDECIDED
+    assert "rests on a claim that does not hold: mine/step" in found.outcomes[0].detail
+
+
 def test_the_lock_notices_what_is_supposed(tmp_path: Path) -> None:
     locked = report(tmp_path, SHOWN["classes"])
     less = report(tmp_path, SHOWN["own lemma"])
