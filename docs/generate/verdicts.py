@@ -18,7 +18,7 @@ from lastiterate.symbolic.claim import Claim, Role
 
 CLAIMS = ledger.claims()
 
-__all__ = ["printed_table", "used_table", "verdict_page"]
+__all__ = ["counts_table", "printed_table", "used_table", "verdict_page"]
 
 _LEAD = """# Every verdict
 
@@ -53,7 +53,7 @@ _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 
 def verdict_page() -> str:
     """The page as Markdown, with tables in HTML."""
-    parts = [_LEAD, _counts(), f"<style>{CARD_STYLE}</style>\n".replace("\n\n", "\n")]
+    parts = [_LEAD, counts_table(), f"<style>{CARD_STYLE}</style>\n".replace("\n\n", "\n")]
     for paper, group in groupby(CLAIMS, key=_paper):
         parts.append(f"## {paper_title(paper)}\n")
         parts += _sections(list(group))
@@ -65,7 +65,7 @@ def _paper(claim: Claim) -> str:
     return claim.key.split("/")[0]
 
 
-def _counts() -> str:
+def counts_table() -> str:
     """How many claims of each paper have which verdict; ours apart."""
     locked = read_lock()
     found = counted((claim, locked[claim.key].verdict) for claim in CLAIMS)

@@ -13,6 +13,7 @@ from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.plotting.canvas import sketch
+from lastiterate.numeric.plotting.drawing import Figure
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.counts import paper_title
@@ -86,7 +87,13 @@ def _templates() -> Environment:
 
 def _drawn(told: Refutation) -> str:
     """The picture of a refutation as an address that holds it."""
-    return f"data:image/svg+xml;base64,{b64encode(sketch(refutations.picture(told)).encode()).decode()}"
+    return f"data:image/svg+xml;base64,{_encoded(refutations.picture(told))}"
+
+
+@lru_cache(maxsize=64)
+def _encoded(figure: Figure) -> str:
+    """A picture once drawn: that of a claim stands on the page of its paper and on that of all claims."""
+    return b64encode(sketch(figure).encode()).decode()
 
 
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:

@@ -36,7 +36,7 @@ from lastiterate.proofs_checks.certificates import checker
 from lastiterate.proofs_checks.certificates.checker import Loss, Refused, Run, accepted, check
 from lastiterate.proofs_checks.certificates.shape import shaped
 
-FEW = [20, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
+FEW = [10, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
 FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
 SAMPLED: dict[str, Any] = {
     "step_size": 0.1,
