@@ -49,8 +49,8 @@ def profile_words(profile: Profile) -> Iterator[Any]:
         for other in others:
             yield from (" and ", *profile_words(other))
     elif isinstance(profile, Mean):
-        for weight, part in profile.pairs:
-            yield from ("with chance ", weight, " ", *profile_words(part))
+        for i, (weight, part) in enumerate(profile.pairs):
+            yield from ((" and " if i else "") + "with chance ", weight, " ", *profile_words(part))
         if profile.failure != 0:
             yield from (", and with chance ", profile.failure, " everything is known")
     elif isinstance(profile, Recurring):

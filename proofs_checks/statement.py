@@ -12,6 +12,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.str import StrPrinter
 
 from lastiterate.proofs_checks.profile_words import profile_words
 from lastiterate.symbolic.claim import (
@@ -235,8 +236,23 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
 def as_text(lines: Iterable[Line]) -> str:
     """Lines for a terminal; a formula may take several."""
     return "\n".join(
-        fill(line.sentence.format(*line.parts), _WIDEST) if line.sentence else _displayed(line.parts) for line in lines
+        fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST) if line.sentence else _displayed(line.parts)
+        for line in lines
     )
+
+
+class _Words(StrPrinter):  # type: ignore[misc]
+    """An equation within a sentence has its sign between its sides."""
+
+    def _print_Equality(self, said: sp.Eq) -> str:  # noqa: N802 as Sympy calls it
+        return f"{self._print(said.lhs)} = {self._print(said.rhs)}"
+
+    def _print_Unequality(self, said: sp.Ne) -> str:  # noqa: N802
+        return f"{self._print(said.lhs)} != {self._print(said.rhs)}"
+
+
+def _in_words(part: Any) -> str:
+    return str(_Words().doprint(part)) if isinstance(part, sp.Basic) else str(part)
 
 
 def _displayed(parts: tuple[Any, ...]) -> str:

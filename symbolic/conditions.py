@@ -13,8 +13,8 @@ class Condition(BooleanFunction):  # type: ignore[misc]
     def __str__(self) -> str:
         return self.words.format(*self.args)
 
-    def _sympystr(self, printer: Any) -> str:  # noqa: ARG002 as Sympy calls it
-        return str(self)
+    def _sympystr(self, printer: Any) -> str:
+        return self.words.format(*map(printer.doprint, self.args))
 
 
 def condition(name: str, words: str, module: str = "lastiterate.symbolic.statement") -> type[Condition]:

@@ -1,12 +1,14 @@
 """The check of a statement for every index, by induction."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sympy import Symbol
+from sympy import Eq, Expr, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import Check, Engine
+from lastiterate.symbolic.notation import t
 
 
 @dataclass(frozen=True)
@@ -26,3 +28,13 @@ class Induction(Check):
     keeps: tuple[Boolean, ...] = ()
     start: int = 0
     name: str = "induction"
+
+
+def begin(*sums: Any) -> tuple[Relational, ...]:
+    """Sums of nothing: each is 0 at the start."""
+    return tuple(Eq(one(0), 0) for one in sums)
+
+
+def gains(total: Any, term: Expr) -> Relational:
+    """A sum over t gains a term: total(t + 1) = total(t) + term."""
+    return Eq(total(t + 1), total(t) + term)

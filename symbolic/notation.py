@@ -77,12 +77,6 @@ sigma_sgd: Final = _letter(
     "sigma_SGD", "root mean square distance of a sample's gradient from the mean", GRADIENT, positive=True
 )
 
-# Windows of three steps, written out.
-SHIFTS: Final = tuple(
-    _letter(f"a_{j}", "shift at a position of a window of three steps", LENGTH, nonnegative=True) for j in (1, 2, 3)
-)
-SHARES: Final = tuple(_letter(f"beta_{j}", "share of the noise variance there", positive=True) for j in (1, 2, 3))
-
 growth: Final = _letter("N", "grows without limit", integer=True, positive=True)
 """Runs to infinity along the path of an `Asymptotic` or `Unbounded` check."""
 

@@ -109,12 +109,35 @@ def _show(check: Induction, wanted: list[Boolean], given: list[Boolean], part: s
     for condition in wanted:
         try:
             if condition != sp.true:
-                prove(condition, known)
+                prove(*_put_in(condition, known))
         except UnprovedError as error:
             error.add_note(f"{part} of {check.index}")
             raise
         known |= {condition} - {sp.true}
     return len(wanted)
+
+
+def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
+    """An equality with what the premises say that a value of a sequence is, and without these premises.
+
+    No points have to be found then that obey them. What a value is declared to be stays a premise of what is put in.
+    """
+    if not isinstance(condition, sp.Eq):
+        return condition, known
+    while (found := next(filter(None, map(_solved, sorted(known, key=str))), None)) is not None:
+        rule, value, put = found
+        condition = sp.Eq(*(side.xreplace({value: put}) for side in condition.args), evaluate=False)
+        signs = [sp.Ge(put, 0)] if value.is_nonnegative else []
+        known = frozenset({*signs, *(one.xreplace({value: put}) for one in known - {rule})}) - {sp.true}
+    return condition, known
+
+
+def _solved(rule: Boolean) -> tuple[Boolean, AppliedUndef, sp.Expr] | None:
+    """An equation that says what a value of a sequence is, the value and what it is; None for another premise."""
+    sides = (rule.args, rule.args[::-1]) if isinstance(rule, sp.Eq) else ()
+    return next(
+        ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)), None
+    )
 
 
 def _all(check: Induction) -> tuple[Boolean, ...]:

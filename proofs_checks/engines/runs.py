@@ -60,7 +60,8 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     generator = random.Random(5)  # noqa: S311
     powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
-    for point in points(letters, assumptions, POINTS):
+    of_letters = [law for law in check.laws if check.index not in law.free_symbols and not law.atoms(AppliedUndef)]
+    for point in points(letters, (*assumptions, *of_letters), POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
         for i in range(check.start, check.start + LONGEST):
             if not _extended(check, names, point, values, i, generator, root):

@@ -51,7 +51,8 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         raise UnprovedError(f"No engine proves {condition}, with a function under a sum, an integral or a derivative.")
     given = frozenset(one for one in given if not _is_bound(one))
     values = lettered(condition, *given)
-    condition, premises = condition.subs(values), sorted((premise.subs(values) for premise in given), key=str)
+    condition = condition.func(*(side.subs(values) for side in condition.args), evaluate=False)
+    premises = sorted((premise.subs(values) for premise in given), key=str)
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker

@@ -8,7 +8,7 @@ variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and tw
 from collections.abc import Mapping
 from typing import Final
 
-from sympy import Abs, Expr, Integer, Rational, Symbol, exp, log
+from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import (
@@ -17,6 +17,7 @@ from lastiterate.symbolic.claim import (
     Deduced,
     Derived,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     Ours,
@@ -24,12 +25,13 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
 from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.letters import a, gamma, kappa, q, v, x, xi, z, zeta
-from lastiterate.symbolic.notation import SHIFTS, D, alpha, s, sigma, w
+from lastiterate.symbolic.notation import D, alpha, s, sigma, t, w
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Normal, RenyiDivergence
 from lastiterate.symbolic.unevaluated import put
@@ -63,7 +65,7 @@ def _differ(other: Expr) -> Inequality:
     return Inequality(Abs(xi - other), "<= and attained", z + s, given, "points z apart end z + s_T apart")
 
 
-_squares = sum((shift**2 for shift in SHIFTS), _zero)
+_covered, _squares, _shift = (Function(name, nonnegative=True) for name in ("R", "C", "a"))
 
 CLAIMS = (
     Claim(
@@ -157,6 +159,17 @@ CLAIMS = (
         "altschuler_talwar/section_2_4/equal_shifts",
         "With equal noise and s = 0, equal shifts are best: D^2/w",
         at("Step 3b"),
-        Inequality(sum(SHIFTS, _zero) ** 2 / 3, "<= and attained", _squares, name="three steps"),
+        Induction(
+            t,
+            Le(_covered(t) ** 2, t * _squares(t)),
+            begin(_covered, _squares),
+            (
+                gains(_covered, _shift(t)),
+                gains(_squares, _shift(t) ** 2),
+            ),
+            name="any shifts (Cauchy and Schwarz)",
+        ).mutant("a tenth of a step less", conclusion=Le(_covered(t) ** 2, (t - _tenth) * _squares(t))),
+        Inequality(D**2 / w, "<=", x, given=(w * x >= D**2,), name="so those that cover D cost D^2/w at least"),
+        Identity(put(w * x**2, {x: D / w}), D**2 / w, "equal shifts cost that"),
     ),
 )

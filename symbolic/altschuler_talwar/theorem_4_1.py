@@ -7,12 +7,22 @@ k + 1 steps are free of it with probability (1 - q)^(k + 1), in k <= D/(eta sigm
 of one deviation with probability phi(2)^k, and a step from inside one costs alpha/2.
 """
 
-from sympy import Expr, Integer, Min, Rational, erf, exp, log, pi, sqrt
+from sympy import Expr, Function, Integer, Le, Min, Rational, erf, exp, log, pi, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Induction,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Step,
+)
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, t, w
 from lastiterate.symbolic.refutation import Refutation, words
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -73,6 +83,8 @@ _refutation = Refutation(
     ),
 )
 
+
+_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # what a run loses, and all of them so far
 
 CLAIMS = (
     Claim(
@@ -160,7 +172,13 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/short_runs_repaired",
         "Runs of T steps from some start lose what T bar steps lose, over their number",
         at("A.4"),
-        Inequality(x + y, "<= and attained", 2 * z, (x <= z, y <= z), "two runs, z the most from any start"),
+        Induction(
+            t,
+            Le(_lost(t), t * z),
+            begin(_lost),
+            (gains(_lost, _by_one(t)), Le(_by_one(t), z)),
+            name="any number of runs, z the most from any start",
+        ).mutant("one run less", conclusion=Le(_lost(t), (t - Rational(1, 10)) * z)),
         repairs="altschuler_talwar/theorem_4_1/short_runs",
     ),
     Step(

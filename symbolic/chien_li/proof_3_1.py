@@ -1,7 +1,8 @@
 """The steps of the proof of Theorem 3.1, (8)-(12), and the one that does not follow: conditioning on the shared noise.
 
-Windows of three steps are written out, positions j = 1, 2, 3. Conditioning is held against T = 2, equal starts, noise
-shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r: Bayes' rule.
+Windows have any length, and sums over them are sequences; v is what a share leaves of the noise, 1 - beta. Conditioning
+is held against T = 2, equal starts, noise shares N(0, 1), and gradients clipped at 1, or not clipped and of slope r:
+Bayes' rule.
 """
 
 from sympy import Abs, Eq, Expr, Function, Integer, Le, Ne, Rational, exp
@@ -11,40 +12,38 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Printed, Recursion, Step, Value
 from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
 from lastiterate.symbolic.formulas.shift_program import v_sum
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
-from lastiterate.symbolic.notation import PREVIOUS, SHIFTS, K, alpha, beta, c, eta, n, sigma, t, w
+from lastiterate.symbolic.notation import PREVIOUS, K, alpha, beta, c, eta, n, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.windows import leads
 
 _zero = Integer(0)
-
-
-def _unrolled(shifts: tuple[Expr, ...]) -> Expr:
-    """The shift at tau that is left of none at T: A -> (A + a) / c, backwards."""
-    total: Expr = _zero
-    for shift in reversed(shifts):
-        total = (total + shift) / c
-    return total
-
-
-_weighted = sum((c**-j * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
 
 
 _reached, _paid, _room, _shift, _power = (Function(name, nonnegative=True) for name in ("R", "C", "W", "a", "q"))
 _free = Function("v", positive=True)
 _best = r * _free(t) * _power(t)
-_from_zero = (Eq(_reached(0), 0), Eq(_paid(0), 0), Eq(_room(0), 0))
+_from_zero = begin(_reached, _paid, _room)
 
 
 def _window(shift: Expr) -> tuple[Relational, ...]:
     """Sums over a window: of q a, of the price a^2/v, of v q^2, with q = c^-j and v = 1 - beta_j."""
     return (
-        Eq(_reached(t + 1), _reached(t) + _power(t) * shift),
-        Eq(_paid(t + 1), _paid(t) + shift**2 / _free(t)),
-        Eq(_room(t + 1), _room(t) + _free(t) * _power(t) ** 2),
+        gains(_reached, _power(t) * shift),
+        gains(_paid, shift**2 / _free(t)),
+        gains(_room, _free(t) * _power(t) ** 2),
     )
 
 
 _one = Integer(1)
+_squares = Function("S", nonnegative=True)
+_left = v * sigma**2
+_one_price = alpha * r**2 / (2 * _left)
+_prices = (
+    gains(_paid, _one_price.subs({r: _shift(t), v: _free(t)})),
+    gains(_squares, _shift(t) ** 2 / _free(t)),
+)
 
 
 def _tilted_tail(z: Expr) -> Expr:
@@ -99,7 +98,7 @@ CLAIMS = (
         "chien_li/proof_3_1/unrolled",
         "(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
         at("Section 3.1", "above (11)"),
-        Identity(_unrolled(SHIFTS), _weighted, "three steps"),
+        leads(_zero),
         Recursion(
             w, a / c, (PREVIOUS + a) / c, a * v_sum(c, w), start=1, name="equal shifts, any window", given=(Ne(c, 1),)
         ),
@@ -108,18 +107,23 @@ CLAIMS = (
         "chien_li/proof_3_1/price",
         "The unrolled price is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
         at("Section 3.1", "above (11)"),
-        Identity(
-            sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
-            alpha * (SHIFTS[0] ** 2 + SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
-            "from t = tau = 0, beta = 0",
-            given=(alpha > 1,),
+        Identity(renyi((r, _left), (_zero, _left), alpha), _one_price, "one price"),
+        Induction(
+            t,
+            Eq(_paid(t), alpha * _squares(t) / (2 * sigma**2)),
+            begin(_paid, _squares),
+            _prices,
+            name="from t = tau",
         ),
-        misprint=Identity(
-            sum((renyi((shift, sigma**2), (_zero, sigma**2), alpha) for shift in SHIFTS), _zero),
-            alpha * (SHIFTS[1] ** 2 + SHIFTS[2] ** 2) / (2 * sigma**2),
+        misprint=Induction(
+            t,
+            Eq(_paid(t), alpha * _squares(t) / (2 * sigma**2)),
+            (Eq(_paid(0), 0), Eq(_squares(1), 0)),
+            _prices,
+            start=1,
             name="from t = 1, as printed",
-            given=(alpha > 1,),
         ),
+        assumptions=(alpha > 1,),
         remark="""The last line above (11) sums the prices from t = 1, while the shift is summed from t = tau. Read so,
         the first shift would be free at tau = 0, and steps before tau would be charged for tau > 1. The sum starts at
         tau, as it does in (11).""",

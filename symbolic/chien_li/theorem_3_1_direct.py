@@ -5,11 +5,13 @@ D^(e(z) - a)(W_{t+1} || W'_{t+1}) <= D^(z)(W_t || W'_t) + alpha a^2 / (2 sigma^2
 maps. No share of the noise is set apart, and nothing is conditioned on.
 
 For e(z) = c z + s the cheapest are the least sum of squares on a plane, and the states of its path say where that form
-may be used. Windows of three steps are written out; V and W are the sums of c^-j and c^-2j.
+may be used. V and W are the sums of c^-j and c^-2j over a window of any length, R covers s V + Delta at the price C.
+Among the states u is c^-t and v is c^-w: between 1 and v.
 """
 
-from sympy import Expr, Integer, Max, Min, Ne, Piecewise, Rational, expand, together
-from sympy.logic.boolalg import Boolean
+from dataclasses import replace
+
+from sympy import Eq, Expr, Integer, Max, Min, Ne, Piecewise, Rational
 
 from lastiterate.symbolic.chien_li.paper import (
     CLIPPED_RUNS,
@@ -25,11 +27,10 @@ from lastiterate.symbolic.chien_li.paper import (
 from lastiterate.symbolic.chien_li.refutations import UNTESTED
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Recursion, Value
 from lastiterate.symbolic.derivations.checks import known_batches
-from lastiterate.symbolic.formulas.shift_program import cost, feasibility, forward, sums, v_sum, w_sum, window_cost
-from lastiterate.symbolic.letters import a, p, q, x, z
+from lastiterate.symbolic.formulas.shift_program import cost, feasibility, level, v_sum, w_sum, window_cost
+from lastiterate.symbolic.letters import a, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import (
     PREVIOUS,
-    SHIFTS,
     Delta,
     K,
     L,
@@ -45,6 +46,8 @@ from lastiterate.symbolic.notation import (
     w,
 )
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
+from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, leads
 
 _zero = Integer(0)
 
@@ -57,24 +60,24 @@ _one_step = (1 - c) / (1 + c)
 _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
 
-_V, _W = sums(c, 3)
-_level = (s * _V + Delta) / _W
-_squares = sum((shift**2 for shift in SHIFTS), _zero)
-_covered = sum((c**-j * shift for j, shift in enumerate(SHIFTS, 1)), _zero)
-_optimal = tuple(_level * c**-j for j in (1, 2, 3))
+_best = level(s, Delta, v, u)  # v and u are V and W of the window
 
 
-def _state(steps: int) -> Expr:
-    """z after the first steps of the optimal path, times W c^7 > 0: a polynomial."""
-    return expand(together(forward(c, s, Delta, _optimal[:steps]) * _W * c**7))
+def _sums(power: Expr) -> tuple[Expr, Expr]:
+    """V and W after t steps, ``power`` = c^-t; c is not 1."""
+    return v_sum(c, w).subs(c**-w, power), w_sum(c, w).subs(c**-w, power)
 
 
-def _kept(steps: int, case: str, *given: Boolean) -> Inequality:
-    return Inequality(_zero, "<=", _state(steps), given=given, name=f"{case}, after step {steps}")
+_level = level(s, Delta, *_sums(v))
 
 
-# Any shifts against the optimal ones, where they cover Delta + s V.
-_apart = sum(((shift - _level * c ** (-j)) ** 2 for j, shift in enumerate(SHIFTS, 1)), _zero)
+def _state(power: Expr, line: Expr = _level) -> Expr:
+    """The state after t steps on the best path of the window with c^-w = v, ``power`` = c^-t."""
+    reached, squares = _sums(power)
+    return (Delta + s * reached - line * squares) / power
+
+
+_between = Inequality(_zero, "<=", _state(u), name="states")
 
 
 def _geometric(ratio: Expr, closed: Expr, name: str) -> Recursion:
@@ -172,9 +175,18 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/optimum",
         "Least sum of squares under sum c^-j a_j = s V + Delta: (s V + Delta)^2 / W at a_j = level c^-j",
         at("Section 3.1", "(11)"),
-        Identity(_squares - _level**2 * _W - _apart, 2 * _level * (_covered - _level * _W), "sum of squares"),
-        Identity(forward(c, s, Delta, _optimal), _zero, "the path ends at zero"),
-        Identity(forward(c, s, Delta, SHIFTS), c**3 * (Delta + s * _V - _covered), "where any shifts end"),
+        leads(),
+        ANY_SHIFTS,
+        Inequality(
+            cost(s, Delta, v, u),
+            "<= and attained",
+            x,
+            given=(Eq(y, s * v + Delta), y**2 <= x * u),
+            name="so what covers R = s V + Delta costs C, at least that",
+        ),
+        *BEST_SHIFTS,
+        Identity(put(r * u, {r: _best}), s * v + Delta, "so level c^-j covers it"),
+        Identity(put(r**2 * u, {r: _best}), cost(s, Delta, v, u), "and costs that"),
         _geometric(c, v_sum(c, w), "V as a geometric sum"),
         _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
         assumptions=(c > 1,),
@@ -189,12 +201,19 @@ CLAIMS = (
             "last shift at least s, in closed form",
             given=(Ne(c, 1),),
         ),
-        _kept(1, "c <= 1", c <= 1),
-        _kept(2, "c <= 1", c <= 1)
-        .mutant("feasibility test forgotten", given=(c > 1,))
-        .mutant("feasible from Delta = 0", right=feasibility(c, s, _zero, Integer(2)), given=(c > 1,)),
-        _kept(1, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W),
-        _kept(2, "c > 1 with the test", c > 1, Delta + s * _V >= s * c**3 * _W),
+        Identity(
+            c * _state(c * v), _level * v - s, "the last state but one: what the last shift has over s", (Ne(c, 1),)
+        ),
+        replace(_between, given=(c < 1, u >= 1, u <= v), name="states, c < 1"),
+        Inequality(_zero, "<=", Delta + s * a - level(s, Delta, x, x) * a, given=(a <= x, x > 0), name="states, c = 1"),
+        replace(
+            _between,
+            given=(c > 1, u <= 1, u >= c * v, _level * v >= s),
+            name="states, c > 1 with the test",
+        )
+        .mutant("feasibility test forgotten", given=(c > 1, u <= 1, u >= c * v))
+        .mutant("a test of half of s", given=(c > 1, u <= 1, u >= c * v, 2 * _level * v >= s)),
+        assumptions=(Ne(v, 1),),
         repairs="chien_li/theorem_3_1/direct/untested",
     ),
     Ours(

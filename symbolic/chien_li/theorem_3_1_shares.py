@@ -1,29 +1,43 @@
 """The best shares beta of Theorem 3.1, in closed form, and why no split of the noise beats direct shifts.
 
 s^2 / beta + a^2 / (1 - beta) is least at beta = s / (s + a), where it is (s + a)^2; what is left is the sum of (s +
-a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling. Windows of three steps; V and W are sums of c^-j, c^-2j.
+a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling. Windows have any length; V and W are the sums of c^-j and
+c^-2j, P is the sum of s^2 / beta_j, G that of beta_j c^-2j, and r stands for the level (s V + Delta) / W.
 """
 
-from sympy import Expr, Integer, diff
+from typing import Any
+
+from sympy import Eq, Expr, Function, Integer, Le
+from sympy.core.relational import Relational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.formulas.shift_program import best_shares, cost, sums
-from lastiterate.symbolic.letters import a
-from lastiterate.symbolic.notation import SHARES, Delta, beta, c, s
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.formulas.shift_program import best_share, cost, level
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import a, r, u, v, x, y, z
+from lastiterate.symbolic.notation import Delta, beta, c, s, t
+from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.windows import POWER, V_GROWS, V
 
-_V, _W = sums(c, 3)
 _split = s**2 / beta + a**2 / (1 - beta)
-_three = sum((s**2 / b for b in SHARES), Integer(0)) + Delta**2 / sum(
-    ((1 - b) * c ** (-2 * j) for j, b in enumerate(SHARES, 1)), Integer(0)
-)
-_best = dict(zip(SHARES, best_shares(c, s, Delta, 3), strict=True))
+_P, _G = (Function(name, nonnegative=True) for name in ("P", "G"))
+_share: Any = Function("beta", positive=True)
+_best = best_share(c, s, r, t + 1)
+
+# In what follows v and u are V and W of the window, x and y are P and G, and z is c^w.
+_level = level(s, Delta, v, u)
 
 
-def _binding(slack: Expr, position: int, *, contracting: bool) -> Inequality:
-    """Beta at the position is at most one where the slack is nonnegative (multiplied by the level)."""
-    given = (slack >= 0, c < 1 if contracting else c > 1)
-    return Inequality(s * c**position * _W, "<=", s * _V + Delta, given=given, name="beta <= 1")
+def _paid(share: Expr) -> Relational:
+    return gains(_P, s**2 / share)
+
+
+def _given(share: Expr) -> Relational:
+    return gains(_G, share * POWER**2)
+
+
+def _slack(power: Expr) -> Relational:
+    return s * (power * u - v) <= Delta
 
 
 CLAIMS = (
@@ -38,25 +52,58 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/theorem_3_1/shares/optimum",
-        "(3) at beta_j = s c^j / level is (s V + Delta)^2 / W, and stationary there",
+        "No shares make (3) less than (s V + Delta)^2 / W, and beta_j = s c^j / level attain it",
         at("Theorem 3.1", "(3)"),
-        Identity(_three.subs(_best), cost(s, Delta, _V, _W), "value"),
-        *(Identity(diff(_three, b).subs(_best), Integer(0), f"stationary in {b}") for b in SHARES),
-        assumptions=(Delta > 0, *(b < 1 for b in SHARES)),
+        Induction(
+            t,
+            Le(s**2 * V(t) ** 2, _P(t) * _G(t)),
+            begin(V, _P, _G),
+            (_paid(_share(t)), _given(_share(t)), V_GROWS),
+            name="any shares (Cauchy and Schwarz)",
+        ).mutant("a share short", laws=(_paid(_share(t)), _given(_share(t) / 2), V_GROWS)),
+        Inequality(
+            cost(s, Delta, v, u),
+            "<= and attained",
+            x + Delta**2 / (u - y),
+            given=(s**2 * v**2 <= x * y, y < u),
+            name="so (3) is at least that",
+        ),
+        Induction(t, Eq(_P(t), s * r * V(t)), begin(V, _P), (_paid(_best), V_GROWS), name="P at the best shares"),
+        Induction(t, Eq(_G(t), s * V(t) / r), begin(V, _G), (_given(_best), V_GROWS), name="G at the best shares"),
+        Identity(
+            put(s * r * v + Delta**2 / (u - s * v / r), {r: _level}),
+            cost(s, Delta, v, u),
+            "so (3) is that much there",
+        ),
+        assumptions=(Delta > 0,),
     ),
     Ours(
         "chien_li/theorem_3_1/shares/slack",
         "beta <= 1 is slack iff s (c W - V) <= Delta for c < 1, s (c^w W - V) <= Delta for c > 1",
         at("Theorem 3.1", "(4)"),
-        _binding(Delta - s * (c * _W - _V), 1, contracting=True),
-        _binding(Delta - s * (c * _W - _V), 2, contracting=True),
-        _binding(Delta - s * (c * _W - _V), 3, contracting=True)
-        .mutant("first position for c > 1", _binding(Delta - s * (c * _W - _V), 3, contracting=False))
-        .mutant("V for c W", _binding(Delta - s * (c * _V - _V), 3, contracting=False)),
-        _binding(Delta - s * (c**3 * _W - _V), 1, contracting=False).mutant(
-            "last position for c < 1", _binding(Delta - s * (c**3 * _W - _V), 1, contracting=True)
+        Identity(
+            best_share(c, s, _level, Integer(1)) - 1,
+            (s * (c * u - v) - Delta) / (s * v + Delta),
+            "beta_1 <= 1 iff the test for c < 1 is passed",
         ),
-        _binding(Delta - s * (c**3 * _W - _V), 2, contracting=False),
-        _binding(Delta - s * (c**3 * _W - _V), 3, contracting=False),
+        Induction(
+            t,
+            Le(best_share(c, s, _level, t), 1),
+            laws=(c <= 1, _slack(c)),
+            start=1,
+            name="then all shares are, for c <= 1",
+        ).mutant("and the one before the first", conclusion=Le(best_share(c, s, _level, t - 1), 1)),
+        Identity(
+            z * s / _level - 1,
+            (s * (z * u - v) - Delta) / (s * v + Delta),
+            "beta_w <= 1 iff the test for c > 1 is passed",
+        ),
+        Induction(
+            t,
+            Le(z * best_share(c, s, _level, -t), 1),
+            laws=(c >= 1, _slack(z)),
+            name="then all shares are, for c >= 1: t steps before the last",
+        ).mutant("and the one after the last", conclusion=Le(z * best_share(c, s, _level, 1 - t), 1)),
+        assumptions=(Delta > 0,),
     ),
 )

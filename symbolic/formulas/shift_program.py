@@ -7,8 +7,6 @@ forms: written out (for numbers and for small windows) and as geometric sums (c 
 Source: Chien & Li 2025, (3), (11), (12); derived in `chien_li.theorem_3_1_direct` and its neighbours.
 """
 
-from collections.abc import Sequence
-
 from sympy import Expr, Integer
 
 
@@ -65,19 +63,14 @@ def feasibility(c: Expr, s: Expr, start: Expr, w: Expr) -> Expr:
     return start * (c**2 - 1) - s * (c**w - 1) * (1 - c ** (1 - w))
 
 
-def forward(c: Expr, s: Expr, start: Expr, shifts: Sequence[Expr]) -> Expr:
-    """z after the shifts: z -> c z + s - a, from ``start``."""
-    z = start
-    for a in shifts:
-        z = c * z + s - a
-    return z
+def level(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
+    """(s V + Delta) / W, the factor of the best shifts, level c^-j."""
+    return (s * v + start) / w
 
 
-def best_shares(c: Expr, s: Expr, start: Expr, w: int) -> tuple[Expr, ...]:
-    """beta_1..beta_w of (3) where beta <= 1 is slack: s c^j / level, level = (s V + Delta) / W."""
-    v, squares = sums(c, w)
-    level = (s * v + start) / squares
-    return tuple(s * c**j / level for j in range(1, w + 1))
+def best_share(c: Expr, s: Expr, level: Expr, j: Expr) -> Expr:
+    """beta_j of (3) where beta <= 1 is slack."""
+    return s * c**j / level
 
 
 def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
@@ -94,8 +87,8 @@ def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
     while True:
         v = sum((c**-j for j in positions), Integer(0))
         squares = sum((c ** (-2 * j) for j in positions), Integer(0))
-        level = (s * v + start) / squares
+        line = level(s, start, v, squares)
         tight = 0 if c < 1 else -1
-        if level * c ** -positions[tight] >= s or len(positions) == 1:
-            return (w - len(positions)) * s**2 + (s * v + start) ** 2 / squares
+        if line * c ** -positions[tight] >= s or len(positions) == 1:
+            return (w - len(positions)) * s**2 + cost(s, start, v, squares)
         del positions[tight]

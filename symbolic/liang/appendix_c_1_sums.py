@@ -3,12 +3,13 @@
 Letters as in `appendix_c_1`; r is a loss where it is named so.
 """
 
-from sympy import Expr, Integer, Min, Rational, Sum, sqrt
+from sympy import Expr, Function, Integer, Le, Min, Rational, Sum, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Identity, Inequality, Ours, Simulated, Step, Units
+from lastiterate.symbolic.claim import Asymptotic, Identity, Induction, Inequality, Ours, Simulated, Step, Units
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import G, P, g, gamma, j, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd, t
 
 _noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _root_two = sqrt(Integer(2))
@@ -33,6 +34,11 @@ LEAST_MEAN = Inequality(
     name="two paths, two times: least mean by mean least",
 ).mutant("up to 100", right=100 * (Min(x, u) + Min(y, v)) / 2)
 """What (79) takes for granted: it fails at two paths that are good at different times."""
+
+# Of a path: its chance, the least on it, and what it has at a time; the means of the two.
+_chance, _least, _at_a_time, _least_mean, _mean = (
+    Function(name, nonnegative=True) for name in ("P", "m", "x", "M", "X")
+)
 
 CLAIMS = (
     Step(
@@ -161,8 +167,23 @@ CLAIMS = (
         "liang/appendix_c_1/random_cases_repaired",
         "The mean of the least is at most the least mean: the cases bound E min_t only",
         at("C.1", "(79)"),
-        Inequality(
-            (Min(x, u) + Min(y, v)) / 2, "<= and attained", Min((x + y) / 2, (u + v) / 2), name="two paths, two times"
+        Induction(
+            t,
+            Le(_least_mean(t), _mean(t)),
+            begin(_least_mean, _mean),
+            (
+                gains(_least_mean, _chance(t) * _least(t)),
+                gains(_mean, _chance(t) * _at_a_time(t)),
+                Le(_least(t), _at_a_time(t)),
+            ),
+            name="against the mean at any time, for any number of paths, each with its chance",
+        ).mutant(
+            "the greatest",
+            laws=(
+                gains(_least_mean, _chance(t) * _least(t)),
+                gains(_mean, _chance(t) * _at_a_time(t)),
+                Le(_at_a_time(t), _least(t)),
+            ),
         ),
         repairs="liang/appendix_c_1/random_cases",
     ),

@@ -15,6 +15,7 @@ from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, s, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 _zero = Integer(0)
 _sharp = expansion(z, L, lam, a)
@@ -72,7 +73,8 @@ CLAIMS = (
         "ours/participations/piece",
         "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
         proof("affine_windows", "Schedules: a taut string"),
-        Inequality((c * a + x) ** 2 / (1 + c**2), "<= and attained", a**2 + x**2, name="two steps"),
-        Identity((c * y / (1 + c**2)) ** 2 + (y / (1 + c**2)) ** 2, y**2 / (1 + c**2), "shifts c and 1 of c^2 + 1"),
+        *FREE_STEPS,
+        *IN_PROPORTION,
+        Recursion(w, _zero, PREVIOUS + c ** (2 * w - 2), (1 - c ** (2 * w)) / (1 - c**2), name="X", given=(Ne(c, 1),)),
     ),
 )

@@ -6,12 +6,13 @@ proportion to the terms of W; each order lies in [p, q], so that R <= (p + q) m 
 this open.
 """
 
-from sympy import Expr, Integer, Rational, diff
+from sympy import Expr, Function, Integer, Le, Rational, diff
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.letters import R, a, d, gamma, kappa, p, q, r, v, x, y, z
-from lastiterate.symbolic.notation import lam, m
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import R, a, gamma, kappa, p, q, r, v
+from lastiterate.symbolic.notation import lam, m, t
 from lastiterate.symbolic.papers import proof
 
 _half = Rational(1, 2)
@@ -38,13 +39,25 @@ def _concave(*given: Boolean, name: str) -> Inequality:
     return Inequality(2 * R - m**2 - m, "<=", Integer(0), given=premises, name=name)
 
 
+# Of a block: the change of its gradient, and its modulus; the sums of their squares.
+_change, _modulus, _changes, _moduli = (Function(name, nonnegative=True) for name in ("x", "y", "X", "Y"))
+
 CLAIMS = (
     Ours(
         "ours/layers/combined",
         "The moduli of the blocks of a gradient combine by the root of the sum of squares",
         proof("expansions", "Blocks of a gradient"),
-        Inequality(x**2 + y**2, "<=", z**2 + d**2, given=(x <= z, y <= d), name="two blocks"),
-        letters={x: "change of one block", y: "change of the other", z: "modulus of one", d: "modulus of the other"},
+        Induction(
+            t,
+            Le(_changes(t), _moduli(t)),
+            begin(_changes, _moduli),
+            (
+                gains(_changes, _change(t) ** 2),
+                gains(_moduli, _modulus(t) ** 2),
+                Le(_change(t), _modulus(t)),
+            ),
+            name="any number of blocks",
+        ),
     ),
     Ours(
         "ours/layers/concave",

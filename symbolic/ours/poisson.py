@@ -4,11 +4,11 @@ Revealed is R, the batch without i*, alike in both runs; k is its size, and both
 along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
-from sympy import Expr, Integer, Max, Ne, Rational, cosh, diff, exp, sinh
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational, cosh, diff, exp, sinh
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import (
     poisson,
     poisson_blocks,
@@ -18,7 +18,7 @@ from lastiterate.symbolic.derivations.checks import (
 )
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y
-from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n
+from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
@@ -53,6 +53,28 @@ _slope = (alpha - 1) * sinh(alpha * r) - alpha * sinh((alpha - 1) * r)
 
 # P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
 _ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
+
+# Factors y_t have the product P and the mean M; Q is the power M^t, which grows as Bernoulli's inequality has it.
+_y, _P, _Q, _M = (Function(name, nonnegative=True) for name in ("y", "P", "Q", "M"))
+_mean_of_factors = (
+    Induction(t, Ge(x**t, 1 + t * (x - 1)), name="Bernoulli").mutant("2 t", conclusion=Ge(x**t, 1 + 2 * t * (x - 1))),
+    Identity(
+        put(r**t * (1 + t * (x - 1)), {x: v / r}),
+        r ** (t - 1) * (r + t * (v - r)),
+        "so M^t, from r to v, grows to M^(t - 1) (r + t (v - r)) at least",
+    ),
+    Induction(
+        t,
+        Le(_P(t), _Q(t)),
+        (Eq(_P(0), 1), Eq(_Q(0), 1)),
+        (
+            Eq(_P(t + 1), _P(t) * _y(t)),
+            Eq(_M(t + 1), (t * _M(t) + _y(t)) / (t + 1)),
+            Ge(_Q(t + 1), _Q(t) * (_M(t) + (t + 1) * (_M(t + 1) - _M(t)))),
+        ),
+        name="any number of factors: their product is at most that power of their mean",
+    ),
+)
 
 
 CLAIMS = (
@@ -143,15 +165,15 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/blocks",
-        "Contractions of a block multiply to at most that of their mean: two at a time",
+        "Contractions of a block multiply to at most that of their mean; what a block hides, and from where on",
         proof("poisson", "Blocks of strongly convex steps"),
-        Inequality((1 - x) * (1 - y), "<=", (1 - (x + y) / 2) ** 2, name="two steps"),
+        *_mean_of_factors,
         Inequality(r * m, "<=", _one, given=(r * (L + m) <= 2, m <= L), name="no factor below 0"),
         Inequality(L * r - 1, "<=", 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m").mutant(
             "up to 2/L", given=(r * L <= 2,)
         ),
         *poisson_blocks(),
-        assumptions=(x <= 1, y <= 1, q <= 1, rho <= 1, m <= L),
+        assumptions=(q <= 1, rho <= 1, m <= L),
     ),
     Ours(
         "ours/poisson/stretches",

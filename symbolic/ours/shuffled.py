@@ -12,6 +12,7 @@ from lastiterate.symbolic.derivations.checks import late, shuffled
 from lastiterate.symbolic.letters import a, p, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, sigma
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 
 def _positive(at: Expr) -> Expr:
@@ -69,10 +70,10 @@ CLAIMS = (
     ),
     Ours(
         "ours/shuffled/merged",
-        "Free steps merge: hiding A over them costs A^2 / S at least, attained, S their noise carried to the end",
+        "Free steps merge: hiding A over them costs A^2 / X at least, attained, X their noise carried to the end",
         proof("shuffled", "The mean over orders: value iteration over epochs"),
-        Inequality((c * a + x) ** 2, "<= and attained", (1 + c**2) * (a**2 + x**2), name="merged steps"),
-        Identity(c * (c * z - a) - x, c**2 * z - (c * a + x), "two steps are one"),
+        *FREE_STEPS,
+        *IN_PROPORTION,
     ),
     Ours(
         "ours/shuffled/oblivious",

@@ -13,6 +13,7 @@ from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, x, y, z
 from lastiterate.symbolic.notation import c, s, sigma
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.windows import FREE_STEPS
 
 _before = p * (c * z + s) + kappa
 
@@ -43,8 +44,9 @@ CLAIMS = (
             "<= and attained",
             x**2 / p + y**2 / q,
             given=(q > 0,),
-            name="two pieces cost no less than their chord",
+            name="two pieces, of any number of steps each, cost no less than their chord",
         ),
+        *FREE_STEPS[1:],
     ),
     Ours(
         "ours/value_iteration/concave",

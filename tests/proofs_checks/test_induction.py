@@ -38,6 +38,19 @@ DOUBLES = (sp.Eq(x(0), 0), sp.Eq(y(0), 1), sp.Eq(x(t + 1), x(t) + y(t)), sp.Eq(y
         # true, and shown only with what is kept
         (Induction(t, sp.Le(y(t), 1 + 3 * x(t)), DOUBLES[:2], DOUBLES[2:]), (), Status.UNDECIDED),
         (Induction(t, sp.Le(y(t), 1 + 3 * x(t)), DOUBLES[:2], DOUBLES[2:], (sp.Le(0, y(t)),)), (), Status.HELD),
+        # equalities: what the laws say of the next index is put in, and signs stay
+        (Induction(t, sp.Eq(z(t), t * s), FROM_0, (sp.Eq(z(t + 1), z(t) + s),)), (), Status.HELD),
+        (Induction(t, sp.Eq(z(t), t * s), FROM_0, (sp.Eq(s + z(t), z(t + 1)),)), (), Status.HELD),
+        (
+            Induction(t, sp.Eq(z(t), t * s), FROM_0, (sp.Eq(z(t + 1), sp.Rational(101, 100) * z(t) + s),)),
+            (),
+            Status.REFUTED,
+        ),
+        (Induction(t, sp.Eq(sp.Abs(z(t)), t * s), FROM_0, (sp.Eq(z(t + 1), z(t) + s),)), (), Status.HELD),
+        (Induction(t, sp.Eq(y(t), 2**t), DOUBLES[1:2], (sp.Le(y(t + 1), 2 * y(t)),)), (), Status.UNDECIDED),
+        # what the laws say of letters alone holds in every run
+        (Induction(t, sp.Le(c**t, c), laws=(c <= 1,), start=1), (), Status.HELD),
+        (Induction(t, sp.Le(c**t, c), laws=(c > 1,), start=1), (), Status.REFUTED),
         # nothing obeys the laws
         (Induction(t, sp.Le(z(t), 0), FROM_0, (sp.Ge(z(t), 1),)), (), Status.UNDECIDED),
     ],

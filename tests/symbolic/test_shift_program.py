@@ -8,18 +8,27 @@ from scipy.optimize import minimize
 from sympy import Integer, Rational
 
 from lastiterate.symbolic.formulas.shift_program import (
-    best_shares,
+    best_share,
     best_window_cost,
     cost,
     direct_cost,
     feasibility,
-    forward,
+    level,
     split_cost,
     sums,
     v_sum,
     w_sum,
     window_cost,
 )
+
+
+def forward(c, s, start, shifts):
+    """The state after the shifts."""
+    z = start
+    for a in shifts:
+        z = c * z + s - a
+    return z
+
 
 rational = st.integers(1, 60).map(lambda k: Rational(k, 20))
 steps = st.integers(1, 12)
@@ -80,7 +89,8 @@ def test_split_cost_is_the_minimum_over_beta(c, s, start, w):
 
 @given(c=rational, s=rational, start=rational, w=st.integers(1, 6))
 def test_slack_shares_attain_the_direct_cost(c, s, start, w):
-    shares = best_shares(c, s, start, w)
+    line = level(s, start, *sums(c, w))
+    shares = [best_share(c, s, line, Integer(j)) for j in range(1, w + 1)]
     assume(all(share < 1 for share in shares))
     paid = sum(s**2 / share for share in shares) + start**2 / sum(
         (1 - share) * c ** (-2 * j) for j, share in enumerate(shares, 1)
