@@ -20,14 +20,14 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import g, gamma, j, kappa, xi, y, z, zeta
+from lastiterate.symbolic.letters import g, gamma, h, j, kappa, xi, y, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, T, dim, ell, m, nu, sigma_A, stab
 from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Projectable
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
-_a, _b, _c = (Symbol(f"a_{j}", real=True) for j in (1, 2, 3))  # A = ((a, b), (c, x)), o = (y, z)
+_a, _b, _c = xi, zeta, h  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))
 _row = (_a * y + _b * z) / sqrt(Integer(2))
 _entry = put((kappa * y + gamma * z) / sqrt(Integer(2)), {kappa: _a, gamma: _c})  # the first row of A^T
