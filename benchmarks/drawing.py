@@ -169,12 +169,13 @@ def passed(scheme: str, target: Mapping[str, float]) -> list[str]:
     )  # fmt: skip
     names = {str(path): name for name, path in _modules().items() if name.startswith("numeric.")}
     names.pop(str(_modules()["numeric.errors"]))
+    module_of = cache(lambda file: names.get(str(Path(file).resolve())) if "numeric" in file else None)
     way: list[str] = []
 
     def entered(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if event == "call" and code.co_name != "<module>":
-            name = names.get(str(Path(code.co_filename).resolve())) if "numeric" in code.co_filename else None
+            name = module_of(code.co_filename)
             if name and (not way or way[-1] != name):
                 way.append(name)
 

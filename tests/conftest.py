@@ -14,6 +14,9 @@ import jsonschema
 import pytest
 from hypothesis import settings
 
+# The matrices are small: on two threads they take several times as long, and the more where workers share the cores.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 from lastiterate.commands import output
 from lastiterate.commands.schema import schemas
 

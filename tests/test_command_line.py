@@ -34,7 +34,7 @@ _PLAIN: dict[str, list[str]] = {
     "places": ["--claim", "chien_li/theorem_3_1/composition", "--no-cache"],
     "show": [_CHEAP, "--no-cache"],
     "bound": [_RUN, "--order", "2"],
-    "calibrate": [_RUN, "--epsilon", "1", "--order", "2"],
+    "calibrate": [_RUN, "--epsilon", "0.1", "--order", "2"],
     "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
     "participation": [_RUN, "--steps", "3,5", "--batch-sizes", "1,2", "--delta", "1e-5"],
     "advise": [_RUN],
@@ -140,6 +140,18 @@ def test_json_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     said = json.loads(capsys.readouterr().out)
     jsonschema.validate(said, schemas()["sweep"])
     assert said["rows"] > said["refused"]
+
+
+def test_advice_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path(_RUN).read_text(encoding="utf-8").replace("steps = 2000", "steps = 20")
+    (tmp_path / "run.toml").write_text(text.replace("diameter = 1.0", "diameter = inf"), encoding="utf-8")
+    picture = tmp_path / "advice.png"
+    with pytest.raises(SystemExit) as caught:
+        main(["advise", str(tmp_path / "run.toml"), "--plot", str(picture)])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [str(picture), str(picture.with_suffix(".csv"))]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.with_suffix(".csv").read_text(encoding="utf-8").count("\n") > 20
 
 
 def test_numbers_that_json_does_not_know() -> None:

@@ -55,7 +55,7 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
     """Path -> content of every generated page and picture."""
     return {
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
-        "verdicts.md": verdict_page(),
+        "verdicts.md": verdict_page(coarse=coarse),
         "reference/claims.md": claim_page(),
         **subject_pages(),
         **notebook_pages(),

@@ -12,6 +12,7 @@ epsilon.png. Needs pip install 'lastiterate[runtime,opacus,transformer]'.
 import ast
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
@@ -82,12 +83,20 @@ def sentences(library: str) -> set[str]:
     for path in home.rglob("*.py"):
         if "tests" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 words = (ast.get_docstring(node) or "").split("\n\n")[0].split()
                 if 6 <= len(words) <= 30 and words[-1].endswith("."):
                     found.add(" ".join(words))
     return found
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all statements below it; expressions, which are most of a source, hold none."""
+    yield node
+    for below in ast.iter_child_nodes(node):
+        if isinstance(below, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _statements(below)
 
 
 def described_sentences(each: int) -> tuple[list[str], Tensor]:

@@ -96,16 +96,17 @@ def _encoded(figure: Figure) -> str:
     return b64encode(sketch(figure).encode()).decode()
 
 
-def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
+def card(claim: Claim, instead: Sequence[Claim], home: str = "", *, pictured: bool = True) -> Markup:
     """The first screen of a refuted claim: statement, failure, numbers, picture, and what holds instead.
 
     Args:
         claim: a claim with a refutation.
         instead: the claims that mend it.
         home: address of the page on which claims stand by key, "" for the page itself.
+        pictured: whether the picture is drawn, which takes longer than the rest.
     """
     macros = _templates().get_template("refutation.html.j2").make_module(None)
-    return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
+    return Markup(macros.refutation(claim, instead, home, pictured))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
 
 def ledger_page(

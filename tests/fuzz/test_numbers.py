@@ -104,7 +104,7 @@ def test_large_and_small(times: int) -> None:
 @both
 def test_ordinary(times: int) -> None:
     drawn = st.tuples(_runs(_ORDINARY), _assumptions(_ORDINARY), st.floats(1.1, 32), st.floats(1e-9, 0.5))
-    campaign(100 * times, drawn, _contradicts_nothing)
+    campaign(60 * times, drawn, _contradicts_nothing)
 
 
 @both
