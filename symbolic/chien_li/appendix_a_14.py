@@ -49,7 +49,7 @@ CLAIMS = (
         at("A.14"),
         Identity(Derivative(_f(xi), xi), xi**_third, "x > 0", (xi > 0,)),
         Identity(Derivative(-_f(-xi), xi), (-xi) ** _third, "x < 0: minus f, at -x", (xi < 0,)),
-        Inequality(3 * y / 4, "<=", r, given=(3 * y <= 4 * r,), name="x = 0: |f(h)/h| = 3 y/4, y = |h|^(1/3)"),
+        Identity(put(_f(u) / u, {u: v**3}), 3 * v / 4, "x = 0: |f(h)/h| = 3 v/4 at |h| = v^3, as small as v is"),
     ),
     Claim(
         "chien_li/appendix_a_14/powers",

@@ -3,10 +3,11 @@
 v is the growth 1 + eta L of one step.
 """
 
-from sympy import Eq, Integer
+from sympy import Eq, Function, Integer, Le, Rational
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion, Step, Unbounded, Units
-from lastiterate.symbolic.letters import a, u, v
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion, Step, Unbounded, Units
+from lastiterate.symbolic.inductive import begin
+from lastiterate.symbolic.letters import a, u, v, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import PREVIOUS, D, K, T, alpha, b, beta, eta, growth, n, sigma_dp, t
 from lastiterate.symbolic.unevaluated import put
@@ -14,6 +15,7 @@ from lastiterate.symbolic.unevaluated import put
 _shift = alpha * a**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta))
 _rate = alpha * K**2 * T / (n * b * sigma_dp**2)  # (11)
 _price = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
+_state, _sequence = Function("z", nonnegative=True), Function("a", nonnegative=True)
 
 CLAIMS = (
     Step(
@@ -27,9 +29,16 @@ CLAIMS = (
         "liang/appendix_b/no_shift",
         "B.2: from z_0 = 0 the only sequence with z_t >= 0 and a_t >= 0 is a = 0, so Theorem 3.3 is composition",
         at("Theorem B.2"),
-        Inequality(a, "<= and attained", Integer(0), (-a >= 0,), "z_1 = -a_0 >= 0", (Eq(a, 0),)).mutant(
-            "a_0 <= z_0 + 1", sign="<=", given=(1 - a >= 0,), attained=()
-        ),
+        Induction(
+            t,
+            Le(_state(t), 0),
+            begin(_state),
+            (Eq(_state(t + 1), v * _state(t) - _sequence(t)),),
+            name="z_t = 0 for all t",
+        ).mutant("from z_0 = 1/100", first=(Eq(_state(0), Rational(1, 100)),)),
+        Inequality(
+            a, "<= and attained", Integer(0), (v * z - a >= 0, z <= 0), "so a_t = 0", (Eq(a, 0), Eq(z, 0))
+        ).mutant("from z_t <= 1/100", sign="<=", given=(v * z >= a, z <= Rational(1, 100)), attained=()),
     ),
     Step(
         "liang/appendix_b/one_step",
