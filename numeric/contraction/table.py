@@ -203,7 +203,7 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
         return np.arange(2 * one)
     t, v = [inf, *g[:0:-1].tolist(), *g.tolist()], [0.0, *back[:0:-1].tolist(), *ahead.tolist()]
     before, after = list(range(-1, 2 * one - 1)), list(range(1, 2 * one + 1))
-    stays = np.full(2 * one, True)
+    stays, slopes = [True] * (2 * one), slope.tolist()  # from each node to the one after it
 
     def steep(i: int, j: int) -> float:
         if i >= one:
@@ -217,8 +217,8 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
         i, j = before[k], after[k]
         if i < 0 or j == 2 * one or not stays[k]:
             continue
-        if steep(i, k) >= steep(k, j) + (1.0 if i < one <= k else 0.0):
-            stays[k], after[i], before[j] = False, j, i
+        if slopes[i] >= slopes[k] + (1.0 if i < one <= k else 0.0):
+            stays[k], after[i], before[j], slopes[i] = False, j, i, steep(i, j)
             bent += [i, j]
     return np.flatnonzero(stays)
 
