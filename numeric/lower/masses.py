@@ -83,7 +83,9 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     if not kept.any() or not over(0.0)[0]:
         return 0.0
     low, high = 0.0, float(ratio.max()) + 1e-9
-    while low < (middle := (low + high) / 2) < high:
+    for _ in range(60):
+        if not low < (middle := (low + high) / 2) < high:
+            break
         exceeds, inside = over(middle)
         if exceeds:  # no other cell is of an event at a greater epsilon
             low, p, ratio, size = middle, p[inside], ratio[inside], size[inside]
