@@ -93,12 +93,12 @@ def _admitted(
     lift (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
     """
     p, q, only_p, only_q = atoms
-    one, widths = len(g) - 1, np.diff(g)
+    one, widths = len(g) - 1, g[1:] - g[:-1]
     ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
     right = np.all(ahead[kept[0]] * (1 + lift) * DOWN >= values[0] * UP)
     total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
-    above = (np.cumsum(p[::-1])[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
-    spare = np.append(above[:1], above[:-1] * (g[1:] / g[:-1])) * lift * DOWN  # those above 1/t are one fewer
+    above = (p[::-1].cumsum()[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
+    spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # those above 1/t are one fewer
     found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare
     left = np.all(found[kept[1]] >= values[1] * UP)
     masses = total_p * (1 + lift) * DOWN >= 1 >= total_q * (1 - lift) * UP
@@ -107,6 +107,6 @@ def _admitted(
 
 def _profile(masses: Array, rest: float, widths: Array) -> Array:
     """Sum over the nodes to the right of mass times distance, and the rest."""
-    beyond = np.cumsum(masses[::-1])[::-1]
-    found: Array = np.append(np.cumsum((beyond * widths)[::-1])[::-1], 0.0) + rest
-    return found
+    beyond, found = masses[::-1].cumsum()[::-1], np.zeros(len(masses) + 1)
+    found[:-1] = (beyond * widths)[::-1].cumsum()[::-1]
+    return found + rest

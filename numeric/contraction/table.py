@@ -107,9 +107,7 @@ class Table:
         """The lower convex envelope, over both orders at once: the profile that is bounded is convex."""
         middle, right, left = envelope(self.g, self.ahead, self.back)
         ahead = _between(self.g, headed(middle * UP, self.ahead), right)
-        return Table(
-            self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left)
-        )
+        return Table(self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left))
 
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:

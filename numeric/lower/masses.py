@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from lastiterate.numeric.arrays import Array
@@ -74,7 +75,7 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     p, ratio = np.exp(first.low[kept]), first.low[kept] - second.high[kept]
     size = np.abs(first.low[kept]) + np.abs(second.high[kept])
 
-    def over(epsilon: float) -> tuple[bool, Array]:
+    def over(epsilon: float) -> tuple[bool, NDArray[np.bool_]]:
         """Whether more than delta is left at an epsilon, and which cells are of the event."""
         gain = ratio - epsilon - ROUNDING * (size + epsilon + 1)
         inside = gain > 0
