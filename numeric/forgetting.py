@@ -235,8 +235,7 @@ class _Deletion:
 
     @cached_property
     def _rdp(self) -> Callable[[float], float]:
-        """`Bound.rdp` of the run, which finds a bound at every order: once each."""
-        return cache(self.trained.rdp)
+        return cache(self.trained.rdp)  # each order takes a bound
 
     def after(self, steps: int) -> Forgetting:
         last = self.run.steps - 1
@@ -245,8 +244,7 @@ class _Deletion:
         run = replace(self.run, steps=steps, step_size=eta, noise_std=noise)
         refuse_extreme("forgetting", run, self.assumption)
         largest, delta = self._sizes(steps)
-        clean = Clean(run, self.assumption, largest)
-        mu = clean.mu(steps)
+        mu = (clean := Clean(run, self.assumption, largest)).mu(steps)
         shifts = gdp_epsilon(mu, delta) if delta is not None else _gaussian_rdp(mu, self.order or 2.0)
 
         def tail(order: float) -> float:

@@ -76,7 +76,7 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     size = np.abs(first.low[kept]) + np.abs(second.high[kept])
 
     def over(epsilon: float) -> tuple[bool, NDArray[np.bool_]]:
-        """Whether more than delta is left at an epsilon, and which cells are of the event."""
+        """Tell whether more than delta is left at an epsilon, and which cells are of the event."""
         gain = ratio - epsilon - ROUNDING * (size + epsilon + 1)
         inside = gain > 0
         return float(np.sum(p[inside] * -np.expm1(-gain[inside]))) * (1 - 1e-12) > delta, inside
