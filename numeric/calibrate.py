@@ -167,18 +167,41 @@ def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bo
         )
     searched = best.run.scheme.random or best.candidate.renyi or best.route == "contraction"
     tight = _TIGHT_SEARCHED if searched else _TIGHT
-    # False position on logarithms; an end that stays put counts half, and every third time the middle is tried.
-    left, right, turn = _gap(best, epsilon), _gap(more, epsilon), 0
+    ends = _Ends(_gap(best, epsilon), _gap(more, epsilon))
     while high > low * tight:
-        turn += 1
-        share = 0.5 if turn % 3 == 0 else left / (left - right)
-        middle = min(max(low * (high / low) ** share, low * sqrt(tight)), high / sqrt(tight))
+        middle = low * (high / low) ** ends.share(log(high / low))
+        middle = min(max(middle, low * sqrt(tight)), high / sqrt(tight))
         more = at(middle, ceil(log2(max(log(high / low) / log(tight), 1))))
+        ends.move(_gap(more, epsilon))
         if more.epsilon > epsilon:
-            high, right, left = middle, _gap(more, epsilon), left / 2
+            high = middle
         else:
-            low, best, left, right = middle, more, _gap(more, epsilon), right / 2
+            low, best = middle, more
     return best
+
+
+class _Ends:
+    """False position between two ends, on logarithms: an end that stays twice counts half (the Illinois rule).
+
+    Where three moves did not halve the interval, as at a jump, its middle is next.
+    """
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high, self._widths, self._last = low, high, list[float](), 0
+
+    def share(self, width: float) -> float:
+        """The place to look at next, as a share of the interval, which is now so wide."""
+        self._widths.append(width)
+        slow = len(self._widths) > 3 and width > self._widths[-4] / 2
+        return 0.5 if slow else self._low / (self._low - self._high)
+
+    def move(self, gap: float) -> None:
+        """Move one end to the place looked at, where the gap is so much."""
+        if gap > 0:
+            self._low, self._high = self._low / (2 if self._last == 1 else 1), gap
+        else:
+            self._low, self._high = gap, self._high / (2 if self._last == -1 else 1)
+        self._last = 1 if gap > 0 else -1
 
 
 def _gap(found: Bound, epsilon: float) -> float:
@@ -202,17 +225,15 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
                 f"number of steps up to {high:,}; the loss has converged below it."
             )
         low, best, high, leap = high, more, min(leap * high, _MOST_STEPS), min(leap**2, 16)
-    # False position on logarithms, as in `_largest`.
-    left, right, turn = _gap(best, epsilon), _gap(more, epsilon), 0
+    ends = _Ends(_gap(best, epsilon), _gap(more, epsilon))
     while high - low > 1:
-        turn += 1
-        share = 0.5 if turn % 3 == 0 else left / (left - right)
-        middle = min(max(round(low * (high / low) ** share), low + 1), high - 1)
+        middle = min(max(round(low * (high / low) ** ends.share(log(high / low))), low + 1), high - 1)
         more = at(replace(run, steps=middle), (high - low).bit_length() - 1)
+        ends.move(_gap(more, epsilon))
         if more.epsilon > epsilon:
-            high, right, left = middle, _gap(more, epsilon), left / 2
+            high = middle
         else:
-            low, best, left, right = middle, more, _gap(more, epsilon), right / 2
+            low, best = middle, more
     return best
 
 

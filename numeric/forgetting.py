@@ -18,7 +18,7 @@ Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contra
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf, isfinite, log, nextafter
 
 import numpy as np
@@ -233,6 +233,10 @@ class _Deletion:
     def trained(self) -> Bound:
         return bound(self.run, self.assumption, order=self.order, delta=self.delta)
 
+    @cached_property
+    def _rdp(self) -> Callable[[float], float]:
+        return cache(self.trained.rdp)  # each order takes a bound
+
     def after(self, steps: int) -> Forgetting:
         last = self.run.steps - 1
         eta = self.run.step_size_at(last) if self.step_size is None else positive("step_size", self.step_size)
@@ -240,12 +244,11 @@ class _Deletion:
         run = replace(self.run, steps=steps, step_size=eta, noise_std=noise)
         refuse_extreme("forgetting", run, self.assumption)
         largest, delta = self._sizes(steps)
-        clean = Clean(run, self.assumption, largest)
-        mu = clean.mu(steps)
+        mu = (clean := Clean(run, self.assumption, largest)).mu(steps)
         shifts = gdp_epsilon(mu, delta) if delta is not None else _gaussian_rdp(mu, self.order or 2.0)
 
         def tail(order: float) -> float:
-            return min(self.trained.rdp(order), _gaussian_rdp(mu, order))
+            return min(self._rdp(order), _gaussian_rdp(mu, order))
 
         known = min(self.trained.epsilon, shifts)
         found = min(known, _settled(clean, Goal(self.order, delta, known, tail), self._start))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.contraction.table import DOWN, UP, Table, envelope
+from lastiterate.numeric.contraction.table import DOWN, UP, Table, envelope, headed
 
 LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
 """The first is well above the rounding errors of masses, which are differences of slopes; the others where nodes are
@@ -50,13 +51,13 @@ class Atoms:
         """
         middle, right, left = envelope(table.g, table.ahead, table.back)
         one, g = len(table.g) - 1, table.g
-        above, only_p = _masses(g, np.append(middle, table.ahead[1:]), right)
-        below, only_q = _masses(g, np.append(middle, table.back[1:]), left)
+        values = headed(middle, table.ahead)[right], headed(middle, table.back)[left]
+        above, only_p = _masses(g, values[0], right)
+        below, only_q = _masses(g, values[1], left)
         p, q = np.zeros(2 * one + 1), np.zeros(2 * one + 1)
         q[one + 1 :], p[one + 1 :] = above, g[1:] * above
         p[:one], q[:one] = below[::-1], (g[1:] * below)[::-1]
         p[one] = q[one] = max(1 - fsum(q.tolist()) - only_q, 1 - fsum(p.tolist()) - only_p, 0.0)
-        values = (np.append(middle, table.ahead[1:])[right], np.append(middle, table.back[1:])[left])
         for lift in LIFTS:
             if _admitted(g, values, (right, left), (p, q, only_p, only_q), lift):
                 lifted, lowered = 1 + lift, 1 - lift
@@ -71,18 +72,18 @@ def ratios(g: Array, lift: float = LIFTS[0]) -> Array:
     return found
 
 
-def _masses(g: Array, values: Array, kept: list[int]) -> tuple[Array, float]:
+def _masses(g: Array, values: Array, kept: NDArray[np.intp]) -> tuple[Array, float]:
     """Changes of slope at the nodes from the second on, 0 where a node is not kept; and the last value."""
-    falls = np.append(-np.diff(values[kept]) / np.diff(g[kept]), 0.0)
-    found = np.zeros(len(g))
+    at, falls, found = g[kept], np.zeros(len(kept)), np.zeros(len(g))
+    falls[:-1] = (values[:-1] - values[1:]) / (at[1:] - at[:-1])
     found[kept[1:]] = np.maximum(falls[:-1] - falls[1:], 0.0)
-    return found[1:], float(values[kept[-1]])
+    return found[1:], float(values[-1])
 
 
 def _admitted(
     g: Array,
     values: tuple[Array, Array],
-    kept: tuple[list[int], list[int]],
+    kept: tuple[NDArray[np.intp], NDArray[np.intp]],
     atoms: tuple[Array, Array, float, float],
     lift: float,
 ) -> bool:
@@ -92,12 +93,12 @@ def _admitted(
     lift (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
     """
     p, q, only_p, only_q = atoms
-    one, widths = len(g) - 1, np.diff(g)
+    one, widths = len(g) - 1, g[1:] - g[:-1]
     ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
     right = np.all(ahead[kept[0]] * (1 + lift) * DOWN >= values[0] * UP)
     total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
-    above = (np.cumsum(p[::-1])[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
-    spare = np.append(above[:1], above[:-1] * (g[1:] / g[:-1])) * lift * DOWN  # those above 1/t are one fewer
+    above = (p[::-1].cumsum()[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
+    spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # those above 1/t are one fewer
     found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare
     left = np.all(found[kept[1]] >= values[1] * UP)
     masses = total_p * (1 + lift) * DOWN >= 1 >= total_q * (1 - lift) * UP
@@ -106,6 +107,6 @@ def _admitted(
 
 def _profile(masses: Array, rest: float, widths: Array) -> Array:
     """Sum over the nodes to the right of mass times distance, and the rest."""
-    beyond = np.cumsum(masses[::-1])[::-1]
-    found: Array = np.append(np.cumsum((beyond * widths)[::-1])[::-1], 0.0) + rest
-    return found
+    beyond, found = masses[::-1].cumsum()[::-1], np.zeros(len(masses) + 1)
+    found[:-1] = (beyond * widths)[::-1].cumsum()[::-1]
+    return found + rest

@@ -125,27 +125,29 @@ class _Known:
 
     def __init__(self, g: Array, atoms: Atoms, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far
-        widths = np.diff(atoms.ratio)
-        heavier = np.append(np.cumsum(atoms.q[:0:-1])[::-1], 0.0)  # Q above each atom
-        lighter = np.append(0.0, np.cumsum(atoms.p[:-1]))  # P below each atom
-        over = np.append(np.cumsum((heavier[:-1] * widths)[::-1])[::-1], 0.0) + atoms.only_p
-        inverse = -np.diff(1 / atoms.ratio)
-        under = np.append(0.0, np.cumsum(lighter[1:] * inverse)) + atoms.only_q
+        m, ratio, inverse = len(atoms.ratio), atoms.ratio, 1 / atoms.ratio
+        heavier, lighter = np.zeros(m), np.zeros(m)
+        heavier[:-1] = atoms.q[:0:-1].cumsum()[::-1]  # Q above each atom
+        atoms.p[:-1].cumsum(out=lighter[1:])  # P below each atom
         # One more place at each end: above all atoms u = p, A = 0; below all v = q, B = 0.
-        self.left_p, self.q_above = np.append(over, 0.0), np.append(heavier * atoms.ratio, atoms.only_p)
-        self.left_q, self.p_below = np.append(under, 0.0), np.append(lighter, 0.0)
-        self.rows, self.sums = np.arange(len(g)), np.zeros_like(kernel)
-        np.cumsum(self.kernel * atoms.p, axis=1, out=self.sums[:, 1:])
+        self.left_p, self.left_q, self.q_above, self.p_below = np.zeros((4, m + 1))
+        self.left_p[: m - 1] = (heavier[:-1] * (ratio[1:] - ratio[:-1]))[::-1].cumsum()[::-1]
+        (lighter[1:] * (inverse[:-1] - inverse[1:])).cumsum(out=self.left_q[1:m])
+        self.left_p[:m] += atoms.only_p
+        self.left_q[:m] += atoms.only_q
+        self.q_above[:m], self.q_above[m], self.p_below[:m] = heavier * ratio, atoms.only_p, lighter
+        self.rows, sums = np.arange(len(g)), np.zeros_like(kernel)
+        (self.kernel * atoms.p).cumsum(axis=1, out=sums[:, 1:])
+        self.flat, self.sums = kernel.ravel(), sums.ravel()
 
     def _about(self, low: Indices, high: Indices, rows: Indices) -> Array:
-        m, a = len(self.atoms.ratio), self.left_p[high]
-        with np.errstate(over="ignore"):
-            ratio = self.g[rows] * self.left_q[low] / np.maximum(a, TINY)
+        m, a, first = len(self.atoms.ratio), self.left_p.take(high), rows * self.kernel_above.shape[1]
+        ratio = self.g[rows] * self.left_q.take(low) / np.maximum(a, TINY)
         found: Array = (
-            self.q_above[high] * self.kernel_above[rows, high]
-            + self.p_below[low] * self.kernel[rows, low]
+            self.q_above.take(high) * self.flat.take(first + high)
+            + self.p_below.take(low) * self.flat.take(first + low)  # at the place -1 of another row, times 0
             + a * np.interp(ratio, *self.far.sketch)
-            + (self.sums[rows, np.minimum(high + 1, m)] - self.sums[rows, np.maximum(low, 0)])
+            + (self.sums.take(first + np.minimum(high + 1, m)) - self.sums.take(first + np.maximum(low, 0)))
         )
         return found
 
@@ -190,8 +192,7 @@ class _Known:
             self.q_above[high] * self.kernel_above[self.rows, high] + self.p_below[low] * self.kernel[self.rows, low]
         )
         a, b = self.left_p[high], self.left_q[low]
-        with np.errstate(over="ignore"):
-            ratio = np.where(a > 0, np.minimum(self.g * b * DOWN / np.where(a > 0, a * UP, 1.0), 1e300), 0.0)
+        ratio = np.where(a > 0, np.minimum(self.g * b * DOWN / np.where(a > 0, a * UP, 1.0), 1e300), 0.0)
         found: Array = (total + a * self.far(ratio)) * UP + TINY
         return found
 

@@ -121,18 +121,26 @@ class Repeated:
     @cached_property
     def _sketch(self) -> tuple[float, Table, int]:
         """The number on few nodes, the table, and the repetitions on which it rests where it came from above."""
+        if self._follow:
+            found, course = self._course
+            return found, course.tables[-1], 0
         number = _size_of(self.goal.known)
-        if not self._follow:
-            grid = self.goal.nodes(number, COARSE)
-            begun = unknown(grid) if self.always is None else resampled(gaussian(self.always), grid)
-            return self._descended(begun, 0, number, COARSE)
+        grid = self.goal.nodes(number, COARSE)
+        begun = unknown(grid) if self.always is None else resampled(gaussian(self.always), grid)
+        return self._descended(begun, 0, number, COARSE)
+
+    @cached_property
+    def _course(self) -> tuple[float, "_Course"]:
+        """The number of a run that is followed, on few nodes, and its tables on them."""
+        number = _size_of(self.goal.known)
         for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
-            table, _ = self._settling(equal(self.goal.nodes(number, COARSE)), self.periods, _STILL)
-            found = self.goal.about(table)
+            course = _Course(self.pattern, equal(self.goal.nodes(number, COARSE)))
+            self._settling(course, self.periods, _STILL)
+            found = self.goal.about(course.tables[-1])
             if number in _sizes_of(found):
                 break
             number = _size_of(found)
-        return found, table, 0
+        return found, course
 
     @property
     def about(self) -> float:
@@ -145,7 +153,7 @@ class Repeated:
         if isinf(found):  # out of reach
             return unknown(table.g), done
         if self._follow:
-            table, done = self._followed(table.g, self.goal.nodes(_size_of(found), FINE)), self.periods
+            table, done = self._followed(self.goal.nodes(_size_of(found), FINE)), self.periods
         else:
             _, table, done = self._descended(table, done, _size_of(found), FINE)
             done = min(done, self.periods)  # more of them bound a shorter run, too
@@ -161,40 +169,53 @@ class Repeated:
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
             table = resampled(table, self.goal.nodes(number, count))
-            table, more = self._settling(table, left, close, number / _OUTGROWN)
+            course = _Course(self.pattern, table)
+            more = self._settling(course, left, close, number / _OUTGROWN)
+            table = course.tables[-1]
             done, left, found = done + more, left - more, self.goal.about(table)
             if left <= 0 or number in _sizes_of(found):
                 break
             number = _size_of(found)
         return found, table, done
 
-    def _settling(self, table: Table, most: int, close: float, least: float = 0.0) -> tuple[Table, int]:
-        """The table after at most so many periods, or after fewer if its number has settled; and how many they were.
+    def _settling(self, course: "_Course", most: int, close: float, least: float = 0.0) -> int:
+        """Go on for at most so many periods, or for fewer if the number has settled; and how many they were.
 
         From above every one of these tables is a bound, however many periods the run has; from equal points none is.
         """
-        chain, last = _Chain(self.pattern, table.g), inf
+        last = inf
         for done in range(most):
-            table = chain.period(table)
-            now = self.goal.about(table)
+            now = self.goal.about(course.after(done + 1))
             settled = isfinite(now) and abs(now - last) <= close * now and (now > 0 or not self._follow)
             if settled or 0 < now < least or (isinf(now) and done >= _PATIENCE):
-                return table, done + 1
+                return done + 1
             last = now
-        return table, most
+        return most
 
-    def _followed(self, coarse: Array, fine: Array) -> Table:
+    def _followed(self, fine: Array) -> Table:
         """The table of a run from its beginning, its last blocks on more nodes: as many as these take to tell."""
-        last = ceil(_FINE_BLOCKS / self._size)
+        last, (_, coarse) = ceil(_FINE_BLOCKS / self._size), self._course
         while True:
             first = max(self.periods - last, 0)
-            table = resampled(_Chain(self.pattern, coarse).periods(equal(coarse), first), fine)
+            table = resampled(coarse.after(first), fine)
             chain = _Chain(self.pattern, fine)
             table = chain.periods(table, self.periods - first - 1)
             before, table = self.goal.about(table), chain.period(table)
             if first == 0 or not before - self.goal.about(table) > _STILL * before:
                 return table
             last *= _LONGER
+
+
+class _Course:
+    """The tables after every period from a first one on; each is made once."""
+
+    def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
+        self.tables, self._chain = [start], _Chain(pattern, start.g)
+
+    def after(self, periods: int) -> Table:
+        while len(self.tables) <= periods:
+            self.tables.append(self._chain.period(self.tables[-1]))
+        return self.tables[periods]
 
 
 def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:

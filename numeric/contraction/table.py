@@ -106,10 +106,8 @@ class Table:
     def hull(self) -> "Table":
         """The lower convex envelope, over both orders at once: the profile that is bounded is convex."""
         middle, right, left = envelope(self.g, self.ahead, self.back)
-        ahead = _between(self.g, np.append(middle * UP, self.ahead[1:]), right)
-        return Table(
-            self.g, ahead, ahead if self.symmetric else _between(self.g, np.append(middle * UP, self.back[1:]), left)
-        )
+        ahead = _between(self.g, headed(middle * UP, self.ahead), right)
+        return Table(self.g, ahead, ahead if self.symmetric else _between(self.g, headed(middle * UP, self.back), left))
 
 
 def chord(nodes: Array, values: Array, at: Array) -> Array:
@@ -170,7 +168,7 @@ def spread(scale: float, end: float, count: int) -> Array:
     return found
 
 
-def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], list[int]]:
+def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
     """The lower convex envelope of the profile through the nodes g (ahead) and 1/g (back), which both fall.
 
     Which nodes stay is decided in floats; any choice of nodes gives a bound.
@@ -179,12 +177,19 @@ def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, list[int], lis
         The value at 1, and the nodes that stay in each order, 0 always among them.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
-    kept = _convex(g, np.append(one, ahead[1:]), np.append(one, back[1:]))
-    right, left = (kept[kept > n] - n).tolist(), (n - kept[(kept > 0) & (kept < n)])[::-1].tolist()
+    kept = _convex(g, headed(one, ahead), headed(one, back))
+    right, left = kept[kept > n] - n, (n - kept[(kept > 0) & (kept < n)])[::-1]
     # The chord over 1, a sum of what is not negative; it begins at (0, 1) where no node is left.
-    y, x = 1 / (g[right[0]] - 1), 1 / (g[left[0]] - 1) if left else 0.0
-    over = (1 + ahead[right[0]] * y + (back[left[0]] * x if left else 0.0)) / (1 + x + y)
-    return min(one, float(over)), [0, *right], [0, *left]
+    y, x = 1 / (g[right[0]] - 1), 1 / (g[left[0]] - 1) if len(left) else 0.0
+    over = (1 + ahead[right[0]] * y + (back[left[0]] * x if len(left) else 0.0)) / (1 + x + y)
+    return min(one, float(over)), np.append(0, right), np.append(0, left)
+
+
+def headed(first: float, values: Array) -> Array:
+    """The values with another first one."""
+    found = values.copy()
+    found[0] = first
+    return found
 
 
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
@@ -193,9 +198,9 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
     Near 1 digits of 1/g cancel: slopes are made of g - 1. Right of 1 they lack 1.
     """
     one = len(g)
-    widths = np.diff(g)
+    widths = g[1:] - g[:-1]
     left = back[:-1] + g[:-1] * ((back[:-1] - back[1:]) / widths)
-    slope = np.concatenate([back[-1:], left[::-1], np.diff(ahead) / widths])
+    slope = np.concatenate([back[-1:], left[::-1], (ahead[1:] - ahead[:-1]) / widths])
     rises = slope[1:] - slope[:-1]
     rises[one - 1] += 1
     bent = (np.flatnonzero(rises <= 0) + 1).tolist()
@@ -203,7 +208,7 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
         return np.arange(2 * one)
     t, v = [inf, *g[:0:-1].tolist(), *g.tolist()], [0.0, *back[:0:-1].tolist(), *ahead.tolist()]
     before, after = list(range(-1, 2 * one - 1)), list(range(1, 2 * one + 1))
-    stays = np.full(2 * one, True)
+    stays, slopes = [True] * (2 * one), slope.tolist()  # from each node to the one after it
 
     def steep(i: int, j: int) -> float:
         if i >= one:
@@ -217,17 +222,16 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
         i, j = before[k], after[k]
         if i < 0 or j == 2 * one or not stays[k]:
             continue
-        if steep(i, k) >= steep(k, j) + (1.0 if i < one <= k else 0.0):
-            stays[k], after[i], before[j] = False, j, i
+        if slopes[i] >= slopes[k] + (1.0 if i < one <= k else 0.0):
+            stays[k], after[i], before[j], slopes[i] = False, j, i, steep(i, j)
             bent += [i, j]
     return np.flatnonzero(stays)
 
 
-def _between(g: Array, values: Array, kept: list[int]) -> Array:
+def _between(g: Array, values: Array, kept: NDArray[np.intp]) -> Array:
     """The values at the nodes kept, and the chords between them elsewhere."""
     if len(kept) == len(g):
         return values
-    nodes = np.array(kept)
-    found: Array = np.interp(g, g[nodes], values[nodes]) * UP + TINY
-    found[nodes] = values[nodes]
+    found: Array = np.interp(g, g[kept], values[kept]) * UP + TINY
+    found[kept] = values[kept]
     return found

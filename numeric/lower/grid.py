@@ -183,9 +183,9 @@ class Grid:
         mass, error = np.zeros(len(edges) + 1), np.full(len(edges) + 1, absolute)
         for weight, update, on in parts:
             if weight > 0 and on.any():
-                part, part_error = _cells(update, sources[on > 0], noise, edges)
-                mass += weight * sent(part, on[on > 0])
-                error += weight * sent(part_error, on[on > 0])
+                part, part_error = _cells(update, sources[on > 0], on[on > 0], noise, edges)
+                mass += weight * part
+                error += weight * part_error
         error += 1.1 * relative * mass
         return Masses.between(mass - error, mass + error)
 
@@ -209,14 +209,18 @@ _LEAST_CELLS = 120
 _MOST_CELLS = 6000
 
 
-def _cells(update: Update, sources: Array, noise: float, edges: Array) -> tuple[Array, Array]:
-    """Masses that a unit at each source sends to the atoms and the cells, and their errors; (cells + 2, sources)."""
+def _cells(update: Update, sources: Array, masses: Array, noise: float, edges: Array) -> tuple[Array, Array]:
+    """Masses that those at the sources send to the atoms and the cells, and their errors; shape (cells + 2,)."""
     z = (edges[:, None] - update.mean(sources)[None, :]) / noise
-    tail, low = ndtr(-np.abs(z)), z < 0  # a cell's mass is a difference of tails that do not reach over the middle
-    less, more = np.minimum(tail[1:], tail[:-1]), np.maximum(tail[1:], tail[:-1])
-    more = np.where(low[1:] == low[:-1], more, 1 - more)
-    below, above = (np.where(side, tail[end], 1 - tail[end])[None] for side, end in ((low[0], 0), (~low[-1], -1)))
-    return np.concatenate([below, more - less, above]), TAIL * np.concatenate([below, more, above])
+    low = z < 0  # a cell's mass is a difference of tails that do not reach over the middle
+    tail = ndtr(np.negative(np.abs(z, out=z), out=z))
+    more = np.maximum(tail[1:], tail[:-1])
+    np.subtract(1, more, out=more, where=low[1:] != low[:-1])
+    less = np.minimum(tail[1:], tail[:-1], out=z[1:])
+    below, above = (np.where(side, tail[end], 1 - tail[end]) for side, end in ((low[0], 0), (~low[-1], -1)))
+    ends, reached = sent(np.stack([below, above]), masses), sent(more, masses)
+    inside = sent(np.subtract(more, less, out=less), masses)
+    return np.concatenate([ends[:1], inside, ends[1:]]), TAIL * np.concatenate([ends[:1], reached, ends[1:]])
 
 
 def apply(kernel: Array, times: int, masses: Array) -> Array:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from lastiterate.numeric.arrays import Array
@@ -72,16 +73,23 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     """
     kept = np.isfinite(first.low)
     p, ratio = np.exp(first.low[kept]), first.low[kept] - second.high[kept]
+    size = np.abs(first.low[kept]) + np.abs(second.high[kept])
 
-    def exceeds(epsilon: float) -> bool:
-        gain = ratio - epsilon - ROUNDING * (np.abs(first.low[kept]) + np.abs(second.high[kept]) + epsilon + 1)
-        over = gain > 0
-        return float(np.sum(p[over] * -np.expm1(-gain[over]))) * (1 - 1e-12) > delta
+    def over(epsilon: float) -> tuple[bool, NDArray[np.bool_]]:
+        """Tell whether more than delta is left at an epsilon, and which cells are of the event."""
+        gain = ratio - epsilon - ROUNDING * (size + epsilon + 1)
+        inside = gain > 0
+        return float(np.sum(p[inside] * -np.expm1(-gain[inside]))) * (1 - 1e-12) > delta, inside
 
-    if not kept.any() or not exceeds(0.0):
+    if not kept.any() or not over(0.0)[0]:
         return 0.0
     low, high = 0.0, float(ratio.max()) + 1e-9
     for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if exceeds(middle) else (low, middle)
+        if not low < (middle := (low + high) / 2) < high:
+            break
+        exceeds, inside = over(middle)
+        if exceeds:  # no other cell is of an event at a greater epsilon
+            low, p, ratio, size = middle, p[inside], ratio[inside], size[inside]
+        else:
+            high = middle
     return low

@@ -19,7 +19,7 @@ _ASSUMPTIONS: list[Assumption] = [Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 
 
 
 @pytest.mark.parametrize(
-    ("diameter", "examples"), [(inf, 10), (1.0, 2), pytest.param(1.0, 100, marks=pytest.mark.nightly)]
+    ("diameter", "examples"), [(inf, 10), (1.0, 1), pytest.param(1.0, 100, marks=pytest.mark.nightly)]
 )
 def test_the_least_noise(diameter: float, examples: int) -> None:
     """Without projection by shifts alone, in no time; on a domain by contraction."""

@@ -89,6 +89,7 @@ def test_as_many_participations_as_there_are(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["smooth", "holder", "strongly convex"])
+@pytest.mark.sweep(2)
 def test_the_sizes_that_count_are_those_of_the_window(kind: str) -> None:
     """The chance of a batch that is too large was once spread over all steps of the run, and grew with them."""
     run = NoisySGD(10**4, 0.1, 0.1, 1.0, 100, batch_size=5, sampling="poisson", diameter=0.05)

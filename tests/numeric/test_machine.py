@@ -21,7 +21,7 @@ from shared import made_once
 import lastiterate as li
 
 _FILE = Path(__file__).with_name("machine_numbers.py")
-_MODES = ("nearest", "downward", "upward", "toward zero", "20 bits", "30 bits", "53 bits", "1000 bits")
+_MODES = ("nearest", "downward", "upward", "toward zero", "20 bits", "30 bits", "1000 bits")
 
 
 Numbers = dict[str, dict[str, float]]

@@ -81,6 +81,7 @@ def test_exact_chains_of_other_losses_and_schedules(assumption: Assumption, slop
 
 @pytest.mark.parametrize("diameter", [0.6, 3.0])
 @pytest.mark.parametrize("sizes", [(1, 2, 5), (4, 1, 3), (2, 2, 1)], ids=str)
+@pytest.mark.sweep(2)
 def test_batches_of_several_sizes(sizes: tuple[int, ...], diameter: float) -> None:
     """Exact chains stay below, and in a narrow domain are above what is said of batches thrice as large."""
     run, uses = _run(9, 9, diameter, step_size=1.0), (2, 4, 6)

@@ -18,7 +18,7 @@ _SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 
 def _run(sampling: str) -> li.NoisySGD:
     batch = None if sampling == "full" else 3
-    return li.NoisySGD(30, 0.1, 0.5, 1.0, dataset_size=12, batch_size=batch, sampling=sampling, diameter=1.0)
+    return li.NoisySGD(12, 0.1, 0.5, 1.0, dataset_size=12, batch_size=batch, sampling=sampling, diameter=1.0)
 
 
 @pytest.mark.parametrize("sampling", _SCHEMES)
@@ -26,10 +26,11 @@ def test_one_type_answers_every_question(sampling: str) -> None:
     asked = li.bound(_run(sampling), li.Convex(1.0), order=4.0)
     other = li.bound(_run(sampling), li.Convex(1.0), delta=1e-4)
     assert type(asked) is type(other) is Bound
+    elsewhere = li.bound(_run(sampling), li.Convex(1.0), order=2.0).epsilon
     for one in (asked, other):
         assert one.rdp(4.0) == asked.epsilon
         assert one.dp(1e-4) == other.epsilon
-        assert one.rdp(2.0) == li.bound(_run(sampling), li.Convex(1.0), order=2.0).epsilon
+        assert one.rdp(2.0) == elsewhere
         assert set(one.as_dict()) == set(asked.as_dict())
         assert (one.mu is None) == (one.cost is None)
         assert one.claim

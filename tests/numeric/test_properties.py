@@ -200,7 +200,7 @@ def test_never_below_any_witness_without_projection(count: int) -> None:
         assert case.cost >= lower_bound(case.run, case.assumption, order=2.0).value, case
 
 
-@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
+@pytest.mark.parametrize("count", [75, pytest.param(10_000, marks=pytest.mark.nightly)], ids=["ci", "nightly"])
 def test_never_below_any_witness_with_projection(count: int) -> None:
     """Densities on an interval, propagated step by step: milliseconds each."""
     close = 0

@@ -115,7 +115,7 @@ def test_no_adversary_loses_more(assumption: li.Assumption, schedule: bool) -> N
 def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
     """In the median, at D <= 4 sigma and s <= .3 sigma; and never more."""
     rng, gains = np.random.default_rng(1), []
-    for _ in range(20):
+    for _ in range(10):
         diameter, s, steps = np.exp(rng.uniform(np.log([0.2, 0.02, 10]), np.log([4, 0.3, 5000])))
         run = li.NoisySGD(round(steps), 1.0, 1 / s, 1.0, dataset_size=2, diameter=float(diameter / s))
         losses = (_CONVEX, li.StronglyConvex(0.25, 0.05), li.Smooth(0.1), li.Clipped())[rng.integers(4)]
@@ -129,7 +129,7 @@ def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
 def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
     """From above a hundred blocks and more come down slowly: 2,000 steps once cost two and a half times as much."""
     run = li.NoisySGD(500, 0.1, 1.0, 2.0, 500, batch_size=50, sampling="poisson", diameter=8.0)
-    found = [li.bound(replace(run, steps=T), li.Smooth(1.0), delta=1e-5).epsilon for T in (500, 1000, 2000, 10**6)]
+    found = [li.bound(replace(run, steps=T), li.Smooth(1.0), delta=1e-5).epsilon for T in (500, 2000, 10**6)]
     assert found == sorted(found)
     assert found[-1] <= 1.1 * found[-2]
 
@@ -151,5 +151,5 @@ def test_longer_runs_of_random_batches_cost_no_more(rate: float, diameter: float
 def test_slow_chains_settle_on_nodes_made_for_their_number() -> None:
     """From above a first grid says ten times as much as one that is made for what is found; more steps cost no more."""
     run = li.NoisySGD(1202, 1.0, 1.0, 0.2263, 525, batch_size=21, sampling="poisson", diameter=4.365)
-    for steps in (1202, 26_000, 10**9):
+    for steps in (1202, 10**9):
         assert 0.0119 <= li.bound(replace(run, steps=steps), li.Clipped(), delta=2.75e-9).epsilon <= 0.0121

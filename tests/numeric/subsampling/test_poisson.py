@@ -60,7 +60,7 @@ def test_no_route_is_below_linear_losses(
         assert one.rdp(order) >= least
 
 
-@pytest.mark.parametrize("examples", [3, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("examples", [2, pytest.param(100, marks=pytest.mark.nightly)])
 def test_no_route_is_below_any_witness_on_a_domain(examples: int) -> None:
     @settings(max_examples=examples)
     @given(st.integers(1, 40), st.integers(1, 30), st.floats(0.05, 1.0), st.floats(0.02, 3.0), st.floats(1.2, 15.0))
@@ -137,7 +137,7 @@ def test_the_loss_converges(assumption: Assumption) -> None:
 
 
 @given(st.integers(2, 400), st.floats(1.3, 8.0), st.sampled_from(_KINDS[:4]))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_monotone(steps: int, order: float, assumption: Assumption) -> None:
     run = replace(_RUN, steps=steps, diameter=0.2)
     here = bound(run, assumption, order=order).epsilon

@@ -106,7 +106,7 @@ def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:
 
 
 @pytest.mark.parametrize("order", [1.5, 64.0])
-@pytest.mark.sweep(1)
+@pytest.mark.nightly
 def test_no_cliff_at_other_orders(order: float) -> None:
     before, *after = (bound(replace(_RUN, steps=steps), _CURVED, order=order) for steps in (10**5, 10**6, 10**12))
     assert max(one.epsilon for one in after) <= 1.002 * before.epsilon
