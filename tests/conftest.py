@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads of several workers wait for each other, busily
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: else idle threads wait busily
 
 import click
 import jsonschema
