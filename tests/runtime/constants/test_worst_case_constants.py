@@ -89,6 +89,7 @@ def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
     assert pair.constant * pair.distance <= 0.2 * (1 + 1e-9)
 
 
+@pytest.mark.usefixtures("light_search")
 def test_search_beats_the_draws_of_the_paper() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     run = paper_run(workload, steps=20)
@@ -104,6 +105,7 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     json.dumps(plain(look.as_dict()), allow_nan=False)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     run = paper_run(workload, steps=4)
@@ -129,6 +131,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)
 
 
+@pytest.mark.usefixtures("light_search")
 @pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
 def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
@@ -143,6 +146,7 @@ def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     assert look.curvature == pytest.approx(3.0)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_few_iterates_are_made_up_for_by_more_points() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     look = worst_case_constants(workload, paper_run(workload, steps=4), (1.0,), centers=2, points=3)
@@ -151,6 +155,7 @@ def test_few_iterates_are_made_up_for_by_more_points() -> None:
     assert 2.9 <= look.extremes[0].largest <= look.extremes[0].value <= 3.05
 
 
+@pytest.mark.usefixtures("short_search")
 def test_what_cannot_be_said_is_none() -> None:
     linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
     assert (linear.searched[0].constant, linear.extremes, linear.curvature) == (0.0, (None,), 0.0)
@@ -177,7 +182,7 @@ def test_certified_constants_are_above_every_estimate(name: str) -> None:
     gradients = gradients_of(workload)
     around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
     found = top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
-    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, iterations=60)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, starts=64, iterations=20)
     longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
     assert max(found.value, pair.constant) <= certified.smoothness
     assert float(longest) <= certified.lipschitz
@@ -238,6 +243,7 @@ def test_extrapolation_says_when_there_is_no_end_point() -> None:
         extrapolate(table(generator.random(30), np.ones(30)), Kind.SAMPLE, 1.0, blocks=40)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
     options = ["--steps", "10", "--lambda", "1", "--resume", str(tmp_path)]
     said = CliRunner().invoke(command, ["builtin:breast-cancer", *options])
