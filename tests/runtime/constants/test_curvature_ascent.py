@@ -64,6 +64,7 @@ def test_the_memory_changes_nothing() -> None:
     torch.testing.assert_close(small.x, large.x, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.nightly  # by day a constant is reached, and the end of the ball
 def test_more_steps_find_more() -> None:
     gradients = gradients_of(load_workload("builtin:digits-cnn"))
     few, many = (
