@@ -23,9 +23,10 @@ RUNS = {
 
 
 @pytest.fixture(autouse=True)
-def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a third of the steps crafts is enough of a difference."""
-    monkeypatch.setattr(initialisation, "_STEPS", 300)
+def _few_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a third of the steps crafts is enough of a difference, but not for the network, by night."""
+    if request.node.get_closest_marker("nightly") is None:
+        monkeypatch.setattr(initialisation, "_STEPS", 300)
 
 
 @pytest.mark.parametrize(
