@@ -92,6 +92,7 @@ class Gradients:
         self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = workload.loss, workload.samples
+        self._ways: list[Callable[..., Tensor]] = []  # of a second derivative, tried once for all that `on` makes
         room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = (
             Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
@@ -159,11 +160,9 @@ class Gradients:
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
-        return self._second(lambda at: self.of_one(at, row, target), point, vector)
-
-    @cached_property
-    def _second(self) -> Callable[..., Tensor]:
-        return way_of(lambda at: self.of_one(at, self._inputs[0], self._targets[0]), self.start)
+        if not self._ways:
+            self._ways.append(way_of(lambda at: self.of_one(at, self._inputs[0], self._targets[0]), self.start))
+        return self._ways[0](lambda at: self.of_one(at, row, target), point, vector)
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""

@@ -9,6 +9,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: else idle threads wait busily
+
 import click
 import jsonschema
 import pytest

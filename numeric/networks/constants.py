@@ -34,7 +34,7 @@ _FEW: Final = 600
 """Numbers that move, up to which the Hessian is looked at as a matrix: a tenth of a second for a sample and a label."""
 
 _KEPT: Final = 8
-"""Samples whose Hessian is kept for their other labels."""
+"""Samples whose derivatives and Hessian are kept for their other labels."""
 
 _ACTUAL: Final = "the samples that were given, and no others"
 
@@ -92,6 +92,7 @@ def network_constants(
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
 
+        @lru_cache(_KEPT)
         def at(n: int) -> tuple[Derivatives, OutputLoss]:
             found = derivatives(network, affine, exact(reach), rows[n], exact(near))
             return found, LOSSES[loss](found.outputs, found.spread.each, found.spread.total, names[n])

@@ -31,6 +31,7 @@ class Changes:
         self.clip_norm = clip_norm
         self._rows, self._targets = gradients.rows()
         self._gradient = vmap(gradients.of_one)
+        self._computed: list[tuple[Tensor, list[Tensor]]] = []
         self._product = vmap(gradients.curved)
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -41,11 +42,12 @@ class Changes:
     def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
         """J(at)' vectors for every pair, shape (pairs, dimension)."""
         found = torch.zeros_like(at)
-        for owners, samples in self._parts(len(at)):
+        computed = next((parts for points, parts in self._computed if points is at), [])
+        for number, (owners, samples) in enumerate(self._parts(len(at))):
             points, rows, targets = at[owners], self._rows[samples], self._targets[samples]
             pushed = vectors[owners]
             if self.clip_norm < inf:
-                gradient = self._gradient(points, rows, targets)
+                gradient = computed[number] if computed else self._gradient(points, rows, targets)
                 length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
                 along = gradient / length
                 across = pushed - along * (along * pushed).sum(dim=1, keepdim=True)
@@ -55,13 +57,17 @@ class Changes:
 
     def _mean(self, at: Tensor) -> tuple[Tensor, Tensor]:
         found, longest = torch.zeros_like(at), at.new_zeros(len(at))
+        computed: list[Tensor] = []
         for owners, samples in self._parts(len(at)):
             gradient = self._gradient(at[owners], self._rows[samples], self._targets[samples])
+            if self.samples is not None and self.clip_norm < inf:  # for `pulled` at the same points
+                computed.append(gradient)
             length = torch.linalg.vector_norm(gradient, dim=1)
             longest.scatter_reduce_(0, owners, length, "amax")
             if self.clip_norm < inf:
                 gradient = gradient * (self.clip_norm / length).clamp(max=1.0).nan_to_num(nan=1.0)[:, None]
             found.index_add_(0, owners, gradient)
+        self._computed.append((at, computed))
         return found / self._members, longest
 
     @property

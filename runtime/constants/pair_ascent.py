@@ -22,7 +22,7 @@ from lastiterate.runtime.constants.starts import Samples, labels_of, most_promis
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
 from lastiterate.runtime.training.descent import project
 
-_COPIES: Final = 48
+_COPIES: Final = 52
 """Twice the tensors of the shape of the points that live together in an ascent, so that they take half the budget."""
 
 _WEIGHT: Final = 4

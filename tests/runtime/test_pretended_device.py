@@ -176,11 +176,17 @@ PATHS: Final = {
 }
 
 
+NIGHTLY: Final = f"searched {Kind.SAMPLE}"
+"""By day the search of inputs goes the same way, and that of clipped means the other."""
+
+
 def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
     return {name for name in asking if not any(name.startswith(one) for one in meant)}
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[pytest.mark.nightly] * (path == NIGHTLY)) for path in PATHS]
+)
 def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str) -> None:
     with PretendedDevice() as mode:
         PATHS[path]()

@@ -10,6 +10,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks import attack as attacks
+from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import Attack, attack
 from lastiterate.runtime.attacks.initialisation import crafted_start
 from lastiterate.runtime.gradients import Gradients, norm
@@ -19,6 +20,13 @@ RUNS = {
     "builtin:iris-mlp-tanh": NoisySGD(10, 0.3, 0.1, 1.0, 20),
     "builtin:breast-cancer": NoisySGD(10, 1.0, 0.2, 1.0, 20),
 }
+
+
+@pytest.fixture(autouse=True)
+def _few_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a third of the steps crafts is enough of a difference, but not for the network, by night."""
+    if request.node.get_closest_marker("nightly") is None:
+        monkeypatch.setattr(initialisation, "_STEPS", 300)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_drawn_pairs_are_swallowed_by_the_floor_and_it_says_so() -> None:
 @pytest.mark.parametrize("inputs", [None, "ball:2"])
 @pytest.mark.sweep(1)
 def test_a_search_says_what_float64_finds(inputs: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"_STARTS": 16, "_CURVED": 4, "_SCREENED": 40, "_ITERATIONS": 12, "_BENDING": 8}.items():
+    for name, value in {"_STARTS": 16, "_CURVED": 4, "_SCREENED": 40, "_ITERATIONS": 6, "_BENDING": 4}.items():
         monkeypatch.setattr(worst_case, name, value)
     free = None if inputs is None else input_set(inputs)
     rough, exact = (worst_case_constants(SMALL, RUN, (0.5, 1.0), inputs=free, dtype=d) for d in ("bfloat16", "float64"))

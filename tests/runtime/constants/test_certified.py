@@ -264,6 +264,7 @@ def test_another_loss_is_refused() -> None:
     assert certified_constants(one, 1e3, loss="logistic").smoothness == pytest.approx(0.5, rel=1e-12)
 
 
+@pytest.mark.usefixtures("light_search")
 def test_the_estimate_shows_what_is_certified() -> None:
     work = _work(_NETWORKS["tanh"], constants=constants_of_network(5.0))
     run = NoisySGD(steps=3, step_size=0.05, noise_std=0.1, clip_norm=1.0, dataset_size=6, diameter=0.2)

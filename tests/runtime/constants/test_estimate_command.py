@@ -132,6 +132,7 @@ def test_recommended_settings_stand_where_nothing_was_given(tmp_path: Path, caps
     assert "of 8 pairs" in out, "one initialisation, four iterates, and the two points that were asked for"
 
 
+@pytest.mark.usefixtures("short_search")
 def test_ctrl_c_in_the_search_keeps_what_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +155,7 @@ def test_ctrl_c_in_the_search_keeps_what_is_finished(
     assert capsys.readouterr().out == first, "no search is begun again"
 
 
+@pytest.mark.usefixtures("light_search")
 def test_the_search_says_both_sides_and_carries_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["builtin:iris-softmax", "--steps", "4", "--lambda", "0.5", "--lambda", "1"]
     assert run([*arguments, "--json"]) == 0
@@ -173,11 +175,13 @@ def test_the_search_says_both_sides_and_carries_the_largest(capsys: pytest.Captu
     assert "Epsilon is an estimate, not a bound" in out
 
 
+@pytest.mark.usefixtures("short_search")
 def test_means_of_the_batch_carry_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["builtin:iris-softmax", *SEARCHED, "--kind", "batch"]) == 0
     assert "There is no epsilon: means of this batch" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("light_search")
 def test_pairs_are_saved_and_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "pairs.safetensors")
     assert run(["builtin:iris-softmax", *SEARCHED, "--samples", "20", "--save-pairs", file, "--json"]) == 0
@@ -190,6 +194,7 @@ def test_pairs_are_saved_and_computed_anew(tmp_path: Path, capsys: pytest.Captur
     assert "apart: holds" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("light_search")
 def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A row of norm r with its bias has the constant (r^2 + 1) / 2 of softmax regression."""
     file = str(tmp_path / "pairs.safetensors")

@@ -43,7 +43,7 @@ def network() -> Workload:
 def test_logistic_losses_are_what_they_are_and_not_two_per_cent_more(clip_norm: float, diameter: float) -> None:
     setting = run(clip_norm, diameter)
     assert logistic_regression(feature_norm=1.0).smoothness == 0.25
-    assert refute(logistic(1.0), setting, li.Convex(0.25)) is None
+    check_not_refuted("describe", logistic(1.0), setting, li.Convex(0.25))
     found = refute(logistic(1.02), setting, li.Convex(0.25))
     assert found is not None
     assert 0.25 < found.constant <= 0.25 * 1.02**2
@@ -67,17 +67,14 @@ def test_clipping_acts_on_softmax_and_spoils_convexity() -> None:
 
 def test_a_network_is_not_convex_and_has_a_constant() -> None:
     known = li.constants_of_network(input_norm=1.0)(network().initial(0), 1.0).smoothness
-    assert refute(network(), run(), li.Smooth(known)) is None
     assert refute(network(), run(), li.Clipped()) is None
-    steep = refute(network(), run(), li.Smooth(0.5))
+    steep = refute(network(), run(), li.Minimum(li.Smooth(known), li.Smooth(0.5)))
     bent = refute(network(), run(), li.Convex(known))
-    both = refute(network(), run(), li.Minimum(li.Smooth(known), li.Smooth(0.5)))
     assert steep is not None
+    assert steep.assumption == li.Smooth(0.5), "not the first, which holds"
     assert 0.5 < steep.constant <= known
     assert bent is not None
     assert -known <= bent.along < 0
-    assert both is not None
-    assert both.assumption == li.Smooth(0.5)
 
 
 @pytest.mark.parametrize("m", [0.0499, 0.051])
@@ -100,7 +97,6 @@ def test_holder_orders_are_tried() -> None:
 def test_the_error_is_one_sentence_with_the_pair() -> None:
     with pytest.raises(li.InputError, match=r"got assumption=Convex\(L=0.25\), but at two points .* L is at least 2"):
         check_not_refuted("describe", logistic(3.0), run(), li.Convex(0.25))
-    check_not_refuted("describe", logistic(1.0), run(), li.Convex(0.25))
     with pytest.raises(li.InputError, match="workload=int"):
         refute(3, run(), li.Clipped())  # type: ignore[arg-type]
 

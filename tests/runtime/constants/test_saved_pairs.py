@@ -38,7 +38,14 @@ KEPT: dict[str, bytes] = {}
 @pytest.fixture(autouse=True)
 def _few_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is saved need not be the worst pair there is."""
-    for name, few in (("_STARTS", 8), ("_CURVED", 2), ("_SCREENED", 8), ("_LOOKED_AT", 1)):
+    for name, few in (
+        ("_STARTS", 8),
+        ("_CURVED", 2),
+        ("_SCREENED", 8),
+        ("_LOOKED_AT", 1),
+        ("_ITERATIONS", 12),
+        ("_BENDING", 4),
+    ):
         monkeypatch.setattr(searching, name, few)
 
 

@@ -49,7 +49,7 @@ def test_changes_and_their_slopes_are_those_of_autograd(clip_norm: float, batch:
 def test_more_steps_never_find_less_and_the_ball_is_kept(batch: bool) -> None:
     gradients = gradients_of(load_workload("builtin:iris-mlp-gelu"))
     before = 0.0
-    for iterations in (1, 8, 24):
+    for iterations in (1, 4, 12):
         found = search_one(gradients, gradients.start, 0.5, diameter=0.7, batch=batch, starts=6, iterations=iterations)
         ratios = found.changes / found.distances**0.5
         assert ratios.max() >= max(before, found.started[0])

@@ -57,6 +57,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "side_by_side_theirs.py").write_text(_THEIRS)
 
 
+@pytest.mark.usefixtures("light_search")
 def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Text, JSON, CSV and picture say the same, and the second run finds all that the first one kept."""
     assert _run(*_BOTH, "--json", "--csv", "both.csv", "--plot", "picture.png", "--resume", "kept") == 0

@@ -66,7 +66,7 @@ def test_of_one_is_what_at_computes() -> None:
 def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float | None) -> None:
     gradients = gradients_of(known.odd_power())
     centre = torch.full_like(gradients.start, 0.05)
-    (pair,) = known.search_pairs(gradients, centre, (lam,), diameter=1.0, starts=32, iterations=150)
+    (pair,) = known.search_pairs(gradients, centre, (lam,), diameter=1.0, starts=32, iterations=60)
     assert pair.constant >= pair.start > 0
     if constant:
         assert 0.999 * constant <= pair.constant <= constant * (1 + 1e-9)
@@ -76,7 +76,7 @@ def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float 
 
 def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0)
+    half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0, starts=64, iterations=30)
     assert 0.99 * 3 <= one.constant <= 3 * (1 + 1e-12)
     assert 0.97 * 3 * 2**0.5 <= half.constant <= 3 * 2**0.5 * (1 + 1e-12), "attained by opposite ends of the domain"
     assert half.distance <= 2.0 * (1 + 1e-12)
@@ -85,10 +85,13 @@ def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> N
 
 def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
-    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, clip_norm=0.1)
+    (pair,) = known.search_pairs(
+        gradients, gradients.start, (1.0,), diameter=2.0, clip_norm=0.1, starts=64, iterations=30
+    )
     assert pair.constant * pair.distance <= 0.2 * (1 + 1e-9)
 
 
+@pytest.mark.usefixtures("light_search")
 def test_search_beats_the_draws_of_the_paper() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     run = paper_run(workload, steps=20)
@@ -104,6 +107,7 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     json.dumps(plain(look.as_dict()), allow_nan=False)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     run = paper_run(workload, steps=4)
@@ -129,6 +133,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)
 
 
+@pytest.mark.usefixtures("light_search")
 @pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
 def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
@@ -143,6 +148,7 @@ def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     assert look.curvature == pytest.approx(3.0)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_few_iterates_are_made_up_for_by_more_points() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     look = worst_case_constants(workload, paper_run(workload, steps=4), (1.0,), centers=2, points=3)
@@ -151,6 +157,7 @@ def test_few_iterates_are_made_up_for_by_more_points() -> None:
     assert 2.9 <= look.extremes[0].largest <= look.extremes[0].value <= 3.05
 
 
+@pytest.mark.usefixtures("short_search")
 def test_what_cannot_be_said_is_none() -> None:
     linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
     assert (linear.searched[0].constant, linear.extremes, linear.curvature) == (0.0, (None,), 0.0)
@@ -177,7 +184,7 @@ def test_certified_constants_are_above_every_estimate(name: str) -> None:
     gradients = gradients_of(workload)
     around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
     found = top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
-    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, iterations=60)
+    (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, starts=64, iterations=20)
     longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
     assert max(found.value, pair.constant) <= certified.smoothness
     assert float(longest) <= certified.lipschitz
@@ -238,6 +245,7 @@ def test_extrapolation_says_when_there_is_no_end_point() -> None:
         extrapolate(table(generator.random(30), np.ones(30)), Kind.SAMPLE, 1.0, blocks=40)
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
     options = ["--steps", "10", "--lambda", "1", "--resume", str(tmp_path)]
     said = CliRunner().invoke(command, ["builtin:breast-cancer", *options])
@@ -250,7 +258,7 @@ def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
 
 @pytest.mark.usefixtures("short_search")
 def test_certified_constants_stand_beside_those_that_are_found() -> None:
-    few = ["--steps", "5", "--lambda", "0.5", "--lambda", "1", "--diameter", "0.25"]
+    few = ["--steps", "2", "--lambda", "0.5", "--lambda", "1", "--diameter", "0.25"]
     smooth = CliRunner().invoke(command, ["builtin:iris-mlp-tanh", *few])
     data = json.loads(CliRunner().invoke(command, ["builtin:iris-mlp-tanh", *few, "--json"]).output)["search"]
     certified = data["certified"]["smoothness"]

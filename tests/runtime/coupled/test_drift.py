@@ -13,6 +13,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
@@ -22,6 +23,12 @@ RUN = NoisySGD(30, 0.5, 0.1, 4.0, dataset_size=2, diameter=8.0)
 
 def quadratics() -> Workload:
     return known.quadratic([[2.0], [2.0], [-2.0]])
+
+
+@pytest.fixture(autouse=True)
+def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the steps crafts enough of a difference."""
+    monkeypatch.setattr(initialisation, "_STEPS", 300)
 
 
 @pytest.fixture(scope="module")

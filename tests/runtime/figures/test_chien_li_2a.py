@@ -49,7 +49,7 @@ def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> Ho
 @pytest.fixture(scope="module")
 def curves() -> dict[str, Curve]:
     fine = measurement(distances=tuple(np.geomspace(1e-3, 1, 40).tolist()))
-    return {curve.name: curve for curve in figure_2a(measurement(), fine, count=9).curves}
+    return {curve.name: curve for curve in figure_2a(measurement(), fine, count=5).curves}
 
 
 def test_everything_from_a_measurement_is_called_an_estimate(curves: dict[str, Curve]) -> None:

@@ -13,12 +13,28 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.figures import liang_2_3, liang_4
 from lastiterate.runtime.figures.figure_cache import FigureCache
 from lastiterate.runtime.figures.liang_attacked import attacked, doublings
+from lastiterate.runtime.workloads import loading
+from lastiterate.runtime.workloads.workload import Workload
 
 RATES = (0.03, 0.1)
 
 
 def by_name(figure: Figure) -> dict[str, Curve]:
     return {curve.name: curve for curve in figure.curves}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_digits() -> Iterator[None]:
+    """A third of the digits, which train as well."""
+    of_name = loading.load_workload
+
+    def few(name: str) -> Workload:
+        whole = of_name(name)
+        return replace(whole, inputs=whole.inputs[:600], targets=whole.targets[:600])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "load_workload", lambda name: (few if name == "builtin:digits-cnn" else of_name)(name))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,7 @@ def test_other_bad_descriptions() -> None:
         changing.train(1)
 
 
+@pytest.mark.usefixtures("short_refutation")
 def test_an_assumption_is_tried_on_the_data_and_the_network_is_left_as_it_is() -> None:
     def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.binary_cross_entropy_with_logits(output.squeeze(1), target)

@@ -44,10 +44,11 @@ def test_ranks_of_layers_are_shares_rounded_up() -> None:
             layer_ranks(module, wrong)
 
 
-def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_rank() -> None:
+@pytest.mark.parametrize("steps", [500, pytest.param(2000, marks=pytest.mark.nightly)])
+def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_rank(steps: int) -> None:
     """E A A^T / sqrt(p) = sqrt(p) sigma_A^2: the step grows with the rank, and so differs from layer to layer."""
     module = line()
-    optimiser = RandomProjectionSGD(module, loss, RUN, seed=1)
+    optimiser = RandomProjectionSGD(module, loss, replace(RUN, steps=steps), seed=1)
     moves = []
     for _ in optimiser.batches():
         before = point(module)
@@ -57,9 +58,9 @@ def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_ran
     clipped = (gradients / (gradients.norm(dim=1, keepdim=True) + 0.25)).mean(dim=0)
     expected = -(1.5**2) * clipped * torch.tensor([2.0] * 6 + [1.0] * 2)
     found = torch.stack(moves)
-    error = found.std(dim=0) / sqrt(2000)
+    error = found.std(dim=0) / sqrt(steps)
     assert bool(((found.mean(dim=0) - expected).abs() < 4.5 * error).all())
-    assert bool((error < 0.1).all())
+    assert bool((error < 0.1).all()), error
 
 
 def test_clipped_after_the_projection_a_sample_counts_for_less_than_one_whatever_the_matrices() -> None:

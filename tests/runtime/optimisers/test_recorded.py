@@ -323,6 +323,7 @@ def _steep(kind: type[li.ProjectedNoisySGD], scale: float) -> li.ProjectedNoisyS
 
 
 @pytest.mark.parametrize(("kind", "rows"), [(RecordedSGD, 12), (li.ProjectedNoisySGD, 24)])
+@pytest.mark.usefixtures("short_refutation")
 def test_the_bound_tries_the_assumption_on_the_data(kind: type[li.ProjectedNoisySGD], rows: int) -> None:
     """Rows of length 20 once had the bound of rows of length 1."""
     with pytest.raises(li.InputError, match=r"assumption=Convex\(L=0\.25\), but at two points .* L is at least"):

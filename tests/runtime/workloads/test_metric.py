@@ -59,7 +59,7 @@ def test_the_constant_of_a_quadratic_is_the_eigenvalue_in_the_metric(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """lambda_max(A^-1/2 H A^-1/2); the search reaches it, draws stay below it, and no other metric gives it."""
-    for name in ("_STARTS", "_CURVED", "_SCREENED"):
+    for name in ("_STARTS", "_CURVED", "_SCREENED", "_ITERATIONS", "_BENDING"):
         monkeypatch.setattr(worst_case, name, 16)  # which is enough for a quadratic
     hessian, a = _hessian(seed), _weights(seed + 10)
     truth = torch.linalg.eigvalsh(hessian / a.sqrt() / a.sqrt()[:, None])[-1].item()
