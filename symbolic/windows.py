@@ -33,7 +33,7 @@ def _costs(one: Expr) -> Relational:
 
 
 def leads(gain: Expr = s) -> Induction:
-    """Where any shifts lead from Delta, where each step adds ``gain``: to c^t (Delta + gain V - R)."""
+    """State that any shifts lead to from Delta, where each step adds ``gain``: c^t (Delta + gain V - R)."""
     return Induction(
         t,
         Eq(_state(t), c**t * (Delta + gain * V(t) - R(t))),

@@ -40,6 +40,18 @@ _chance, _least, _at_a_time, _least_mean, _mean = (
     Function(name, nonnegative=True) for name in ("P", "m", "x", "M", "X")
 )
 
+
+def mean_of_least(most: Expr, counted: Expr | None = None) -> Induction:
+    """Any number of paths, each with its chance and a least of at most ``most``: the mean of least and most."""
+    laws = (
+        gains(_least_mean, _chance(t) * _least(t)),
+        gains(_mean, _chance(t) * (most if counted is None else counted)),
+        Le(_least(t), most),
+    )
+    name = "any number of paths, each with its chance"
+    return Induction(t, Le(_least_mean(t), _mean(t)), begin(_least_mean, _mean), laws, name=name)
+
+
 CLAIMS = (
     Step(
         "liang/appendix_c_1/expand",
@@ -167,24 +179,7 @@ CLAIMS = (
         "liang/appendix_c_1/random_cases_repaired",
         "The mean of the least is at most the least mean: the cases bound E min_t only",
         at("C.1", "(79)"),
-        Induction(
-            t,
-            Le(_least_mean(t), _mean(t)),
-            begin(_least_mean, _mean),
-            (
-                gains(_least_mean, _chance(t) * _least(t)),
-                gains(_mean, _chance(t) * _at_a_time(t)),
-                Le(_least(t), _at_a_time(t)),
-            ),
-            name="against the mean at any time, for any number of paths, each with its chance",
-        ).mutant(
-            "the greatest",
-            laws=(
-                gains(_least_mean, _chance(t) * _least(t)),
-                gains(_mean, _chance(t) * _at_a_time(t)),
-                Le(_at_a_time(t), _least(t)),
-            ),
-        ),
+        mean_of_least(_at_a_time(t)).mutant("half of it", mean_of_least(_at_a_time(t), _at_a_time(t) / 2)),
         repairs="liang/appendix_c_1/random_cases",
     ),
 )

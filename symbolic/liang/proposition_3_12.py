@@ -6,7 +6,7 @@ leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is 
 
 from dataclasses import replace
 
-from sympy import Expr, Function, Integer, Le, Max, Min, Rational, Symbol, Tuple, sqrt
+from sympy import Expr, Function, Integer, Max, Min, Rational, Symbol, Tuple, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -14,7 +14,6 @@ from lastiterate.symbolic.claim import (
     Claim,
     Consequence,
     Identity,
-    Induction,
     Inequality,
     Ours,
     Step,
@@ -22,9 +21,8 @@ from lastiterate.symbolic.claim import (
     Units,
 )
 from lastiterate.symbolic.families import InSet, StronglyConvex
-from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import G, g, p, q, r, theta, x, y
-from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN
+from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN, mean_of_least
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
     GRADIENT,
@@ -133,9 +131,6 @@ def _hidden(size: Expr) -> Expr:
 
 _earlier = alpha / epsilon * _hidden(n * b)
 
-# Of a path: its chance, and the least on it; the sums of chances, and of chance times least.
-_chance, _lowest, _total, _mean = (Function(name, nonnegative=True) for name in ("P", "m", "S", "M"))
-
 CLAIMS = (
     Claim(
         "liang/lemma_3_7",
@@ -227,17 +222,7 @@ CLAIMS = (
         "liang/theorem_3_10/repaired",
         "Paths in cases of bounds p and q have a least whose mean is at most the larger: the mean of the least",
         at("Theorem 3.10", "(17)"),
-        Induction(
-            t,
-            Le(_mean(t), Max(p, q) * _total(t)),
-            begin(_mean, _total),
-            (
-                gains(_mean, _chance(t) * _lowest(t)),
-                gains(_total, _chance(t)),
-                Le(_lowest(t), Max(p, q)),
-            ),
-            name="any number of paths, each with its chance",
-        ).mutant("the smaller", conclusion=Le(_mean(t), Min(p, q) * _total(t))),
+        mean_of_least(Max(p, q)).mutant("the smaller", mean_of_least(Max(p, q), Min(p, q))),
         repairs="liang/theorem_3_10",
     ),
     Claim(
