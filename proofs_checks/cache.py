@@ -21,6 +21,8 @@ import sympy as sp
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.lock import FILE as LOCK
+from lastiterate.proofs_checks.lock import Said
+from lastiterate.proofs_checks.statement import in_a_line
 from lastiterate.proofs_checks.unneeded import FILE as UNNEEDED
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
@@ -125,6 +127,11 @@ def _canonical(value: Any) -> Any:
 def content(claim: Claim) -> str:
     """Hash of what a claim says and how it is checked; its words are no part of it."""
     return digest(_canonical([claim.checks, claim.assumptions, claim.statement]))[:16]
+
+
+def said(claim: Claim) -> Said:
+    """What a claim says, for a lock file that tells what it said before."""
+    return Said(content(claim), in_a_line(claim))
 
 
 class Answer(Protocol):

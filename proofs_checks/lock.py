@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import digest, write_whole
@@ -14,16 +15,26 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdi
 FILE = "verdicts.lock.json"
 _COUNTS = ("checks", "rejected", "near_misses")
 _KEYS = {"verdict", "grade", *_COUNTS}
-_HASHES = ("says", "supposes")
+_TEXTS = ("says", "statement", "supposes")
+
+
+class Said(NamedTuple):
+    """What a claim of one's own says: a hash of that and of how it is checked, and its statement in a line."""
+
+    content: str = ""
+    statement: str = ""
+
+
+_UNSAID = Said()
 
 
 @dataclass(frozen=True)
 class Expected:
     """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected.
 
-    ``says`` is a hash of what the claim says and how it is checked, in the lock file of a folder of one's own; "" in
-    that of the ledger, whose claims are looked at when they change. ``supposes`` is one of what its derivations suppose
-    and rest on; "" where there are none.
+    ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in the lock file of
+    a folder of one's own; "" in that of the ledger, whose claims are looked at when they change. ``supposes`` is a hash
+    of what its derivations suppose and rest on; "" where there are none.
     """
 
     verdict: Verdict
@@ -32,14 +43,15 @@ class Expected:
     rejected: int
     near_misses: int
     says: str = ""
+    statement: str = ""
     supposes: str = ""
 
     @classmethod
-    def of(cls, report: ClaimReport, says: str = "") -> "Expected":
+    def of(cls, report: ClaimReport, said: Said = _UNSAID) -> "Expected":
         """The entry that this report has in a lock file."""
         counts = len(report.outcomes), report.rejected, report.near_rejected
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
-        return cls(report.verdict, report.grade, *counts, says, digest(premises)[:16] if premises else "")
+        return cls(report.verdict, report.grade, *counts, *said, digest(premises)[:16] if premises else "")
 
 
 def location() -> Path:
@@ -69,12 +81,12 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
 def _entry(key: str, entry: object) -> Expected:
     if (
         not isinstance(entry, dict)
-        or set(entry) - set(_HASHES) != _KEYS
-        or not all(isinstance(entry.get(name, ""), str) for name in _HASHES)
+        or set(entry) - set(_TEXTS) != _KEYS
+        or not all(isinstance(entry.get(name, ""), str) for name in _TEXTS)
     ):
         got = sorted(entry) if isinstance(entry, dict) else entry
         raise InputError(
-            f"An entry of the lock file needs {', '.join(sorted(_KEYS))} and perhaps {', '.join(_HASHES)}, "
+            f"An entry of the lock file needs {', '.join(sorted(_KEYS))} and perhaps {', '.join(_TEXTS)}, "
             f"got {key}={got!r}; restore it, or write it with `lastiterate check --update-lock`."
         )
     try:
@@ -88,8 +100,8 @@ def _entry(key: str, entry: object) -> Expected:
             f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
             "restore it."
         ) from None
-    counts, hashes = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _HASHES)
-    return Expected(verdict, grade, *counts, *hashes)
+    counts, texts = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _TEXTS)
+    return Expected(verdict, grade, *counts, *texts)
 
 
 def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
@@ -100,7 +112,7 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
     """
     path = path or location()
     data = {
-        key: {name: value for name, value in asdict(entries[key]).items() if name not in _HASHES or value}
+        key: {name: value for name, value in asdict(entries[key]).items() if name not in _TEXTS or value}
         for key in sorted(entries)
     }
     try:
@@ -116,7 +128,7 @@ def drifts(
     expected: Mapping[str, Expected],
     *,
     complete: bool = True,
-    says: Mapping[str, str] = MappingProxyType({}),
+    says: Mapping[str, Said] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """One sentence for each way in which the reports differ from what is expected.
 
@@ -124,7 +136,7 @@ def drifts(
         reports: what was decided.
         expected: the lock file's entries.
         complete: whether the reports are of the whole ledger, so that an entry without a report is a drift.
-        says: hashes of what the claims say, where the lock file has them.
+        says: what the claims say, where the lock file has it.
     """
     found: list[str] = []
     seen: set[str] = set()
@@ -135,8 +147,7 @@ def drifts(
             found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
         else:
             found += _changed(report, locked, here)
-            if locked.says and locked.says != says.get(report.key, locked.says):
-                found.append(f"{report.key} says something else than it did when it was locked.")
+            found += _resaid(report.key, locked, says.get(report.key))
         found += [
             f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
             for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses))
@@ -176,6 +187,17 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
             f"{report.key} rejects {here.near_misses} of {len(report.near_misses)} near misses, "
             f"the lock file says {locked.near_misses}."
         )
+
+
+def _resaid(key: str, locked: Expected, now: Said | None) -> Iterator[str]:
+    if now is None or locked.says in ("", now.content):
+        return
+    if locked.statement == now.statement:
+        yield f"{key} is checked in another way than when it was locked; it says the same."
+    elif locked.statement:
+        yield f"{key} says something else than when it was locked: '{now.statement}', and it was '{locked.statement}'."
+    else:
+        yield f"{key} says something else than when it was locked."
 
 
 def why(outcome: Outcome) -> str:

@@ -20,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Certified,
     Check,
     Cited,
+    Claim,
     Consequence,
     Deduced,
     Derived,
@@ -239,6 +240,14 @@ def as_text(lines: Iterable[Line]) -> str:
         fill(line.sentence.format(*map(_in_words, line.parts)), _WIDEST) if line.sentence else _displayed(line.parts)
         for line in lines
     )
+
+
+def in_a_line(claim: Claim) -> str:
+    """What a claim says, in one line; what its checks say where that is its statement."""
+    checks = (line for check in claim.checks for line in of_check(check))
+    lines = checks if claim.stated is None else quantified(claim.stated)
+    words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in lines)
+    return " ".join(sentence.format(*parts) if sentence else f"{' '.join(parts)}." for sentence, parts in words)
 
 
 class _Words(StrPrinter):  # type: ignore[misc]

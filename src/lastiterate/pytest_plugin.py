@@ -99,7 +99,7 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
-        from lastiterate.proofs_checks.cache import content
+        from lastiterate.proofs_checks.cache import said
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
         from lastiterate.proofs_checks.runner import run
@@ -107,15 +107,17 @@ class ClaimItem(pytest.Item):
         from lastiterate.proofs_checks.verdict import Verdict
 
         (report,) = run([self.claim], jobs=1, cache=self.cache)
-        own = Expected.of(report, content(self.claim))
+        words = said(self.claim)
+        own = Expected.of(report, words)
         counts = (own.checks, own.rejected, own.near_misses)
-        plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, own.says, own.supposes]
+        texts = (own.says, own.statement, own.supposes)
+        plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, *texts]
         lock = lock_file(self.config, self.path)
         self.user_properties.append((_PROPERTY, {str(lock): {report.key: plain}}))  # xdist carries plain data alone
         update = self.config.getoption("lastiterate_update_lock")
         if update or lock.exists():
             expected = {report.key: own} if update else read_lock(lock)
-            found = drifts([report], expected, complete=False, says={report.key: own.says})
+            found = drifts([report], expected, complete=False, says={report.key: words})
         else:
             found = failures(report)
         if report.verdict is Verdict.UNDECIDED and not found:

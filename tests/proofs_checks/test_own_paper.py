@@ -53,9 +53,17 @@ def test_claims_stand_as_locked_and_have_pages(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told_of"),
     [
-        ("3 * D * s + s**2 * w", "4 * D * s + s**2 * w", "convex/window says something else"),
-        ('            "2 for 3"', '            "two for three"', ""),
-        ("        assumptions=(s * w >= D,),", "        assumptions=(s * w >= 2 * D,),", "says something else"),
+        ("3 * D * s + s**2 * w", "4 * D * s + s**2 * w", "and it was 'For all D, K, eta, n, sigma, w with "),
+        (
+            '            "2 for 3"',
+            '            "two for three"',
+            "than when it was locked; it says the same.",
+        ),
+        (
+            "        assumptions=(s * w >= D,),",
+            "        assumptions=(s * w >= 2 * D,),",
+            "says something else than",
+        ),
     ],
 )
 def test_a_weakened_claim_is_noticed(folder, capsys, old, new, told_of):

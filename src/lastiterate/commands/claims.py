@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.cache import ReportCache, content
+from lastiterate.proofs_checks.cache import ReportCache, said
 from lastiterate.proofs_checks.selection import of_ledger, select
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport
@@ -31,14 +31,14 @@ class Book:
         file: the lock file; None for that of the package.
         cache: where reports are kept.
         own: whether it is a folder of one's own.
-        says: hash of what each claim of one's own says.
+        says: what each claim of one's own says.
     """
 
     choose: Callable[..., tuple[Claim, ...]] = of_ledger
     file: Path | None = None
     cache: ReportCache = field(default_factory=ReportCache)
     own: bool = False
-    says: Mapping[str, str] = field(default_factory=dict)
+    says: Mapping[str, lock.Said] = field(default_factory=dict)
 
     @property
     def locked(self) -> bool:
@@ -63,7 +63,7 @@ class Book:
 
     def entry(self, report: ClaimReport) -> lock.Expected:
         """The entry of the lock file that a report has."""
-        return lock.Expected.of(report, self.says.get(report.key, ""))
+        return lock.Expected.of(report, self.says.get(report.key, lock.Said()))
 
 
 def book(path: Path | None) -> Book:
@@ -77,5 +77,5 @@ def book(path: Path | None) -> Book:
     from lastiterate.proofs_checks.folder import read_claims
 
     found = read_claims(path)
-    says = {claim.key: content(claim) for claim in found.claims}
+    says = {claim.key: said(claim) for claim in found.claims}
     return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True, says=says)
