@@ -130,7 +130,7 @@ def content(claim: Claim) -> str:
 
 
 def said(claim: Claim) -> Said:
-    """What a claim says, for a lock file that tells what it said before."""
+    """Content and statement of a claim, for a lock file that tells what it said before."""
     return Said(content(claim), in_a_line(claim))
 
 

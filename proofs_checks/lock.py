@@ -19,7 +19,7 @@ _TEXTS = ("says", "statement", "supposes")
 
 
 class Said(NamedTuple):
-    """What a claim of one's own says: a hash of that and of how it is checked, and its statement in a line."""
+    """Content of a claim: a hash of what it says and of how it is checked, and its statement in a line."""
 
     content: str = ""
     statement: str = ""
@@ -32,9 +32,9 @@ _UNSAID = Said()
 class Expected:
     """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected.
 
-    ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in the lock file of
-    a folder of one's own; "" in that of the ledger, whose claims are looked at when they change. ``supposes`` is a hash
-    of what its derivations suppose and rest on; "" where there are none.
+    ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in a line:
+    compared for claims of one's own, and for the ledger by a test. ``supposes`` is a hash of what its derivations
+    suppose and rest on; "" where there are none.
     """
 
     verdict: Verdict

@@ -45,7 +45,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.conditions import Condition
 from lastiterate.symbolic.kernel.profiles import Gauss, Profile
 from lastiterate.symbolic.notation import PREVIOUS, unit_text
-from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Statement
+from lastiterate.symbolic.statement import EveryStep, Exists, ForAll, Minimum, Statement
 from lastiterate.symbolic.vectors import Norm
 
 _ALTERED: Final = "The bound sees other parameters than the run: it replaces"
@@ -211,12 +211,14 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
     Of several, each has its line, those under premises last, below these; 0 = 0 is left out, and what is given.
     """
     if isinstance(said, sp.And):
-        for one in sorted(said.args, key=lambda one: isinstance(one, sp.Implies)):
+        for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):
             if not (isinstance(one, sp.Eq) and one.lhs == one.rhs):
                 yield from _body(one, given)
         return
     if isinstance(said, sp.Implies):
-        yield from _listed("Where", "{}", ((one,) for one in sp.And.make_args(said.args[0]) if one not in given))
+        supposed = [one for one in sp.And.make_args(said.args[0]) if one not in given]
+        in_order = sorted(sp.ordered(supposed), key=lambda one: isinstance(one, EveryStep))
+        yield from _listed("Where", "{}", ((one,) for one in in_order))
         yield from _body(said.args[1], given)
         return
     wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
@@ -243,7 +245,7 @@ def as_text(lines: Iterable[Line]) -> str:
 
 
 def in_a_line(claim: Claim) -> str:
-    """What a claim says, in one line; what its checks say where that is its statement."""
+    """Statement of a claim in one line; that of its checks where it has no other."""
     checks = (line for check in claim.checks for line in of_check(check))
     lines = checks if claim.stated is None else quantified(claim.stated)
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in lines)

@@ -174,6 +174,8 @@ def test_the_real_ledger_is_locked_claim_by_claim():
     assert set(expected) == {claim.key for claim in CLAIMS}
     for claim in CLAIMS:
         assert expected[claim.key].rejected == len(claim.mutants), claim.key
+        locked, now = expected[claim.key], cache.said(claim)
+        assert (locked.says, locked.statement) == now, "look at it, then: lastiterate check --update-lock"
 
 
 def test_one_real_claim(monkeypatch, tmp_path, capsys):

@@ -31,14 +31,13 @@ class Book:
         file: the lock file; None for that of the package.
         cache: where reports are kept.
         own: whether it is a folder of one's own.
-        says: what each claim of one's own says.
     """
 
     choose: Callable[..., tuple[Claim, ...]] = of_ledger
     file: Path | None = None
     cache: ReportCache = field(default_factory=ReportCache)
     own: bool = False
-    says: Mapping[str, lock.Said] = field(default_factory=dict)
+    _said: dict[str, lock.Said] = field(default_factory=dict)
 
     @property
     def locked(self) -> bool:
@@ -54,7 +53,8 @@ class Book:
     ) -> tuple[str, ...]:
         """One sentence for each way in which the reports differ from the lock file, or fail where there is none."""
         if self.locked:
-            return lock.drifts(reports, expected, complete=complete, says=self.says)
+            says = self._says(reports) if self.own else {}  # Sympy of another version writes the ledger's otherwise
+            return lock.drifts(reports, expected, complete=complete, says=says)
         return tuple(sentence for report in reports for sentence in failures(report))
 
     def jobs(self, wanted: int) -> int:
@@ -63,7 +63,13 @@ class Book:
 
     def entry(self, report: ClaimReport) -> lock.Expected:
         """The entry of the lock file that a report has."""
-        return lock.Expected.of(report, self.says.get(report.key, lock.Said()))
+        return lock.Expected.of(report, self._says((report,))[report.key])
+
+    def _says(self, reports: Sequence[ClaimReport]) -> Mapping[str, lock.Said]:
+        """Contents and statements of the claims of the reports."""
+        keys = [report.key for report in reports if report.key not in self._said]
+        self._said.update((claim.key, said(claim)) for claim in (self.choose(keys=keys) if keys else ()))
+        return self._said
 
 
 def book(path: Path | None) -> Book:
@@ -77,5 +83,4 @@ def book(path: Path | None) -> Book:
     from lastiterate.proofs_checks.folder import read_claims
 
     found = read_claims(path)
-    says = {claim.key: said(claim) for claim in found.claims}
-    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True, says=says)
+    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True)
