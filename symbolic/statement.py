@@ -7,7 +7,7 @@ In every divergence the numerator comes first.
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Implies, Le, Lt, Rational, Symbol, Tuple
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Implies, Le, Lt, Rational, Symbol, Tuple
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import (
@@ -231,7 +231,7 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
 
 def _said(check: Check) -> Basic | None:
     if isinstance(check, Identity):
-        return Eq(check.left, check.right, evaluate=False)
+        return _given(check.given, Eq(check.left, check.right, evaluate=False))
     if isinstance(check, Value):
         digits = len(check.printed.partition(".")[2])
         return Le(Abs(check.expression - Rational(check.printed)), Rational(1, 2 * 10**digits), evaluate=False)
@@ -239,14 +239,18 @@ def _said(check: Check) -> Basic | None:
         here, index = check.closed_form, check.index
         base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
         before = here.subs(index, index - 1)
-        return And(base, Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False), evaluate=False)
+        step = Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False)
+        later = _given((Ge(index, check.start + 1, evaluate=False),), step)
+        return _given(check.given, And(base, later, evaluate=False))
     if isinstance(check, Induction):
-        said = (*check.first, *map(EveryStep, check.laws))
-        return Implies(And(*said), check.conclusion, evaluate=False) if said else check.conclusion
+        moving = (law.has(check.index) for law in check.laws)
+        laws = [EveryStep(law) if moves else law for law, moves in zip(check.laws, moving, strict=True)]
+        index = (Ge(check.index, check.start, evaluate=False),) if check.start else ()
+        return _given((*check.first, *laws, *index), check.conclusion)
     if isinstance(check, Cited | Consequence):
-        return Implies(And(*check.given), check.conclusion, evaluate=False) if check.given else check.conclusion
+        return _given(check.given, check.conclusion)
     if isinstance(check, VectorInequality):
-        return Implies(And(*check.conditions), check.conclusion, evaluate=False)
+        return _given(check.conditions, check.conclusion)
     if not isinstance(check, Comparison):
         return None
     kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(check.relation, Le)
@@ -255,4 +259,8 @@ def _said(check: Check) -> Basic | None:
         given = tuple(end for s, (low, high) in check.box.items() for end in (Le(low, s), Le(s, high)))
     else:
         given = check.given if isinstance(check, Expected | Inequality) else ()
-    return Implies(And(*given), compared, evaluate=False) if given else compared
+    return _given(given, compared)
+
+
+def _given(premises: tuple[Basic, ...], said: Basic) -> Basic:
+    return Implies(And(*premises), said, evaluate=False) if premises else said

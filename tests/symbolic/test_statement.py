@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from sympy import Function, Lambda, Sum, Tuple, srepr
+from sympy import Eq, Function, Lambda, Le, Sum, Tuple, srepr
 from sympy.abc import k, x, y
 
 from lastiterate.symbolic import ledger
@@ -17,11 +17,13 @@ from lastiterate.symbolic.checks import (
     Recursion,
     Value,
 )
+from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.letters import r
 from lastiterate.symbolic.notation import PREVIOUS, T, c, n, s
 from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Smooth, closed, derived, for_some, free
 
 CLAIMS = ledger.claims()
+f = Function("f")
 
 STATED = [
     claim for claim in CLAIMS if claim.statement is not None or any(isinstance(one, Deduced) for one in claim.checks)
@@ -89,7 +91,11 @@ def test_conditions_in_words():
         (Inequality(x, "<= and attained", y, given=(y < 3,)), "Implies(y < 3, x <= y)"),
         (IntervalInequality(x, "<=", y, {x: (0, 1), y: (2, 2)}), "x <= y)"),
         (Value(x, "0.25"), "Abs(x - 1/4) <= 1/200"),
-        (Recursion(T, x, c * PREVIOUS, c**T * x), "Eq(x, x)"),
+        (Identity(x, y, given=(y < 3,)), "Implies(y < 3, Eq(x, y))"),
+        (Recursion(T, x, c * PREVIOUS, c**T * x), "Eq(x, x) & (Implies(T >= 1, Eq("),
+        (Recursion(T, x, c * PREVIOUS, c**T * x, start=2, given=(c < 1,)), "Implies(c < 1, Eq("),
+        (Induction(T, Le(c**T, c), laws=(c <= 1,), start=1), "Implies((T >= 1) & (c <= 1), c**T <= c)"),
+        (Induction(T, Le(f(T), c), (Eq(f(0), 0),), (Le(f(T + 1), f(T)),)), "f(T + 1) <= f(T) in every step"),
     ],
 )
 def test_equations_and_inequalities_say_themselves(check, words):
