@@ -190,6 +190,7 @@ CLAIMS = (
         _geometric(c, v_sum(c, w), "V as a geometric sum"),
         _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
         assumptions=(c > 1,),
+        letters={v: "V of the window", u: "W of the window", x: "cost of shifts", y: "what they cover", r: "a level"},
     ),
     Ours(
         "chien_li/theorem_3_1/direct/feasible",
@@ -214,6 +215,12 @@ CLAIMS = (
         .mutant("feasibility test forgotten", given=(c > 1, u <= 1, u >= c * v))
         .mutant("a test of half of s", given=(c > 1, u <= 1, u >= c * v, 2 * _level * v >= s)),
         assumptions=(Ne(v, 1),),
+        letters={
+            u: "c^-t, after t steps",
+            v: "c^-w, at the end",
+            a: "steps so far, c = 1",
+            x: "steps of the window, c = 1",
+        },
         repairs="chien_li/theorem_3_1/direct/untested",
     ),
     Ours(

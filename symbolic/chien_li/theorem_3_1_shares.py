@@ -24,8 +24,8 @@ _P, _G = (Function(name, nonnegative=True) for name in ("P", "G"))
 _share: Any = Function("beta", positive=True)
 _best = best_share(c, s, r, t + 1)
 
-# In what follows v and u are V and W of the window, x and y are P and G, and z is c^w.
 _level = level(s, Delta, v, u)
+_SUMS = {v: "V of the window", u: "W of the window"}
 
 
 def _paid(share: Expr) -> Relational:
@@ -76,6 +76,7 @@ CLAIMS = (
             "so (3) is that much there",
         ),
         assumptions=(Delta > 0,),
+        letters=_SUMS | {x: "P of the window", y: "G of the window", r: "a level"},
     ),
     Ours(
         "chien_li/theorem_3_1/shares/slack",
@@ -105,5 +106,6 @@ CLAIMS = (
             name="then all shares are, for c >= 1: t steps before the last",
         ).mutant("and the one after the last", conclusion=Le(z * best_share(c, s, _level, 1 - t), 1)),
         assumptions=(Delta > 0,),
+        letters=_SUMS | {z: "c^w"},
     ),
 )
