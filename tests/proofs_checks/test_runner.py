@@ -10,7 +10,7 @@ import sympy as sp
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, runner
-from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.proofs_checks.cache import ReportCache, said
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lock
@@ -110,18 +110,20 @@ def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store
     assert [len(entry.mutants) for entry in reports] == [1, 2, 1]
 
 
-def test_addresses_are_the_same_in_every_process(store):
+def test_addresses_and_statements_are_the_same_in_every_process(store):
     """Sympy keeps some arguments in sets, whose order changes from process to process."""
     code = (
-        "from pathlib import Path; from lastiterate.proofs_checks.cache import ReportCache;"
+        "from pathlib import Path; from lastiterate.proofs_checks.cache import ReportCache, said;"
         "from lastiterate.symbolic.ledger import claims;"
-        "import sys; sys.stdout.write(' '.join(ReportCache(Path('.')).address(c).name for c in claims()[::12]))"
+        "import sys; store = ReportCache(Path('.'));"
+        "sys.stdout.write('\\n'.join(f'{store.address(c).name} {said(c).statement}' for c in claims()[::12]))"
     )
     environment = os.environ | {"PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
-    assert done.stdout.split() == [store.address(claim).name for claim in CLAIMS[::12]]
+    expected = [f"{store.address(claim).name} {said(claim).statement}" for claim in CLAIMS[::12]]
+    assert done.stdout.splitlines() == expected
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "cut", "flip", "other"])
