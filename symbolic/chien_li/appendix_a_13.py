@@ -1,8 +1,7 @@
 """Numbers at the settings of figure 1, and what is said of small lambda and of the search.
 
 K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs in units of alpha / (2
-sigma^2), in exact rationals; unimodal in the window length, so the best whole length is where both neighbours cost
-more.
+sigma^2), in exact rationals.
 """
 
 from collections.abc import Iterator
@@ -12,9 +11,9 @@ from sympy import Eq, Expr, Function, Integer, Le, Min, Rational
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.chien_li.refutations import SMALL_LAMBDA
 from lastiterate.symbolic.claim import Claim, Induction, Inequality, IntervalInequality, Ours, Value
-from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost
+from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost, window_cost
 from lastiterate.symbolic.letters import a, u, x, y, z
-from lastiterate.symbolic.notation import L, W, beta, eta, lam, s, t
+from lastiterate.symbolic.notation import L, T, W, beta, eta, lam, s, t, w
 
 _s, _one = Rational(2, 25), Integer(1)
 _smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)
@@ -39,6 +38,20 @@ CLAIMS = (
         at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_smooth, _s, _one, 9), "0.546343", "9 steps"),
         *_best(_smooth, _s, _one, 9),
+        Inequality(
+            direct_cost(_smooth, _s, _one, 9),
+            "<",
+            window_cost(_smooth, _s, _one, u),
+            given=(u <= 1 / _smooth**10,),
+            name="any longer window, u = c^-w",
+        ),
+        Inequality(
+            direct_cost(_smooth, _s, _one, 9),
+            "<",
+            window_cost(_smooth, _s, _one, u),
+            given=(u >= 1 / _smooth**8, u <= 1 / _smooth),
+            name="any shorter window",
+        ),
         Value(best_window_cost(_smooth, _s, _one), "0.546", "real length"),
     ),
     Ours(
@@ -47,6 +60,8 @@ CLAIMS = (
         at("A.13", "Figure 1 (a)"),
         Value(direct_cost(_convex, _s, _one, 13), "0.320123", "13 steps"),
         *_best(_convex, _s, _one, 13),
+        Inequality(direct_cost(_convex, _s, _one, 13), "<", (_s * w + 1) ** 2 / w, given=(w >= 14,), name="longer"),
+        Inequality(direct_cost(_convex, _s, _one, 13), "<", (_s * w + 1) ** 2 / w, given=(w <= 12,), name="shorter"),
         Value(best_window_cost(_convex, _s, _one), "0.32", "real length"),
     ),
     Ours(
@@ -58,6 +73,11 @@ CLAIMS = (
         Value(_binding, "0.1333", "(3), start s / (1 - c) = 0.8, 13 steps"),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 12), {}, "(3), 12 steps"),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 14), {}, "(3), 14 steps"),
+        *(
+            IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), k), {}, f"(3), {k} steps")
+            for k in (*range(1, 12), *range(15, 21))
+        ),
+        Inequality(_binding, "<", w * _s**2, given=(w >= 21,), name="composition of more steps"),
     ),
     Ours(
         "chien_li/appendix_a_13/clipping_alone",
@@ -103,6 +123,7 @@ CLAIMS = (
         Inequality(z + eta * L * y + s, "<=", z + eta * L + s, given=(y <= 1,), name="expansion; y = z^lambda"),
         Value(direct_cost(_one, _small, _one, 6), "0.7211", "6 steps"),
         *_best(_one, _small, _one, 6),
+        Inequality(T * _s**2, "<=", direct_cost(_one, _small, _one, 6), given=(T <= 5,), name="shorter runs"),
         repairs="chien_li/appendix_a_13/small_lambda",
     ),
     Claim(

@@ -8,10 +8,11 @@ alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_
 from sympy import Abs, Derivative, Eq, Expr, Integer, Rational, sign
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Value
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step, Value
 from lastiterate.symbolic.formulas.shift_program import best_window_cost, window_cost
-from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, T, c, eta, lam, n, s, w
+from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.letters import a, p, q, r, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import D, K, T, alpha, c, eta, lam, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.unevaluated import put
 
 _third, _one = Rational(1, 3), Integer(1)
@@ -66,8 +67,8 @@ CLAIMS = (
         Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents").mutant(
             "s up to 2", sign="<=", given=(lam <= 2,)
         ),
-        Inequality(_one, "<=", p + q, (v <= p, 1 - v <= q), "both added; p = v^s, q = (1 - v)^s").mutant(
-            "one of them", given=(v <= p,)
+        Inequality(_one, "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z").mutant(
+            "one of them", given=(z <= x,)
         ),
         letters={p: "v^s", q: "(1 - v)^s", lam: "s"},
     ),
@@ -134,13 +135,22 @@ CLAIMS = (
         Inequality(_flat, "<=", 4 * s * D + s**2, given=_whole, name="the window of about D/s steps").mutant(
             "for any window", given=()
         ),
-        Inequality(8 * eta * K * D / n, "<=", y, given=(n * y >= 8 * eta * K * D,), name="below any y"),
+        Inequality(T * s**2, "<=", 4 * s * D + s**2, given=(T * s <= D + s,), name="shorter runs: composition"),
+        Inequality(
+            8 * eta * K * D / n + (2 * eta * K / n) ** 2,
+            "<=",
+            y,
+            given=(n * y >= 8 * eta * K * D + 4 * eta**2 * K**2,),
+            name="below any y",
+        ),
     ),
     Claim(
         "chien_li/appendix_a_15/large_n_smooth",
         "As n -> infinity the bound decays to 0, for any T, convex or not: it is at most T (2 eta K/n)^2",
         at("A.15", "significantly different from our bound"),
+        Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2)),
         Inequality(T * (2 * eta * K / n) ** 2, "<=", y, given=(n**2 * y >= 4 * T * eta**2 * K**2,), name="below any y"),
+        assumptions=(alpha > 1,),
     ),
     Claim(
         "chien_li/appendix_a_15/kong_ribero",
@@ -151,7 +161,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/appendix_a_15/large_n_limit",
-        "c > 1: every window costs more than (c^2 - 1) D^2, whatever n; so for T without limit nothing decays",
+        "c > 1: every window from D costs more than (c^2 - 1) D^2, whatever n; so for T without limit nothing decays",
         at("A.15", "Behavior as dataset size n grows"),
         Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window"),
         Inequality(
@@ -161,5 +171,6 @@ CLAIMS = (
             given=(c > 1, u < 1),
             name="every window, u = c^-w",
         ).mutant("for c < 1 too", left=(1 - c**2) * D**2, given=(c < 1, u > 1)),
+        Inequality(s**2, "<=", s**2 / q + a**2 / (1 - q), given=(q < 1,), name="and others s^2 a step or more"),
     ),
 )

@@ -3,13 +3,14 @@
 Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha.
 """
 
-from sympy import Expr, Rational, exp, log
+from sympy import Eq, Expr, Function, Le, Rational, exp, log
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Induction, IntervalInequality, Ours, Step
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import p, q, u, v, x, y
-from lastiterate.symbolic.notation import alpha
+from lastiterate.symbolic.letters import p, q, r, x, y
+from lastiterate.symbolic.notation import alpha, t
 
 _half, _rare = Rational(1, 2), Rational(1, 100)
 
@@ -21,6 +22,7 @@ def _power(rare: Expr) -> Expr:
 
 _mean_of_powers = (1 / _rare + 1) / 2
 _mean_of_divergences = log(1 / _rare) / 2
+_sum, _left, _weights, _weight, _ratio = (Function(name, nonnegative=True) for name in ("E", "S", "P", "p", "u"))
 _shifted = exp(x) * (p + q * exp(y - x))
 
 CLAIMS = (
@@ -56,9 +58,20 @@ CLAIMS = (
         "chien_li/corollary_a_3/stable",
         "log E exp without overflow: the greatest exponent goes in front, the others are at most 1",
         at("Section 5", "cannot be computed in a numerically stable way"),
-        Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front"),
-        Inequality(p * u + q * v, "<=", p + q, given=(u <= 1, v <= 1), name="what is left").mutant(
-            "weights forgotten", right=p, given=(u <= 1,)
+        Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front, two orders"),
+        Induction(
+            t,
+            Eq(_sum(t), r * _left(t)),
+            begin(_sum, _left),
+            (gains(_sum, _weight(t) * r * _ratio(t)), gains(_left, _weight(t) * _ratio(t))),
+            name="the greatest exponential r in front of any number, u the others over it",
+        ),
+        Induction(
+            t,
+            Le(_left(t), _weights(t)),
+            begin(_left, _weights),
+            (gains(_left, _weight(t) * _ratio(t)), gains(_weights, _weight(t)), Le(_ratio(t), 1)),
+            name="what is left of any number",
         ),
     ),
 )

@@ -8,7 +8,7 @@ Clipped convex losses whose gradients are longer: see `section_5`.
 from sympy import Integer, Max
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Ours
+from lastiterate.symbolic.claim import Claim, Inequality, Ours
 from lastiterate.symbolic.families import convex, smooth, strongly_convex
 from lastiterate.symbolic.notation import K, L, eta, m
 from lastiterate.symbolic.vector_steps import step
@@ -44,6 +44,7 @@ CLAIMS = (
         "chien_li/lemma_3_4/longer_steps",
         "Strongly convex: max(1 - eta m, eta L - 1) for every step, which is 1 - eta m up to eta = 2/(L + m)",
         at("Lemma 3.4"),
+        Inequality(eta * L - 1, "<=", 1 - eta * m, given=(eta * (L + m) <= 2,), name="the first up to 2/(L + m)"),
         step(_strong, Max(1 - eta * m, eta * L - 1)).mutant("1 - eta m beyond", step(_strong, Max(1 - eta * m, 0))),
     ),
 )

@@ -4,7 +4,7 @@ n - 1 samples move both runs by the same map, one by two maps that differ by 2 e
 differ by 2 K. The closed form follows by induction on t, branch by branch; for c > 1 it is not the least.
 """
 
-from sympy import Abs, Eq, Function, Integer, Le, Max, Min
+from sympy import Abs, Eq, Function, Integer, Le, Max, Min, Ne
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.claim import (
@@ -78,6 +78,7 @@ CLAIMS = (
             given=(Abs(xi - gamma) <= c * x, Abs(gamma - zeta) <= _s, n >= 1),
             name="gamma is psi(W')",
         ),
+        NormBound(_u + _v, c * x + _s, (Norm(_u) <= c * x, Norm(_v) <= _s), "in R^d: u and v the two differences"),
         repairs="chien_li/lemma_3_5/each_sample",
     ),
     Step(
@@ -126,7 +127,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/lemma_3_5/sharper",
-        "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, less than c z + 2 eta K / n",
+        "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, never more than c z + 2 eta K / n",
         at("Lemma 3.5", "(82)-(90)"),
         Identity(
             (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n,
@@ -141,7 +142,7 @@ CLAIMS = (
         at("Theorem 3.1", "(3)"),
         Recursion(t, _zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
         Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
-        assumptions=(c > 0, c < 1),
+        assumptions=(Ne(c, 1),),
     ),
     Claim(
         "chien_li/lemma_3_5/first_branch",

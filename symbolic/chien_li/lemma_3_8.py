@@ -13,7 +13,7 @@ from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.formulas.update import g, inverse_half, slope
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import HOELDER
-from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.letters import a, d, r, x, y, z
 from lastiterate.symbolic.notation import D, L, alpha, b, eta, lam, n, sensitivity
 from lastiterate.symbolic.statement import MAP
 from lastiterate.symbolic.unevaluated import put
@@ -33,14 +33,15 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/lemma_3_9",
-        "1)-3): g(0) = 0, g is continuous, grows strictly and without limit, so h is defined, increasing and bijective",
+        "1)-3): g(0) = 0, g is continuous at 0, grows strictly and without limit, so h is increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
         Identity(put(g(x, L, lam), {x: 0}), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
-        Inequality(x + L * u, "<", y + L * v, (x < y, u <= v), "g grows; u = x^lambda, v = y^lambda").mutant(
-            "x^-lambda", given=(x < y, u >= v)
+        Inequality(x + L * a, "<", y + L * d, (x < y, a <= d), "g grows; a = x^lambda, d = y^lambda").mutant(
+            "x^-lambda", given=(x < y, a >= d)
         ),
-        Inequality(x, "<=", x + L * u, name="g(x) >= x: no limit; u = x^lambda"),
-        letters={u: "x^lambda", v: "y^lambda, no less where x <= y"},
+        Identity(put(x**lam, {x: r ** (1 / lam)}), r, "as small as r is at r^(1/lambda): g is continuous at 0"),
+        Inequality(x, "<=", x + L * a, name="g(x) >= x: no limit; a = x^lambda"),
+        letters={a: "x^lambda", d: "y^lambda, no less where x <= y"},
     ),
     Step(
         "chien_li/lemma_3_9/derivative",

@@ -9,16 +9,18 @@ from sympy import Abs, Eq, Expr, Function, Integer, Le, Ne, Rational, exp
 from sympy.core.relational import Relational
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Printed, Recursion, Step, Value
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, NormBound, Ours, Printed, Recursion, Step, Value
 from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
 from lastiterate.symbolic.formulas.shift_program import v_sum
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
 from lastiterate.symbolic.notation import PREVIOUS, K, alpha, beta, c, eta, n, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
 from lastiterate.symbolic.windows import leads
 
 _zero = Integer(0)
+_u, _v = Vector("u"), Vector("v")
 
 
 _reached, _paid, _room, _shift, _power = (Function(name, nonnegative=True) for name in ("R", "C", "W", "a", "q"))
@@ -93,6 +95,7 @@ CLAIMS = (
             given=(Abs(gamma) <= K, Abs(kappa) <= K),
             name="two clipped gradients",
         ),
+        NormBound(eta / n * (_u - _v), 2 * eta * K / n, (Norm(_u) <= K, Norm(_v) <= K), "in R^d"),
     ),
     Step(
         "chien_li/proof_3_1/unrolled",

@@ -4,7 +4,7 @@ Costs in units of alpha / (2 sigma^2); D is the diameter. Decided by the closed 
 the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 """
 
-from sympy import Integer, Min, Rational, log
+from sympy import Integer, Max, Min, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
 from lastiterate.symbolic.chien_li.refutations import OUTPUT_PERTURBATION, STRICT_EVERY_T
@@ -73,10 +73,15 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/remarks_3_1/converges",
-        "Strongly convex: direct shifts grow for ever, at a geometric rate, to s^2 (1 + c)/(1 - c)",
+        "Strongly convex, D (1 - c) >= s: direct shifts grow for ever, at a geometric rate, to s^2 (1 + c)/(1 - c)",
         at("Section 3.1", "below Theorem 3.1; Figure 1"),
         Inequality((1 - u) / (1 + u), "<", (1 - c * u) / (1 + c * u), name="strictly growing"),
         Inequality(1 - (1 - u) / (1 + u), "<=", 2 * u, name="what is missing at T, u = c^T"),
+        Identity(
+            s**2 * (1 + c) / (1 - c) - _final,
+            (1 + c) / (1 - c) * (s - (1 - c) * D) ** 2,
+            "what the best window from D is below it, where D (1 - c) < s",
+        ),
         assumptions=(c > 0, c < 1, u <= 1),
     ),
     Claim(
@@ -90,6 +95,13 @@ CLAIMS = (
             best_window_cost(y, s, D),
             given=(x >= 1, y > x),
             name="and growing in c",
+        ),
+        Inequality(
+            Max(c * z + s - y, 0),
+            "<=",
+            x * z + s - y,
+            given=(c <= x, x * z + s - y >= 0),
+            name="whole windows, too: to the same states a steeper path needs no less shift",
         ),
     ),
     Claim(
@@ -185,13 +197,13 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/remarks_3_1/when_below_output_perturbation",
-        "The best window is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2; never for eta L >= sqrt(2) - 1",
+        "The best window of real length is below D^2 exactly when c^2 + 2 s (c + 1)/D < 2, and no window is otherwise",
         at("Section 3.1", "interpretation of Theorem 3.1"),
         Inequality(_final, "<", _gaussian, given=(c**2 + 2 * s * (c + 1) / D < 2,), name="if")
         .mutant("for every c", given=())
         .mutant("c^2 < 2 suffices", given=(c**2 < 2,)),
         Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), given=(_final < _gaussian,), name="only if"),
-        Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2) on"),
+        Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2), eta L = sqrt(2) - 1, on"),
     ),
     Claim(
         "chien_li/remarks_3_1/output_perturbation",
@@ -240,10 +252,11 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/remarks_3_1/last_step_strongly_convex",
-        "One last step under convexity and strong convexity",
+        "One last step under strong convexity; with D + s under convexity",
         at("Figure 1", "caption"),
         UpperBound("last_step_strongly_convex", STRONG_RUNS, name="strongly convex"),
         attacked("last_step_convex", SMOOTH_RUNS[:4], "noise counted twice", "alpha / 2 for alpha", name="convex"),
+        Derived("last_step/convex", Gauss((D + sensitivity()) ** 2 / sigma**2), "convex"),
         Derived("last_step/strongly convex", Gauss(((1 - eta * m) * D + sensitivity()) ** 2 / sigma**2), "one step"),
         statement=private(
             alpha * ((1 - eta * m) * D + sensitivity()) ** 2 / (2 * sigma**2),

@@ -65,16 +65,22 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/definition_2_5/bounded_domain",
-        "On diameter D, L-smooth gradients are (L D^(1 - lambda), lambda)-Hoelder for every lambda",
+        "On diameter D, L-smooth gradients are (L D^(1 - lambda), lambda)-Hoelder for every lambda <= 1",
         at("Definition 2.5"),
         Inequality(L * z, "<= and attained", L * D ** (1 - _third) * z**_third, (z <= D,), "lambda = 1/3"),
-        Inequality(
-            z ** (1 - lam), "<=", Integer(1), (z > 0, z <= 1, lam <= 1), "D = 1, every lambda: z is z^lambda times this"
-        ).mutant("beyond the diameter", given=(z > 1, lam < 1)),
+        Identity(
+            L * D ** (1 - lam) * z**lam * (z / D) ** (1 - lam),
+            L * z,
+            "L z is L D^(1 - lambda) z^lambda times",
+            (z > 0,),
+        ),
+        Inequality((z / D) ** (1 - lam), "<=", Integer(1), (z > 0, z <= D, lam <= 1), "this").mutant(
+            "beyond the diameter", given=(z > D, lam < 1)
+        ),
     ),
     Ours(
         "chien_li/definition_2_7/gaussians",
-        "The shifted divergence of two Gaussians is that of the means brought z closer",
+        "The shifted divergence of two Gaussians is at most that of the means brought z <= d closer; the ratio grows",
         at("Definition 2.7"),
         Identity(renyi((d - z, sigma**2), (_zero, sigma**2), alpha), _shifted, "value of the translate"),
         Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),

@@ -6,12 +6,13 @@ is monotone if the gradient is an eigenvector. For the clipped update f(x) = (x_
 whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
-from sympy import Expr, Integer, Rational, sqrt
+from sympy import Expr, Function, Integer, Le, Rational, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import beta, c, lam, s
+from lastiterate.symbolic.notation import beta, c, lam, s, t
 from lastiterate.symbolic.unevaluated import put
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
@@ -33,6 +34,8 @@ _slope = (_end[0], _weak * _end[1])
 _factor = 10 * sqrt(2) / sqrt(_slope[0] ** 2 + _slope[1] ** 2)
 _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] - 90) ** 2
 
+_shares, _inverse, _rest, _power = (Function(name, nonnegative=True) for name in ("Y", "P", "W", "q"))
+_share = Function("beta", positive=True)
 
 CLAIMS = (
     Claim(
@@ -48,6 +51,20 @@ CLAIMS = (
             name="c = 1: x steps after u, from s u, the shares add to y",
         ),
         Inequality(s * (u + 1), "<=", c * z + s, given=(c >= 1, z >= s * u), name="c > 1: from no less"),
+        Induction(
+            t,
+            Le(t**2, _shares(t) * _inverse(t)),
+            begin(_shares, _inverse),
+            (gains(_shares, _share(t)), gains(_inverse, 1 / _share(t))),
+            name="1/beta adds to t^2 over the sum of the shares, at least",
+        ),
+        Induction(
+            t,
+            Le(_rest(t), t - _shares(t)),
+            begin(_shares, _rest),
+            (gains(_shares, _share(t)), gains(_rest, (1 - _share(t)) * _power(t)), _share(t) <= 1, _power(t) <= 1),
+            name="c >= 1: (1 - beta) c^-2j adds to t less the shares, at most",
+        ),
     ),
     Ours(
         "chien_li/section_5/early_gain",
@@ -80,7 +97,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/section_5/clipped_isotropic",
-        "With an isotropic Hessian the clipped update is 1-Lipschitz, but no longer contracts",
+        "With an isotropic Hessian, eta times it at most 2, the clipped update is 1-Lipschitz, but no longer contracts",
         at("Section 5", "Gradient clipping"),
         Inequality(_square_after(xi - zeta), "<= and attained", _before, name="1-Lipschitz"),
         Identity(put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient"),

@@ -77,7 +77,7 @@ CLAIMS = (
     ),
     Step(
         "chien_li/theorem_3_12/share",
-        "(19), (69) print beta_t sigma, less than the standard deviation sqrt(beta_t) sigma of Z_t: a larger price",
+        "(19), (69) print beta_t sigma, less than the standard deviation sqrt(beta_t) sigma of Z_t",
         at("Theorem 3.12", "(19)"),
         Identity(put(z**2, {z: sqrt(beta) * sigma}), beta * sigma**2, "variance of Z_t, below (70)"),
         Inequality(beta, "<", p, given=(p**2 >= beta,), name="p = sqrt(beta) > beta: the less noise"),

@@ -11,7 +11,7 @@ Among the states u is c^-t and v is c^-w: between 1 and v.
 
 from dataclasses import replace
 
-from sympy import Eq, Expr, Integer, Max, Min, Ne, Piecewise, Rational
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Min, Ne, Piecewise, Rational
 
 from lastiterate.symbolic.chien_li.paper import (
     CLIPPED_RUNS,
@@ -25,9 +25,10 @@ from lastiterate.symbolic.chien_li.paper import (
     shift_bound,
 )
 from lastiterate.symbolic.chien_li.refutations import UNTESTED
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Ours, Recursion, Value
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, IntervalInequality, Ours, Recursion, Value
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.formulas.shift_program import cost, feasibility, level, v_sum, w_sum, window_cost
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, p, q, r, u, v, x, y, z
 from lastiterate.symbolic.notation import (
     PREVIOUS,
@@ -43,11 +44,12 @@ from lastiterate.symbolic.notation import (
     s,
     sensitivity,
     sigma,
+    t,
     w,
 )
 from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
 from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, leads
+from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, C, leads, shift
 
 _zero = Integer(0)
 
@@ -59,6 +61,7 @@ _ratio = (1 - c**T) / (1 + c**T)
 _one_step = (1 - c) / (1 + c)
 _next = (1 - c ** (T + 1)) / (1 + c ** (T + 1))
 _ring = (c > 0, c < 1)
+_distance, _gained = Function("z", nonnegative=True), Function("u", positive=True)
 
 _best = level(s, Delta, v, u)  # v and u are V and W of the window
 
@@ -81,7 +84,7 @@ _between = Inequality(_zero, "<=", _state(u), name="states")
 
 
 def _geometric(ratio: Expr, closed: Expr, name: str) -> Recursion:
-    return Recursion(w, _zero, PREVIOUS + ratio**-w, closed, name=name)
+    return Recursion(w, _zero, PREVIOUS + ratio**-w, closed, name=name, given=(Ne(c, 1),))
 
 
 CLAIMS = (
@@ -150,8 +153,15 @@ CLAIMS = (
             "<= and attained",
             a**2 + 2 * s * x,
             given=(x >= z + s - a,),
-            name="one step: s^2 <= a^2 + 2 s (z' - z); the steps telescope",
+            name="one step: s^2 <= a^2 + 2 s (z' - z)",
         ).mutant("e(z) >= z only", sign="<=", given=(x >= z - a,)),
+        Induction(
+            t,
+            Le(t * s**2, C(t) + 2 * s * _distance(t)),
+            begin(_distance, C),
+            (Ge(_distance(t + 1), _distance(t) + s - shift(t)), gains(C, shift(t) ** 2)),
+            name="any number of steps, which end at z = 0",
+        ),
     ),
     Ours(
         "chien_li/theorem_3_1/direct/contraction",
@@ -169,6 +179,14 @@ CLAIMS = (
         at("Section 5", "Uniform strict improvement"),
         Identity((_ratio + _one_step) / (1 + _ratio * _one_step), _next, "addition law of (1 - c^T)/(1 + c^T)"),
         Inequality((p + q) / (1 + p * q), "<", p + q, name="so one more step adds less than one"),
+        Induction(
+            t,
+            Lt(_gained(t), t * q),
+            (Eq(_gained(2), 2 * q / (1 + q**2)),),
+            (Eq(_gained(t + 1), (_gained(t) + q) / (1 + _gained(t) * q)),),
+            start=2,
+            name="from two steps on less than their number, q of one step",
+        ),
         assumptions=_ring,
     ),
     Ours(
@@ -189,7 +207,6 @@ CLAIMS = (
         Identity(put(r**2 * u, {r: _best}), cost(s, Delta, v, u), "and costs that"),
         _geometric(c, v_sum(c, w), "V as a geometric sum"),
         _geometric(c**2, w_sum(c, w), "W as a geometric sum"),
-        assumptions=(c > 1,),
         letters={v: "V of the window", u: "W of the window", x: "cost of shifts", y: "what they cover", r: "a level"},
     ),
     Ours(
@@ -252,6 +269,12 @@ CLAIMS = (
         "c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
         at("Section 3.1", "(11)"),
         Value(window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"),
-        Inequality(feasibility(c, s, _zero, Integer(2)), "<", _zero, given=(c > 1,), name="two steps"),
+        Inequality(
+            feasibility(c, s, _zero, w).subs(c**w, u).subs(c ** (1 - w), c / u),
+            "<",
+            _zero,
+            given=(c > 1, u >= c**2),
+            name="from two steps on, u = c^w",
+        ),
     ),
 )

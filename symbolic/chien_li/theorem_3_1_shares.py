@@ -52,7 +52,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/theorem_3_1/shares/optimum",
-        "No shares make (3) less than (s V + Delta)^2 / W, and beta_j = s c^j / level attain it",
+        "No shares make (3) less than (s V + Delta)^2 / W; beta_j = s c^j / level attain it where they are at most 1",
         at("Theorem 3.1", "(3)"),
         Induction(
             t,

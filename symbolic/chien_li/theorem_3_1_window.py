@@ -49,7 +49,7 @@ _along, _across = (mu * xi + s * zeta) / _turned, (s * xi - mu * zeta) / _turned
 CLAIMS = (
     Ours(
         "chien_li/theorem_3_1/window/unimodal",
-        "The cost as a function of u = c^-w; its slope changes sign once, at u = s / (s + D (c - 1))",
+        "c > 1: the cost as a function of u = c^-w; its slope changes sign once, at u = s / (s + D (c - 1))",
         at("A.13", "binary search"),
         Identity(diff(_cost, u), _slope, "slope in u"),
         Identity(diff(_cost, u).subs(u, _best), Integer(0), "stationary"),
@@ -71,7 +71,7 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/theorem_3_1/window/value",
-        "No window costs less than (c + 1) D (2 s + (c - 1) D), which the best real length attains",
+        "No window costs less than (c + 1) D (2 s + (c - 1) D), which a real length attains (c < 1: if D (1 - c) < s)",
         at("Theorem 3.1", "(3)"),
         Identity(_cost.subs(u, _best), _value, "value at the best length", (Ne(c, 1), D * (1 - c) < s)),
         _least(_value, c > 1, u < 1, name="c > 1"),
@@ -89,6 +89,13 @@ CLAIMS = (
             s * (c**w - 1) * (c + c ** (1 - w)),
             "what the test leaves, at the best length",
         ),
+        Inequality(
+            s,
+            "<=",
+            _level * u,
+            given=(c * u <= 1, c * u * (s + D * (c - 1)) >= s),
+            name="and at whole lengths of less than one step more",
+        ),
         assumptions=(c > 1,),
     ),
     Ours(
@@ -101,6 +108,7 @@ CLAIMS = (
             (c + 1) * _remaining * (u * (s + D * (c - 1)) - s),
             name="the slope in u is not positive, times (c - 1) / 2 < 0",
         ),
+        Identity(diff(_cost, u), _slope, "slope in u"),
         Inequality(s**2 * (1 + c) * (u**2 - 1), "<=", (c + 1) * _remaining**2, name="limit, multiplied out"),
         assumptions=(c > 0, c < 1, D * (1 - c) >= s, u > 1),
     ),
