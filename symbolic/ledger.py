@@ -98,6 +98,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "normalisation",
             "layers",
             "contraction",
+            "contraction_tables",
             "attacked",
         ),
     }

@@ -4,7 +4,7 @@ V and W are the sums of c^-j and c^-2j over the steps j = 1..t. Shifts a_j cover
 the sum of their squares. The state goes from z to c z + s - a_j.
 
 Steps that differ have contractions c_t and noise sigma_t: A is what their shifts hide and X their noise squared, both
-carried to the end, and C the sum of a^2 / sigma^2. Looked at from the end, p_t is what the later steps make of step t.
+carried to the end, and C the sum of a^2 / sigma^2.
 """
 
 from typing import Any, Final
@@ -58,7 +58,7 @@ BEST_SHIFTS: Final = (
 )
 """Of the level r = (s V + Delta) / W they end at 0 and cost (s V + Delta)^2 / W."""
 
-_A, _X, _p, _k, _c = (Function(name, nonnegative=True) for name in ("A", "X", "p", "k", "c"))
+_A, _X, _k, _c = (Function(name, nonnegative=True) for name in ("A", "X", "k", "c"))
 _sigma: Any = Function("sigma", positive=True)
 _PRICED = gains(C, shift(t) ** 2 / _sigma(t) ** 2)
 _HIDES = Eq(_A(t + 1), _c(t) * _A(t) + shift(t))
@@ -81,22 +81,25 @@ FREE_STEPS: Final = (
 )
 """They hide A at a cost of A^2 / X at least."""
 
-_in_proportion = r * _p(t) * _sigma(t) ** 2
-_WIDER = gains(_X, _p(t) ** 2 * _sigma(t) ** 2)
+_growth: Any = Function("k", positive=True)
+_contraction: Any = Function("c", positive=True)
+_in_proportion = r * _sigma(t) ** 2 / (_contraction(t) * _growth(t))
+_GROWS = Eq(_growth(t + 1), _contraction(t) * _growth(t))
+_WIDENS = Eq(_X(t + 1), _contraction(t) ** 2 * _X(t) + _sigma(t) ** 2)
 IN_PROPORTION: Final = (
     Induction(
         t,
-        Eq(_A(t), r * _X(t)),
-        begin(_A, _X),
-        (gains(_A, _p(t) * _in_proportion), _WIDER),
-        name="what shifts r p sigma^2 hide",
+        Eq(_A(t) * _growth(t), r * _X(t)),
+        (Eq(_growth(0), 1), *begin(_A, _X)),
+        (_GROWS, Eq(_A(t + 1), _contraction(t) * _A(t) + _in_proportion), _WIDENS),
+        name="what shifts in proportion to the noise over the growth hide",
     ),
     Induction(
         t,
-        Eq(C(t), r**2 * _X(t)),
-        begin(C, _X),
-        (gains(C, _in_proportion**2 / _sigma(t) ** 2), _WIDER),
-        name="what shifts r p sigma^2 cost",
+        Eq(C(t) * _growth(t) ** 2, r**2 * _X(t)),
+        (Eq(_growth(0), 1), *begin(C, _X)),
+        (_GROWS, gains(C, _in_proportion**2 / _sigma(t) ** 2), _WIDENS),
+        name="what they cost: C X = A^2",
     ),
 )
-"""With r = A / X they hide A at a cost of A^2 / X."""
+"""Shifts a_t = r sigma_t^2 / (c_t k_t), k the growth so far, attain it: A k = r X and C k^2 = r^2 X."""

@@ -7,7 +7,7 @@ each is no less than the one before it, contracted.
 
 from collections.abc import Iterator
 
-from sympy import Derivative, Eq, Expr, Function, Ge, Le, S, exp, log, pi, sqrt
+from sympy import Derivative, Eq, Expr, Function, Le, S, exp, log, pi, sqrt
 
 from lastiterate.symbolic.claim import Derived, Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.contraction import (
@@ -36,12 +36,13 @@ from lastiterate.symbolic.formulas.contraction import (
 )
 from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, hockey_stick
 from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
+from lastiterate.symbolic.inductive import gains
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
 from lastiterate.symbolic.letters import a, q, r, rho, u, v, x, y
 from lastiterate.symbolic.letters import p as weight
-from lastiterate.symbolic.notation import D, L, alpha, b, c, eta, m, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.notation import D, L, alpha, b, c, eta, m, n, s, sensitivity, sigma, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
@@ -50,11 +51,6 @@ _ALL = tuple(SUPPOSED[letter] for letter in "XNF")
 _known = Gauss(near(k)), Gauss(far(k))
 _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
 
-
-_mass, _other, _slope, _value, _node = (Function(name, real=True) for name in ("Q", "P", "s", "Y", "y"))
-"""Masses of q and p up to a node, the slope that begins there, the value and the place of the node."""
-_atom, _cell = (Function(name, real=True) for name in ("q", "d"))
-"""Mass of q at the next node, and how far that is."""
 
 _cost, _met, _coin, _left = (Function(name, real=True) for name in ("A", "H", "kappa", "z"))
 """Sum of squared shifts, the times that the sample was met, whether it is met now, the distance."""
@@ -69,18 +65,22 @@ def _begun(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
     return {begin: Blocks(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)}
 
 
+# Of a range of sizes: the rise of the price beyond it, the chance of leaving it, and the most that this is.
+_inner, _outer, _leaves, _most, _rise = (Function(name, nonnegative=True) for name in ("U", "V", "x", "tau", "f"))
+
+
 def _derived(scheme: str, bounds: dict[str, Profile]) -> Iterator[Derived]:
-    for losses in ("modulus", "strongly convex"):
-        for begin, profile in bounds.items():
-            yield Derived(f"contraction/{scheme}/{losses}, {begin}", profile, f"{losses}, {begin}")
+    for losses in ("modulus", "convex", "strongly convex"):
+        for start, profile in bounds.items():
+            yield Derived(f"contraction/{scheme}/{losses}, {start}", profile, f"{losses}, {start}")
 
 
 def _straight(losses: str, factor: Expr) -> Iterator[Derived]:
     """The closed forms of both prices, from equal points and from the diameter."""
     drift, noise = (w, w) if factor == 1 else (v_sum(factor, w), w_sum(factor, w))
     one, other = (Gauss(cost(sensitivity(), start, drift, noise) / sigma**2) for start in (S.Zero, D))
-    for begin, profile in _begun(Equal(), one, other).items():
-        yield Derived(f"contraction/full_batch/{losses}, {begin}", profile, begin)
+    for start, profile in _begun(Equal(), one, other).items():
+        yield Derived(f"contraction/full_batch/{losses}, {start}", profile, start)
 
 
 def _lattice() -> Profile:
@@ -104,31 +104,6 @@ CLAIMS = (
         "Chords in g through upper bounds at any nodes bound the contraction, before the block and after it",
         proof("contraction", "Tables"),
         Derived("contraction/lattice", _lattice(), supposed=_ALL),
-    ),
-    Ours(
-        "ours/contraction/atoms",
-        "A table is the profile of atoms at its nodes: q is the change of slope, p = y q, and the last value has q = 0",
-        proof("contraction", "Tables"),
-        Induction(
-            k,
-            Le(_mass(k), 1 + _slope(k)),
-            (Eq(_mass(0), 1 + _slope(0)),),
-            (Eq(_slope(k + 1), _slope(k) + _atom(k)), Eq(_mass(k + 1), _mass(k) + _atom(k))),
-            name="the masses q up to a node are at most 1 and the slope that begins there",
-        ),
-        Induction(
-            k,
-            Ge(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
-            (Eq(_other(0), 0), Eq(_value(0), 1), Eq(_node(0), 0)),
-            (
-                Eq(_node(k + 1), _node(k) + _cell(k)),
-                Eq(_value(k + 1), _value(k) + _slope(k) * _cell(k)),
-                Eq(_slope(k + 1), _slope(k) + _atom(k)),
-                Eq(_other(k + 1), _other(k) + (_node(k) + _cell(k)) * _atom(k)),
-            ),
-            name="the masses p up to the last node, where no slope begins, are at least 1 less the value there",
-        ),
-        letters={k: "number of a node"},
     ),
     Ours(
         "ours/contraction/chain",
@@ -213,10 +188,17 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/sizes",
-        "Nested ranges of sizes, one more of them: a mean of prices that rise grows with the chance of leaving a range",
+        "Nested ranges of sizes, any number: a mean of prices that rise grows with the chance of leaving a range",
         proof("contraction", "Random batches"),
         Identity((x - y) * a + y * b, x * a + y * (b - a), name="by parts"),
         Inequality(u + x * (b - a), "<=", v + y * (b - a), given=(u <= v, x <= y, a <= b), name="larger chances"),
+        Induction(
+            t,
+            Le(_inner(t), _outer(t)),
+            (Eq(_inner(0), _outer(0)),),
+            (gains(_inner, _leaves(t) * _rise(t)), gains(_outer, _most(t) * _rise(t)), Le(_leaves(t), _most(t))),
+            name="any number of ranges",
+        ),
         letters={a: "price in the range", b: "price beyond it", u: "mean over the ranges inside", v: "at least u"}
         | {x: "chance of leaving the range", y: "at least x"},
     ),

@@ -71,7 +71,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/participations/piece",
-        "A piece hides an amount at the least cost by shifts proportional to what is left of them at its end",
+        "A piece hides an amount at the least cost by shifts in proportion to the noise over the growth before them",
         proof("affine_windows", "Schedules: a taut string"),
         *FREE_STEPS,
         *IN_PROPORTION,

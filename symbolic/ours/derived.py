@@ -67,6 +67,7 @@ CLAIMS = (
             f"{title}: shifts of any lengths that hide what the runs differ in, for every class of losses",
             proof(*where),
             *checks("modulus"),
+            *checks("convex"),
             *checks("strongly convex"),
             assumptions=(q <= 1, m <= L),
         )

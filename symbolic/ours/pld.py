@@ -5,14 +5,14 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Integer, Max, Rational, diff, log
+from sympy import Function, Integer, Le, Max, Rational, diff, log
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import on_lattices
 from lastiterate.symbolic.formulas import accounting
-from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi
-from lastiterate.symbolic.notation import alpha, beta, lam, s, w
+from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi, y
+from lastiterate.symbolic.notation import alpha, beta, lam, s, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
@@ -57,6 +57,8 @@ _least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
 # Log of the first term at p = alpha delta, rho = x and the epsilon of the proposition.
 _turned = _least + (alpha - 1) * accounting.quick_dp(alpha, x, s)
 
+
+_gap = Function("g", nonnegative=True)  # of the powers, after t factors
 
 CLAIMS = (
     Ours(
@@ -127,6 +129,15 @@ CLAIMS = (
             given=(beta <= w * a * s, x <= alpha * s),
             name="from T to T + 1",
         ),
+        Induction(
+            t,
+            Le(_gap(t), t * a * alpha ** (t - 1)),
+            (Le(_gap(1), a),),
+            (Le(_gap(t + 1), alpha * _gap(t) + a * alpha**t),),
+            start=1,
+            name="so for every T",
+        ),
+        Identity(x ** (w + 1) - y ** (w + 1), x * (x**w - y**w) + y**w * (x - y), "as the gap of powers grows"),
         letters={
             alpha: "the larger base",
             a: "gap of the bases",
@@ -143,7 +154,13 @@ CLAIMS = (
         Identity(
             diff(_first, p, 2),
             alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2,
-            "second derivative in p, a square",
+            "second derivative in p of the first term, a square",
+        ),
+        Identity(
+            diff((1 - p) ** alpha * (1 - _q) ** (1 - alpha), p, 2),
+            alpha * (alpha - 1) * (1 - p) ** (alpha - 2) * (1 - _q) ** (-alpha - 1) * (1 - u + s * u) ** 2,
+            "of the second",
+            (p < 1, _q < 1),
         ),
         Identity(
             put(accounting.two_point_moment(p, alpha, xi, s), {xi: -log(u)}),
@@ -156,7 +173,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/conversion/usual",
-        "Without its second term the best conversion is Canonne, Kamath & Steinke's Proposition 12",
+        "Without its second term, alpha delta <= 1, the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
         Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
         # Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1.
@@ -167,6 +184,6 @@ CLAIMS = (
         ),
         Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
         letters={p: "chance of the event", s: "delta", v: "alpha - 1", x: "rho"},
-        assumptions=(alpha > 1, s < p),
+        assumptions=(alpha > 1, s < p, alpha * s <= 1),
     ),
 )

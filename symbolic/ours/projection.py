@@ -5,18 +5,18 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from sympy import Derivative, Eq, Expr, Integer, diff, exp, log
+from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, diff, exp, log
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import projections
 from lastiterate.symbolic.formulas.divergences import renyi, sampled_moment
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
-from lastiterate.symbolic.notation import stab
+from lastiterate.symbolic.notation import stab, t
 from lastiterate.symbolic.papers import proof
 
 _one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)
-_square = (1 - q) ** 2 + 2 * (1 - q) * q + q**2 * x
 _cube = (1 - q) ** 3 + 3 * (1 - q) ** 2 * q + 3 * (1 - q) * q**2 * y + q**3 * x
 
 
@@ -25,11 +25,8 @@ def _of(order: int) -> Expr:
     return renyi((u, _one), (_zero, _one), Integer(order))
 
 
-def _revealed(moment: Expr) -> Inequality:
-    """x is M(alpha (alpha - 1)), y is M(2)."""
-    given = (q <= 1, x >= y**3, y >= 1)
-    return Inequality(moment, "<=", 1 - q + q * x, given=given, name="hidden <= revealed")
-
+# Of a layer: what it multiplies a moment by, less than 1 by the term.
+_product, _terms, _term = (Function(name, nonnegative=True) for name in ("P", "S", "x"))
 
 # Two gradients of lengths x and y and of inner product Q.
 _clipped = (x / (x + stab)) ** 2 + (y / (y + stab)) ** 2 - 2 * Q / ((x + stab) * (y + stab))
@@ -57,18 +54,28 @@ CLAIMS = (
             (u < 1,),
         ),
         Inequality(_zero, "<", u / (1 - u) ** 2, given=(u < 1,), name="so it is positive"),
-        Inequality(1 - x - y, "<=", (1 - x) * (1 - y), name="apart <= together"),
+        Induction(
+            t,
+            Ge(_product(t), 1 - _terms(t)),
+            (Eq(_product(0), 1), *begin(_terms)),
+            (Eq(_product(t + 1), _product(t) * (1 - _term(t))), gains(_terms, _term(t)), Le(_term(t), 1)),
+            name="apart, any number of layers, at most together",
+        ),
         assumptions=(x < r,),
     ),
     Ours(
         "ours/projection/batches",
-        "A batch that holds the sample with chance q: 1 - q + q M, or the binomial mean of M(j (j - 1))",
+        "A batch that holds the sample with chance q: 1 - q + q M, or less: at order 3 the binomial mean of M",
         proof("random_projection", "The price"),
         Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power"),
         Identity(sampled_moment(q, u**2, Integer(3)), _cube.subs({y: exp(_of(2)), x: exp(2 * _of(3))}), "order 3"),
-        _revealed(_square),
-        _revealed(_cube),
-        Inequality(1 - 6 * u, "<=", (1 - 2 * u) ** 3, given=(6 * u <= 1,), name="M(6) >= M(2)^3"),
+        Induction(
+            t,
+            Le((1 - q + q * u) ** t, 1 - q + q * u**t),
+            keeps=(Ge((u**t - 1) * (u - 1), 0),),
+            name="hidden, at most revealed: at every whole order, ratio by ratio",
+        ).mutant("half of the chance", conclusion=Le((1 - q + q * u) ** t, 1 - q / 2 + q / 2 * u**t)),
+        assumptions=(q <= 1,),
     ),
     Ours(
         "ours/projection/automatic_clipping",

@@ -5,12 +5,13 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from sympy import Expr, Max, Min
+from sympy import Expr, Function, Le, Max, Min
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import late, shuffled
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, p, q, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, sigma
+from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, sigma, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
@@ -26,6 +27,7 @@ _cost_midpoint = Inequality(
     name="cost of a shift, convex in state and target",
 )
 _spent = (s + a) ** 2
+_both, _one, _other, _weight, _x, _y = (Function(name, nonnegative=True) for name in ("R", "A", "B", "p", "x", "y"))
 
 CLAIMS = (
     Ours(
@@ -64,7 +66,18 @@ CLAIMS = (
             (p * x * y + q * u * v) ** 2,
             "<= and attained",
             (p * x**2 + q * u**2) * (p * y**2 + q * v**2),
-            name="exp at a midpoint x y, u v: log mean exp is midpoint convex",
+            name="exp at a midpoint x y, u v: log mean exp of two orders is midpoint convex",
+        ),
+        Induction(
+            t,
+            Le(_both(t) ** 2, _one(t) * _other(t)),
+            begin(_both, _one, _other),
+            (
+                gains(_both, _weight(t) * _x(t) * _y(t)),
+                gains(_one, _weight(t) * _x(t) ** 2),
+                gains(_other, _weight(t) * _y(t) ** 2),
+            ),
+            name="of any number of orders",
         ),
         Inequality(Max((x + u) / 2, (y + v) / 2), "<=", (Max(x, y) + Max(u, v)) / 2, name="the greatest"),
     ),
