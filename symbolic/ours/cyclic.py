@@ -5,14 +5,15 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from sympy import Expr, Integer, Ne
+from sympy import Eq, Expr, Function, Integer, Le, Max, Ne
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Recursion
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, s, w
+from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, m, s, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
@@ -29,6 +30,10 @@ def _slope(left: Expr) -> Expr:
     return (s * left / c) / (left**2 / p**2 * (1 - p**2) / (1 - c**2))
 
 
+_lower, _upper, _image, _secant, _shift = (Function(name, nonnegative=True) for name in ("z", "x", "e", "k", "a"))
+
+_risen, _gone, _steep, _wide, _rise = (Function(name, nonnegative=True) for name in ("S", "X", "u", "x", "f"))
+
 CLAIMS = (
     Ours(
         "ours/cyclic/theorem",
@@ -38,13 +43,25 @@ CLAIMS = (
             "the best position", bound="cyclic_best_position"
         ),
         *cyclic("convex"),
-        assumptions=(alpha > 1, eta * L <= 2),
+        *cyclic("modulus"),
+        *cyclic("strongly convex"),
+        assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
         "ours/cyclic/last_step",
         "A path for a sample met at the last step serves one met earlier: less to hide, then z stays at 0",
         proof("cyclic", "The sample of the last step is the worst"),
         Inequality(c * z + s - a, "<=", c * x + s - a, name="a smaller state stays smaller"),
+        Induction(
+            t,
+            Le(_lower(t), _upper(t)),
+            (Le(_lower(0), _upper(0)),),
+            (
+                Eq(_lower(t + 1), Max(_image(t) - _shift(t), 0)),
+                Eq(_upper(t + 1), Max(_image(t) + _secant(t) * (_upper(t) - _lower(t)) - _shift(t), 0)),
+            ),
+            name="for ever, whatever nondecreasing expansion: its secant is not negative",
+        ),
         Identity(put(_sharp, {z: 0, a: 0}), _zero, "without the sample z = 0 stays at 0").mutant(
             "with the sample too", left=put(_sharp, {z: 0})
         ),
@@ -66,6 +83,13 @@ CLAIMS = (
         Identity(put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))),
         # Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones.
         Inequality(u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord"),
+        Induction(
+            t,
+            Le(_risen(t), _steep(t) * _gone(t)),
+            begin(_risen, _gone),
+            (gains(_risen, _steep(t) * _wide(t)), gains(_gone, _wide(t)), gains(_steep, _rise(t))),
+            name="over any number of encounters the last slope is the greatest",
+        ),
         Recursion(w, Integer(0), PREVIOUS + (1 - c**2) * c ** (2 * w - 2), 1 - c ** (2 * w), name="(1 - c^2) X"),
         assumptions=(c > 0, x > 0, y > 0),
     ),

@@ -39,6 +39,19 @@ def _concave(*given: Boolean, name: str) -> Inequality:
     return Inequality(2 * R - m**2 - m, "<=", Integer(0), given=premises, name=name)
 
 
+# Of any number of blocks: weights w, orders l; the sums W, M and R of w, w l and w l^2.
+_W, _w = (Function(name, nonnegative=True) for name in ("W", "w"))
+_M, _R, _order = (Function(name, real=True) for name in ("M", "R", "l"))
+_laws = (gains(_W, _w(t)), gains(_M, _w(t) * _order(t)), gains(_R, _w(t) * _order(t) ** 2), Le(p, _order(t)))
+_means = tuple(
+    Induction(t, said, begin(_W, _M, _R), (*_laws, Le(_order(t), q)), name=name)
+    for said, name in (
+        (Le(_R(t), (p + q) * _M(t) - p * q * _W(t)), "so does the mean of any number"),
+        (Le(p * _W(t), _M(t)), "which is at least p"),
+        (Le(_M(t), q * _W(t)), "and at most q"),
+    )
+)
+
 # Of a block: the change of its gradient, and its modulus; the sums of their squares.
 _change, _modulus, _changes, _moduli = (Function(name, nonnegative=True) for name in ("x", "y", "X", "Y"))
 
@@ -61,10 +74,11 @@ CLAIMS = (
     ),
     Ours(
         "ours/layers/concave",
-        "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of the sum is concave",
+        "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of two terms' sum is concave",
         proof("expansions", "Blocks of a gradient"),
         Identity(_left, 4 * (2 * _sum * _square - _mean**2 - _sum * _mean), name="the second derivative"),
         _between(p),
+        *_means,
         _concave(q <= _half, name="orders up to 1/2"),
         _concave(p >= _half, name="orders from 1/2 on"),
         _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, name="orders close enough"),

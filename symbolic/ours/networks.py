@@ -10,10 +10,13 @@ the same line.
 from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, exp, pi, sqrt
 from sympy.core.relational import Relational
 
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
+from lastiterate.symbolic.notation import t
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)
@@ -92,6 +95,10 @@ _terms = Induction(
     name="a sum of terms is at most the sum of their bounds",
 )
 
+_weight, _input, _product = (Function(name, real=True) for name in ("a", "b", "R"))
+_weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in ("A", "B", "X", "x"))
+_pulled, _seen, _unseen = Vector("p"), Vector("q"), Vector("w")
+
 CLAIMS = (
     Ours(
         "ours/certified/network/activations",
@@ -163,6 +170,24 @@ CLAIMS = (
         Inequality(
             x * a + y * d, "<= and attained", z * (a + d), given=(x <= z, y <= z), name="the columns of two inputs"
         ),
+        Induction(
+            t,
+            Le(_product(t) ** 2, _weights(t) * _inputs(t)),
+            begin(_product, _weights, _inputs),
+            (
+                gains(_product, _weight(t) * _input(t)),
+                gains(_weights, _weight(t) ** 2),
+                gains(_inputs, _input(t) ** 2),
+            ),
+            name="one place, any number of weights",
+        ),
+        Induction(
+            t,
+            Le(_columns(t), z * _inputs(t)),
+            begin(_columns, _inputs),
+            (gains(_columns, _count(t) * _input(t) ** 2), gains(_inputs, _input(t) ** 2), Le(_count(t), z)),
+            name="the columns of any number of inputs",
+        ),
         letters={
             xi: "a weight",
             zeta: "another",
@@ -202,7 +227,18 @@ CLAIMS = (
         "ours/certified/network/form",
         "Lines on norms: one of a matrix from any V, and a form of two layers that grows with its entries",
         proof(_PAGE, "The constants"),
-        Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V"),
+        # p = A' u is q = V' p and w = (I - V V') p, of which d bounds the share.
+        VectorInequality(
+            (1 - d) * Norm(_pulled) ** 2,
+            "<=",
+            Norm(_seen) ** 2,
+            (),
+            (
+                Eq(inner(_pulled, _unseen), Norm(_pulled) ** 2 - Norm(_seen) ** 2),
+                inner(_pulled, _unseen) <= d * Norm(_pulled) ** 2,
+            ),
+            name="any V",
+        ),
         # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.
         Inequality(
             xi * x**2 + 2 * h * x * y + gamma * y**2,

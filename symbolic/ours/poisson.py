@@ -17,6 +17,7 @@ from lastiterate.symbolic.derivations.checks import (
     poisson_stretches,
 )
 from lastiterate.symbolic.formulas.accounting import recurring
+from lastiterate.symbolic.inductive import gains
 from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
@@ -76,6 +77,9 @@ _mean_of_factors = (
     ),
 )
 
+
+# Of a tail: its sum, its terms, the ratios of which fall.
+_tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "x", "rho"))
 
 CLAIMS = (
     Ours(
@@ -157,11 +161,19 @@ CLAIMS = (
         "ours/poisson/tail",
         "Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
         proof("poisson", "Sizes"),
-        Inequality(_next, "<=", _ratio, name="ratios fall"),
+        Inequality(_next.subs(j, t), "<=", _ratio.subs(j, t), given=(t < n,), name="ratios fall, from the first on"),
         Inequality(u * (1 + r * v), "<=", u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up").mutant(
             "over one plus the ratio", given=(v * (1 + r) >= 1, r < 1)
         ),
-        assumptions=(q > 0, q < 1, j < n),
+        Induction(
+            t,
+            Le((1 - r) * _tail(t), u - _chance(t)),
+            (Eq(_tail(0), 0), Eq(_chance(0), u), Le(_falling(0), r)),
+            (gains(_tail, _chance(t)), Eq(_chance(t + 1), _falling(t) * _chance(t)), Le(_falling(t + 1), _falling(t))),
+            keeps=(Le(_falling(t), r),),
+            name="so any number of terms is below the first, u, over 1 - r",
+        ),
+        assumptions=(q > 0, q < 1, r < 1),
     ),
     Ours(
         "ours/poisson/blocks",
