@@ -5,14 +5,15 @@ G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= 
 after dividing by eta, in units where L = 1/2 where said. The paper's C is K, its mu is m.
 """
 
-from sympy import Expr, Min, Rational, sqrt
+from sympy import Expr, Function, Le, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Expected, Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.claim import Expected, Identity, Induction, Inequality, Ours, Simulated, Step
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, z
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import K, L, b, eta, m, sigma_sgd
+from lastiterate.symbolic.notation import K, L, b, eta, m, n, sigma_sgd, t
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, inner
 
@@ -39,6 +40,9 @@ def _left(slope: Expr, square: Expr, left: Expr, name: str) -> Identity:
     return Identity(put(x - slope * z, {x: square * z}), -left * z, name)
 
 
+_mean, _squares, _chances, _chance, _root = (Function(name, nonnegative=True) for name in ("M", "S", "P", "p", "x"))
+_edge, _far = 10 * sigma_sgd * rho**2, 35 * sigma_sgd * rho**3
+
 CLAIMS = (
     Step(
         "liang/appendix_c_1/clipping_factor",
@@ -53,9 +57,9 @@ CLAIMS = (
         "(59): -7/4 + 4/(7 - sqrt(m/L)) <= -13/12, in units of eta K G/sqrt(2 L)",
         at("C.1", "(59)"),
         Identity(
-            2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * 2 * rho**2,
+            2 * sigma_sgd * rho / (7 * sigma_sgd * rho**3 - sigma_sgd * rho) * sqrt(2 / m) * sqrt(2 * m * rho**4),
             4 / (7 - rho**-2),
-            "fourth to fifth line, L = 1/2",
+            "fourth to fifth line, L = m rho^4",
         ),
         Inequality(_q(-7, 4) + 4 / (7 - rho**-2), "<= and attained", _q(-13, 12), name="last line"),
         assumptions=(rho >= 1,),
@@ -71,7 +75,13 @@ CLAIMS = (
         "liang/appendix_c_1/square_1",
         "(63) in case 1.1: eta^2 K^2 <= (2/5) eta K G/sqrt(2 L) where eta <= 7 rho/(10 L)",
         at("C.1", "(63)"),
-        _square((*_case_1, eta <= 14 * rho / 10), 2 * K * G / 5, "L = 1/2"),
+        Inequality(
+            eta * K**2,
+            "<=",
+            2 * K * G / (5 * sqrt(2 * L)),
+            (rho >= 1, _edge >= K, g >= _far, g <= sqrt(2 * L) * G, 10 * eta * L <= 7 * rho, L > 0),
+            "(63)",
+        ),
         Inequality(Rational(9, 10), "<=", 14 * rho / 10, (rho >= 1,), "met by eta <= 9/(20 L)"),
         _left(_q(22, 25), _q(2, 5), _q(12, 25), "(64)"),
     ),
@@ -90,7 +100,13 @@ CLAIMS = (
         "liang/appendix_c_1/square_2_repaired",
         "Case 2.1 with eta <= 1/(10 L): eta^2 K^2 <= (2/5) eta K G/sqrt(2 L); 9/5 at eta <= 9/(20 L)",
         at("C.1", "(69)"),
-        _square((2 * g > K, eta <= _q(1, 5)), 2 * K * G / 5, "L = 1/2"),
+        Inequality(
+            eta * K**2,
+            "<=",
+            2 * K * G / (5 * sqrt(2 * L)),
+            (2 * g > K, g <= sqrt(2 * L) * G, 10 * eta * L <= 1, L > 0),
+            "(69)",
+        ),
         _square((2 * g > K, eta <= _q(9, 10)), 9 * K * G / 5, "what the paper's step size gives"),
         _left(_q(3, 5), _q(2, 5), _q(1, 5), "(69)"),
         repairs="liang/appendix_c_1/square_2",
@@ -99,8 +115,13 @@ CLAIMS = (
         "liang/appendix_c_1/large_threshold",
         "(68): 2 sigma_SGD sqrt(2/m) <= 2 K/(5 sqrt(2 L)) where K >= 10 sigma_SGD sqrt(L/m), so -3/5",
         at("C.1", "(68)"),
-        Inequality(2 * sigma_sgd * 2 * rho**2, "<= and attained", 2 * K / 5, name="fifth step, L = 1/2"),
-        assumptions=_case_2,
+        Inequality(
+            2 * sigma_sgd * sqrt(2 / m),
+            "<= and attained",
+            2 * K / (5 * sqrt(2 * L)),
+            (10 * sigma_sgd * sqrt(L / m) <= K, L > 0),
+            "fifth step",
+        ),
     ),
     Step(
         "liang/appendix_c_1/chebyshev",
@@ -144,9 +165,22 @@ CLAIMS = (
         "(73): 8 sigma^2/K^2 (sigma + g) x <= 4 sigma^3/(m K) + (4/25) sqrt(m/L) G^2, and 2 - 4/25 >= 46/25",
         at("C.1", "(73)"),
         Inequality(
-            8 * sigma_sgd**3 / K**2 * x, "<= and attained", 4 * sigma_sgd**3 / (m * K), (2 * m * x <= K,), "first"
+            8 * sigma_sgd**3 / K**2 * x,
+            "<= and attained",
+            4 * sigma_sgd**3 / (m * K),
+            (m * x <= g, 2 * g <= K),
+            "first",
         ),
-        Inequality(16 * sigma_sgd**2 / K**2 * rho**2, "<= and attained", _q(4, 25) * rho**-2, name="second"),
+        Inequality(
+            8 * sigma_sgd**2 / K**2 * g * x,
+            "<= and attained",
+            16 * sigma_sgd**2 / K**2 * rho**2 * G**2,
+            (g <= u * G, u * x <= 2 * rho**2 * G),
+            "second, u = sqrt(2 L)",
+        ),
+        Inequality(
+            16 * sigma_sgd**2 / K**2 * rho**2 * G**2, "<= and attained", _q(4, 25) * G**2 / rho**2, name="which is that"
+        ),
         Inequality(_q(46, 25), "<= and attained", 2 - _q(4, 25) * rho**-2, name="last line"),
         assumptions=_case_2,
     ),
@@ -165,7 +199,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/appendix_c_1/mean_square_repaired",
-        "E|mean|^2 = |E g|^2 + variance/b; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5 = -1/25",
+        "b draws: E|mean|^2 = |E g|^2 + variance/b; 2 eta^2 g^2 <= (9/5) eta G^2 at eta <= 9/(20 L); -46/25 + 9/5",
         at("C.1", "(74), (75)"),
         Expected(
             batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b),
@@ -175,6 +209,13 @@ CLAIMS = (
             "E|g(theta)|^2 for b draws",
         ),
         Expected(batch_mean(inner(TOTAL / b, TOTAL / b), "draws", b), "<=", SQUARES, (b >= 1,), "so at most E|g_xi|^2"),
+        Expected(
+            batch_mean(inner(TOTAL / b, TOTAL / b), "fixed", b, n),
+            "<=",
+            Norm(MEAN) ** 2 + (SQUARES - Norm(MEAN) ** 2) / b,
+            (b <= n, n > 1, Norm(MEAN) ** 2 <= SQUARES),
+            "without replacement no more",
+        ),
         Inequality(
             2 * eta * g**2,
             "<= and attained",
@@ -222,8 +263,19 @@ CLAIMS = (
         "liang/appendix_c_1/roots",
         "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
         at("C.1", "(77)"),
-        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "Jensen from (76)"),
-        Inequality(sqrt(u + v), "<=", sqrt(u) + sqrt(v), name="(26)"),
+        Induction(
+            t,
+            Le(_mean(t) ** 2, _chances(t) * _squares(t)),
+            begin(_mean, _squares, _chances),
+            (
+                gains(_mean, _chance(t) * _root(t)),
+                gains(_squares, _chance(t) * _root(t) ** 2),
+                gains(_chances, _chance(t)),
+            ),
+            name="Jensen, any number of values",
+        ),
+        Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "from (76)"),
+        Inequality(sqrt(u + v + x + y), "<=", sqrt(u) + sqrt(v) + sqrt(x) + sqrt(y), name="(26), four terms"),
         Identity(put(sqrt(u), {u: 4 * sigma_sgd**3 / (m * K)}), 2 * sigma_sgd ** _q(3, 2) / sqrt(m * K), "second term"),
     ),
 )

@@ -3,13 +3,25 @@
 Letters as in `appendix_c_1`; r is a loss where it is named so.
 """
 
-from sympy import Expr, Function, Integer, Le, Min, Rational, Sum, sqrt
+from sympy import Eq, Expr, Function, Integer, Le, Min, Rational, Sum, sqrt
 
-from lastiterate.symbolic.claim import Asymptotic, Identity, Induction, Inequality, Ours, Simulated, Step, Units
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Identity,
+    Induction,
+    Inequality,
+    Ours,
+    Simulated,
+    Step,
+    Units,
+    VectorInequality,
+)
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import G, P, g, gamma, j, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd, t
+from lastiterate.symbolic.vector_steps import CLIPPING
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _root_two = sqrt(Integer(2))
@@ -52,11 +64,22 @@ def mean_of_least(most: Expr, counted: Expr | None = None) -> Induction:
     return Induction(t, Le(_least_mean(t), _mean(t)), begin(_least_mean, _mean), laws, name=name)
 
 
+_left, _roots, _root = (Function(name, nonnegative=True) for name in ("e", "S", "x"))
+_at_x, _moves = Vector("x"), Vector("y")
+
 CLAIMS = (
     Step(
         "liang/appendix_c_1/expand",
         "(58), (67): |theta - eta g - theta*|^2 <= |theta - theta*|^2 - 2 eta g (theta - theta*) + eta^2 C^2",
         at("C.1", "(58)"),
+        VectorInequality(
+            Norm(_at_x - eta * _moves) ** 2,
+            "<=",
+            Norm(_at_x) ** 2 - 2 * eta * inner(_moves, _at_x) + eta**2 * K**2,
+            (),
+            (Norm(_moves) <= K,),
+            name="in R^d, theta* = 0",
+        ),
         Inequality(
             (xi - eta * gamma) ** 2,
             "<= and attained",
@@ -120,6 +143,16 @@ CLAIMS = (
         "liang/appendix_c_1/sum_2",
         "(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
         at("C.1", "(70)"),
+        Induction(
+            t,
+            Le(eta * K * _roots(t) / (5 * sqrt(2 * L)) + _left(t), D**2 + t * dim * eta**2 * sigma_dp**2),
+            (Le(_left(0), D**2), Eq(_roots(0), 0)),
+            (
+                Le(_left(t + 1), _left(t) - eta * K * _root(t) / (5 * sqrt(2 * L)) + dim * eta**2 * sigma_dp**2),
+                gains(_roots, _root(t)),
+            ),
+            name="(69) summed",
+        ),
         Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5"),
         assumptions=(L > 0,),
     ),
@@ -143,6 +176,13 @@ CLAIMS = (
         "liang/appendix_c_1/clipped_spread",
         "(74), last step: clipping moves no sample away from a mean gradient of norm at most C/2",
         at("C.1", "(74)"),
+        VectorInequality(
+            Norm(CLIPPING.at(_at_x).image - _moves),
+            "<=",
+            Norm(_at_x - _moves),
+            (CLIPPING.at(_at_x), CLIPPING.member(_moves)),
+            name="in R^d, away from any mean of norm at most C",
+        ),
         Inequality(
             (K - xi) ** 2, "<= and attained", (gamma - xi) ** 2, (gamma >= K, xi <= K / 2), "on the line"
         ).mutant("mean anywhere", sign="<=", given=(gamma >= K,)),
@@ -151,6 +191,13 @@ CLAIMS = (
         "liang/appendix_c_1/sum_3",
         "(76): (75) summed over t = 0, ..., T and divided by eta (T + 1)",
         at("C.1", "(76)"),
+        Induction(
+            t,
+            Le(eta * _roots(t) / 25 + _left(t), D**2 + t * _per_step),
+            (Le(_left(0), D**2), Eq(_roots(0), 0)),
+            (Le(_left(t + 1), _left(t) - eta * _root(t) / 25 + _per_step), gains(_roots, _root(t))),
+            name="(75) summed, a 25th of the squares on the left",
+        ),
         Identity(
             (D**2 + (T + 1) * _per_step) / (eta * (T + 1)),
             D**2 / (eta * (T + 1)) + 4 * sigma_sgd**3 / (m * K) + 2 * eta * sigma_sgd**2 / b + dim * eta * sigma_dp**2,

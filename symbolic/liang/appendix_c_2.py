@@ -5,7 +5,7 @@ and y = epsilon n, so that X = x^2/y^2; u^3 = sigma_SGD and v^3 = X where roots 
 Theta().
 """
 
-from sympy import Derivative, Expr, Integer, Rational, Symbol, sqrt
+from sympy import Derivative, Eq, Expr, Integer, Rational, Symbol, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import g, r, u, v, x, y, z
@@ -54,7 +54,7 @@ _crowd = {dim: growth**2, b: growth}
 CLAIMS = (
     Claim(
         "liang/appendix_c_2/conversion",
-        "(83): alpha = 1 + 2 chi/epsilon at RDP epsilon/2 is (epsilon, delta)-DP, and alpha/(eps/2) <= 8 chi/eps^2",
+        "(83): alpha = 1 + 2 chi/eps at RDP eps/2 is (eps, delta)-DP; where eps <= 2 chi, alpha/(eps/2) <= 8 chi/eps^2",
         at("C.2", "above (83)"),
         Identity(put(epsilon / 2 + chi / (alpha - 1), {alpha: 1 + 2 * chi / epsilon}), epsilon, "Lemma 2.4"),
         Inequality(
@@ -112,10 +112,17 @@ CLAIMS = (
     ),
     Step(
         "liang/appendix_c_2/large_noise",
-        "(90)-(92): the best K, and with it the rate sigma^(4/3) X^(1/3), eta and T",
+        "(90)-(92): the best K, and with K of its order the rate sigma^(4/3) X^(1/3), eta and T",
         at("C.2", "(90)"),
         Identity(put(_slope, {K: 2**_third * _large_clip}), Integer(0), "g'(K) = 0").mutant(
             "K itself stationary", left=put(_slope, {K: _large_clip})
+        ),
+        Inequality(
+            3 * z * u / (2 * v),
+            "<= and attained",
+            K * u / v + sigma_sgd**4 / K**2,
+            (z > 0, Eq(u * z**3, 2 * sigma_sgd**4 * v)),
+            "no K gives less than that at z",
         ),
         Identity(put(K * u / v, {K: _large_clip}), sigma_sgd ** (4 * _third) * _X**_third, "(90), first term"),
         Identity(put(sigma_sgd**4 / K**2, {K: _large_clip}), sigma_sgd ** (4 * _third) * _X**_third, "(90), second"),

@@ -12,6 +12,7 @@ from lastiterate.symbolic.claim import (
     Identity,
     Inequality,
     IntervalInequality,
+    NormBound,
     Ours,
     Simulated,
     Step,
@@ -23,6 +24,7 @@ from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.liang.refutations import NAIVE
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _one = Integer(1)
 _above, _below = cumulative(_one), tail(_one)
@@ -62,6 +64,8 @@ _step: dict[Expr, Expr] = {n: Integer(1), b: Integer(1)}
 _root_naive = D + y  # y = eta C/b
 _root_exact = (1 + x) * D / 2 + y  # x = eta L, full batches
 
+_u, _v, _w = Vector("u"), Vector("v"), Vector("w")
+
 CLAIMS = (
     Claim(
         "liang/appendix_e_1",
@@ -77,7 +81,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/appendix_e_1/last_step",
-        "One last step from anywhere in the ball, gradients clipped to K, full batches or not: 2 D + 2 eta K apart",
+        "One last step from anywhere in the ball, batches of at most b gradients clipped to K: 2 D + 2 eta K apart",
         at("E.1", ""),
         Inequality(
             xi - zeta + eta * (gamma - kappa),
@@ -86,6 +90,9 @@ CLAIMS = (
             (xi <= D, -zeta <= D, gamma <= K, -kappa <= K),
             "distance before the noise",
         ),
+        NormBound(_u - _v, 2 * D, (Norm(_u) <= D, Norm(_v) <= D), "two points of the ball of R^d"),
+        NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two mean gradients"),
+        NormBound(_w - eta * _u, 2 * D + 2 * eta * K, (Norm(_w) <= 2 * D, Norm(_u) <= 2 * K), "after the step"),
         Identity(_last, _naive.subs(b, _one) / eta**2, "at b = 1 the naive formula over eta^2"),
         repairs="liang/appendix_e_1",
     ),

@@ -6,12 +6,13 @@ and (38) need batches of b = |B_t| samples, as section 2.2 has them, or another 
 probability b/n, as Algorithm 1 can be read. The paper's C is K here.
 """
 
-from sympy import Expr, Integer, Rational, Symbol, diff, log, sqrt
+from sympy import Expr, Function, Integer, Le, Rational, Symbol, diff, log, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import (
     Claim,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     NormBound,
@@ -21,12 +22,15 @@ from lastiterate.symbolic.claim import (
     Step,
     UpperBound,
     Value,
+    VectorInequality,
 )
+from lastiterate.symbolic.families import smooth
 from lastiterate.symbolic.formulas.divergences import SampledUp, tail
+from lastiterate.symbolic.inductive import begin
 from lastiterate.symbolic.letters import j, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.liang.refutations import ONE_STEP
-from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp
+from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp, t
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,
@@ -42,6 +46,7 @@ from lastiterate.symbolic.statement import (
     closed,
 )
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import CLIPPING
 from lastiterate.symbolic.vectors import Norm, Vector
 
 _u, _v = Vector("u"), Vector("v")
@@ -65,6 +70,27 @@ def _moved(size: Expr, name: str, given: tuple[Boolean, ...] = ()) -> Inequality
     """(36): distance after an update on a batch of this size of losses -L t^2/2, the extreme case."""
     return Inequality((1 + eta * L * size / b) * x, "<= and attained", (1 + eta * L) * z, (x <= z, *given), name)
 
+
+_u, _v = Vector("u"), Vector("v")
+_points = tuple(smooth("f", L).at(point) for point in (Vector("x"), Vector("y")))
+_clipped = tuple(CLIPPING.at(one.image) for one in _points)
+_change = Function("g", nonnegative=True)
+_summed = (
+    VectorInequality(
+        Norm(_clipped[0].image - _clipped[1].image),
+        "<=",
+        L * Norm(Vector("x") - Vector("y")),
+        (*_points, *_clipped),
+        name="a clipped gradient moves at most by L |x - y|",
+    ),
+    Induction(
+        t,
+        Le(_change(t), t * L * x),
+        begin(_change),
+        (Le(_change(t + 1), _change(t) + L * x),),
+        name="the sum of t of them",
+    ),
+)
 
 CLAIMS = (
     Claim(
@@ -154,6 +180,10 @@ CLAIMS = (
         "liang/lemma_3_2/lipschitz",
         "(36): an update on a batch of b = |B_t| samples expands distances at most by 1 + eta L",
         at("Lemma B.1", "(36)"),
+        *_summed,
+        NormBound(
+            _u - eta / b * _v, (1 + eta * L) * x, (Norm(_u) <= x, Norm(_v) <= j * L * x, j <= b), "the update, in R^d"
+        ).mutant("one sample more", given=(Norm(_u) <= x, Norm(_v) <= j * L * x, j <= b + 1, L > 0)),
         _moved(j, "at most b samples", (j <= b,)).mutant("one sample more", _moved(j, "", (j <= b + 1, L > 0))),
     ),
     Step(
@@ -174,6 +204,13 @@ CLAIMS = (
         "liang/lemma_3_2/lipschitz_repaired",
         "Where each sample comes with probability b/n an update expands distances at most by 1 + eta L n/b",
         at("Lemma B.1", "(36)"),
+        *_summed,
+        NormBound(
+            _u - eta / b * _v,
+            (1 + eta * L * n / b) * x,
+            (Norm(_u) <= x, Norm(_v) <= j * L * x, j <= n),
+            "the update, in R^d",
+        ),
         Inequality(
             (1 + eta * L * j / b) * x,
             "<= and attained",

@@ -220,7 +220,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_10/repaired",
-        "Paths in cases of bounds p and q have a least whose mean is at most the larger: the mean of the least",
+        "Paths, each with its chance and a least of at most p or q: the mean of the least is at most the larger",
         at("Theorem 3.10", "(17)"),
         mean_of_least(Max(p, q)).mutant("the smaller", mean_of_least(Max(p, q), Min(p, q))),
         repairs="liang/theorem_3_10",
@@ -249,7 +249,7 @@ CLAIMS = (
     ),
     Claim(
         "liang/proposition_c_3",
-        "(95): n^2 for n b; (97) is its square, alpha/epsilon = 8 chi/epsilon^2, up to 64 and 8",
+        "(95), (97): the last two terms of (17) at n^2 for n b, and their squares at alpha/epsilon = 8 chi/epsilon^2",
         at("Proposition C.3", "(95), (97)"),
         Identity(_at(_linear, _strong_late), alpha * dim * eta * K * sqrt(L) / (epsilon * n**2) * x, "fifth of (95)"),
         Identity(_at(_root, _strong_late), sqrt(alpha * dim * eta / epsilon * x) * K / n, "sixth of (95)"),

@@ -5,17 +5,20 @@ D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. v is a varian
 
 from sympy import Eq, Integer, Rational
 
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Units
+from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Units, VectorInequality
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import d, p, q, v, x, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import alpha
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _one = Integer(1)
 _coins = p**2 / q + (1 - p) ** 2 / (1 - q)
 
+
+_x, _u = Vector("x"), Vector("u")
 
 CLAIMS = (
     Claim(
@@ -28,6 +31,12 @@ CLAIMS = (
         "liang/definition_2_2",
         "The well-known result below (38): D_alpha(N(0, sigma^2 I) || N(u, sigma^2 I)) = alpha |u|^2/(2 sigma^2)",
         at("Lemma B.1", "below (38)"),
+        VectorInequality(
+            alpha * Norm(_x - _u) ** 2 + (1 - alpha) * Norm(_x) ** 2,
+            "==",
+            Norm(_x - alpha * _u) ** 2 + alpha * (1 - alpha) * Norm(_u) ** 2,
+            name="the exponents complete the square in R^d, twice the variance left out",
+        ),
         Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward"),
         Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
         Units(alpha * d**2 / (2 * v), _one, name="a number"),
@@ -56,7 +65,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/definition_2_5",
-        "(4) at z = 0 is the divergence, and it falls to 0 at z = |x|: Gaussians of equal variance",
+        "alpha (x - z)^2/(2 v), which bounds (4) by moving a mean, is the divergence at z = 0 and 0 at z = |x|",
         at("Definition 2.5", "(4)"),
         Identity(alpha * (x - z) ** 2 / (2 * v) - alpha * x**2 / (2 * v), alpha * z * (z - 2 * x) / (2 * v), "gain"),
         Inequality((x - z) ** 2, "<= and attained", x**2, (z <= x,), "a shift never costs", (Eq(z, 0),)),

@@ -78,7 +78,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/section_4/no_plateau",
-        "D.4: (46) stays below (54) for 250 000 epochs at D = 20 and L = 0, and longer for larger D and L",
+        "D.4: (46) stays below (54) for 250 000 epochs at D = 20 and L = 0, and longer at D = 60",
         at("Figure 3"),
         Identity(_ratio(100), Integer(250_000), "epochs of 100 steps, b = 100"),
         Identity(_ratio(400), Integer(4_000_000), "epochs of 25 steps, b = 400"),

@@ -73,7 +73,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_3/ratio",
-        "At alpha = 4 log n the truth over the rate alpha/n is at least n/16, without limit",
+        "b = K = sigma_DP = T = 1, alpha = 4 log n: a lower bound of the truth over the rate alpha/n is at least n/16",
         at("Theorem 3.3", "(11)"),
         Inequality(n * _rate / 16, "<=", _last_term, (z >= 1,), "log n >= 1").mutant("every n", given=(4 * z > 1,)),
         Inequality(r * _rate, "<", n * _rate / 16, (n > 16 * r, z >= 1), "no r serves"),

@@ -5,7 +5,7 @@ One shift (1 + eta L) D at the last step, (51); the best share beta*, (53); the 
 B = alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2).
 """
 
-from sympy import Abs, Expr, Integer, Min, Rational, diff, exp, log, sqrt
+from sympy import Abs, Eq, Expr, Integer, Min, Rational, diff, exp, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -13,6 +13,7 @@ from lastiterate.symbolic.claim import (
     Identity,
     Inequality,
     IntervalInequality,
+    NormBound,
     Ours,
     Simulated,
     Step,
@@ -25,6 +26,7 @@ from lastiterate.symbolic.liang.refutations import SMALL_DOMAIN, SMALL_DOMAIN_WI
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
 from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _A = 2 * alpha * K**2 / (n * b * sigma_dp**2)
 _B = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
@@ -118,7 +120,13 @@ CLAIMS = (
         "liang/theorem_3_4/kept",
         "min{A T, (sqrt A + sqrt B)^2} <= 2 min{A T, A + B}, and the constant 2 is best",
         at("Theorem B.3", "(55)"),
-        Inequality(Min(T * x**2, (x + y) ** 2), "<=", 2 * Min(T * x**2, x**2 + y**2), name="T >= 1"),
+        Inequality(
+            Min(T * x**2, (x + y) ** 2),
+            "<= and attained",
+            2 * Min(T * x**2, x**2 + y**2),
+            name="T >= 1",
+            attained=(Eq(y, x), Eq(T, 4)),
+        ),
         Inequality((x + y) ** 2, "<= and attained", 2 * (x**2 + y**2), name="equal at A = B"),
         Inequality(r * y**2, "<", x**2, (x > 0, (r + 1) * y <= x), "below A, so no r serves (55)"),
         repairs="liang/theorem_3_4/dropped",
@@ -138,6 +146,7 @@ CLAIMS = (
         "Two points of the ball of radius D are at most 2 D apart, and B becomes 4 B",
         at("Section 2.2", "above (6)"),
         Inequality(Abs(xi - zeta), "<= and attained", 2 * D, _ball, "two points of the line"),
+        NormBound(Vector("u") - Vector("v"), 2 * D, (Norm(Vector("u")) <= D, Norm(Vector("v")) <= D), "of R^d"),
         Identity(put(_B, {D: 2 * D}), 4 * _B, "what (51) pays"),
     ),
     Step(
@@ -190,7 +199,7 @@ CLAIMS = (
     ),
     Ours(
         "liang/theorem_3_4/step_only",
-        "One step costs at least what the sign of theta_1 shows: 0.52 at alpha = 2, slopes +-K/2, for any D",
+        "The sign of theta_1 shows 0.52 in a step: alpha = 2, slopes +-K/2, sigma_DP = K, b = n = 1, any D",
         at("Theorem 3.4", "(12)"),
         Inequality(2 * r * z**2, "<", Rational(52, 100), (r * z**2 <= Rational(1, 4),), "no r serves (12)"),
         IntervalInequality(Rational(52, 100), "<", _sign, {}, "D_2 of the two coins"),
