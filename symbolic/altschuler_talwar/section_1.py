@@ -4,10 +4,10 @@ x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <=
 min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 """
 
-from sympy import Expr, Integer, Min, sqrt
+from sympy import Eq, Expr, Integer, Min, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, NormBound, Unbounded, Units
+from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, NormBound, Unbounded, Units
 from lastiterate.symbolic.letters import a, p, q, r, u, v, x, z
 from lastiterate.symbolic.notation import D, K, T, alpha, b, c, chi, eta, growth, n, sigma_dp, w
 from lastiterate.symbolic.unevaluated import carried_out, put
@@ -76,6 +76,14 @@ CLAIMS = (
         "(1.3): the best order gives v + 2 sqrt(v chi), at most 3 sqrt(v chi) where v <= 1 <= chi",
         at("Remark 1.4", "(1.3)"),
         Identity((1 + sqrt(chi / v)) * v + chi / sqrt(chi / v), v + 2 * sqrt(v * chi), "Lemma 2.5 at 1 + sqrt(chi/v)"),
+        Inequality(
+            2 * sqrt(v * chi),
+            "<= and attained",
+            (alpha - 1) * v + chi / (alpha - 1),
+            (alpha > 1,),
+            "no order is better",
+            (Eq(alpha, 1 + sqrt(chi / v)),),
+        ),
         Asymptotic(v + 2 * sqrt(v * chi), sqrt(v * chi), Integer(3), given=(v <= 1, chi >= 1)).mutant(
             "any epsilon", constant=None, path={v: growth, chi: _one}, given=()
         ),

@@ -87,7 +87,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/definition_2_10/both_orders",
-        "S is the divergence of one sampled update in one of the two orders that RDP asks for, and the smaller one",
+        "S is the divergence of a sampled update in one of two orders: 0.0465, and 7.58, at q = 1/10, s = 1, order 20",
         at("Definition 2.10"),
         Value(_down, "0.046545", "q = 1/10, s = 1, alpha = 20: S, below log(10/9) = 0.105"),
         Value(_up, "7.5762", "the other order"),

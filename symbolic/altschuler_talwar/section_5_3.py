@@ -35,7 +35,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/section_5_3/best_choice",
-        "In proportion to eta_t^2 the shifts cost least, D^2/sum eta_t^2, which is below w D^2/(sum eta)^2",
+        "In proportion to eta_t^2 the shifts cost least, D^2/sum eta_t^2, which is at most w D^2/(sum eta)^2",
         at("Section 5.3"),
         Inequality(
             2 * r * a - r**2 * x**2,

@@ -140,7 +140,7 @@ CLAIMS = (
     ),
     Step(
         "altschuler_talwar/theorem_3_1/large_batches",
-        "Footnote 8: for b >= n/5 one Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), tight up to a constant",
+        "Footnote 8: for b >= n/5 a Gaussian step costs 2 alpha K^2/(b^2 sigma_2^2), at most 25 times the rate 1/n^2",
         at("Footnote 8"),
         Identity(
             put(alpha * z**2 / (2 * eta**2 * sigma**2), {z: 2 * eta * K / b}),

@@ -222,7 +222,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",
-        "Pushed towards the end that is farther from the start, the other run has at most 1/2 there",
+        "Pushed towards the farther end the other run has at most 1/2 there: which is enough, .5 e^(1/10) + .01 < .89",
         at("Theorem 4.1"),
         IntervalInequality(exp(Rational(1, 10)) / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"),
         repairs="altschuler_talwar/theorem_4_1/start",
@@ -252,7 +252,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/one_nonzero_repaired",
-        "With one nonzero loss it holds at T = T bar from 0; later D_100 is of order D/(eta sigma_DP) at b = n/2",
+        "One nonzero loss: it holds at T = T bar from 0; later D_100 is at most of order D/(eta sigma_DP), b = n/2",
         at("Section 4"),
         IntervalInequality(-Rational(1, 5), "<", _seen - y / 800, {}, "T = T bar: what the event shows"),
         Inequality(_level * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "T = T bar: (4.1) is below it"),

@@ -77,7 +77,7 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/lemma_2/norm",
-        "|A^T o|^2/p has mean sigma_A^2 |o|^2, for every d and p; with variance 1 the mean length is kept",
+        "|A^T o|^2/p has mean sigma_A^2 |o|^2, for every d and p; with variance 1 the mean squared length is kept",
         at("Lemma 2"),
         Expected(
             gaussian_mean([Transposed(_o), _A, Transposed(_A), _o], entries=_entries) / ell,

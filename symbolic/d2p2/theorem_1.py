@@ -112,7 +112,7 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_1/every_constant",
-        "No C_1 and C_2 serve: at every epsilon the true delta, A known, is like sqrt(delta) at least",
+        "No C_1 and C_2 serve: the true delta, A known, is above delta by any factor, at eps = K = B = n = p = d = 1",
         at("Theorem 1"),
         # |A| >= sqrt(chi) has the chance 2 tail(sqrt(chi)) >= c exp(-chi/2)/sqrt(chi); there mu = epsilon/sqrt(C_2).
         Unbounded(exp(-chi / 2) / sqrt(chi), exp(-chi), {chi: growth}, (chi >= 1,), "over delta").mutant(
@@ -177,6 +177,13 @@ CLAIMS = (
             given=(alpha * (alpha - 1) < ell * nu**2,),
             name="in units of Delta",
         ).mutant("no condition", given=()),
+        Inequality(
+            alpha * (alpha - 1),
+            "<",
+            ell * nu**2,
+            given=(alpha < projected_order_limit(1 / (ell * nu**2)),),
+            name="conversely",
+        ),
         Identity(_limit * (_limit - 1) * r, _one, "the largest order"),
         assumptions=(alpha > 1,),
     ),

