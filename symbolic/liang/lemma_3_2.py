@@ -183,7 +183,7 @@ CLAIMS = (
         *_summed,
         NormBound(
             _u - eta / b * _v, (1 + eta * L) * x, (Norm(_u) <= x, Norm(_v) <= j * L * x, j <= b), "the update, in R^d"
-        ).mutant("one sample more", given=(Norm(_u) <= x, Norm(_v) <= j * L * x, j <= b + 1, L > 0)),
+        ).mutant("one sample more in R^d", given=(Norm(_u) <= x, Norm(_v) <= j * L * x, j <= b + 1, L > 0)),
         _moved(j, "at most b samples", (j <= b,)).mutant("one sample more", _moved(j, "", (j <= b + 1, L > 0))),
     ),
     Step(
