@@ -283,4 +283,7 @@ def test_one_that_is_killed_ends_the_others(start: list[str], tmp_path: Path) ->
     assert ended.returncode != 0
     assert ended.stdout == ""
     assert "exitcode: -9" in ended.stderr
-    assert len(re.findall("closing signal SIGTERM|Terminating process .* via signal SIGTERM", ended.stderr)) == 2
+    # Each of the others is ended, unless it has seen before that one is gone, and has said so.
+    stopped = re.findall("closing signal SIGTERM|Terminating process .* via signal SIGTERM", ended.stderr)
+    told = re.findall("error: What all processes found is needed", ended.stderr)
+    assert len(stopped) <= 2 <= len(stopped) + len(told)
