@@ -9,15 +9,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: else idle threads wait busily
+# Before numpy and torch: the matrices are small, and on two threads, which wait busily, take several times as long.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import click
 import jsonschema
 import pytest
 from hypothesis import settings
-
-# The matrices are small: on two threads they take several times as long, and the more where workers share the cores.
-os.environ["OMP_NUM_THREADS"] = "1"
 
 from lastiterate.commands import output
 from lastiterate.commands.schema import schemas

@@ -223,7 +223,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/form",
-        "Lines on norms: one of a matrix from any V, and a form of two layers that grows with its entries",
+        "Lines on norms: a bound by any V solved for the norm, and a form of two layers that grows with its entries",
         proof(_PAGE, "The constants"),
         Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V, solved for |A|"),
         # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.

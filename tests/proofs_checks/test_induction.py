@@ -78,3 +78,12 @@ def test_the_index_runs_over_all_whole_numbers_and_nothing_else_is_said_of_it():
         induction.decide(Induction(s, sp.Le(z(s), 1)), ())
     with pytest.raises(InputError, match="free of the index"):
         induction.decide(CLOSED, (t <= 3, c < 1))
+
+
+def test_only_a_declared_sign_is_a_premise_of_what_is_put_in():
+    said = sp.Eq(sp.Abs(y(1)), x(1))
+    condition, known = induction._put_in(said, frozenset({sp.Eq(y(1), x(0) - s)}))
+    assert condition.args == (sp.Abs(x(0) - s), x(1))
+    assert known == frozenset()
+    _, known = induction._put_in(said, frozenset({sp.Eq(z(1), x(0) - s)}))
+    assert known == {sp.Ge(x(0) - s, 0)}

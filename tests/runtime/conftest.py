@@ -1,20 +1,10 @@
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-torch.set_num_threads(1)  # in fixtures of whole modules, too: several threads wait for each other, busily
+pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).parent))  # for `known`, `opacus_training` and `pictures`
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def _search(monkeypatch: pytest.MonkeyPatch, **settings: int) -> None:
