@@ -161,6 +161,7 @@ class Factored:
     Attributes:
         shapes: of the parameters.
         uses: how the large parameters are used, by their index; none of them where this does not pay.
+        at_once: samples that fit factored at one point and at another.
     """
 
     def __init__(
@@ -187,15 +188,19 @@ class Factored:
         }
         if not _held_enough(self.uses, self.shapes) or not self._right(leaves):
             self.uses = {}
-        self._at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
+        self.at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
 
     def chunks(self, count: int | None = None) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit factored at one point and at another."""
         stop = len(self._rows) if count is None else count
-        return (slice(i, min(i + self._at_once, stop)) for i in range(0, stop, self._at_once))
+        return (slice(i, min(i + self.at_once, stop)) for i in range(0, stop, self.at_once))
 
     def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
         """Gradients of some samples at one point, which is given as its parameters."""
+        return self.of_rows(leaves, self._rows[samples], self._targets[samples])
+
+    def of_rows(self, leaves: tuple[Tensor, ...], rows: Tensor, targets: Tensor) -> tuple[Part, ...]:
+        """Gradients of some rows at one point, as `at` has them."""
         plain = [k for k in range(len(leaves)) if k not in self.uses]
         zeros = {k: torch.zeros((), dtype=leaves[k].dtype, device=leaves[k].device).expand(use.shape)
                  for k, use in self.uses.items()}  # fmt: skip
@@ -212,9 +217,7 @@ class Factored:
             return value, watch.inputs
 
         each = vmap(grad(told, argnums=(0, 1), has_aux=True), (None, None, 0, 0))
-        (made, slopes), inputs = each(
-            tuple(leaves[k] for k in plain), zeros, self._rows[samples], self._targets[samples]
-        )
+        (made, slopes), inputs = each(tuple(leaves[k] for k in plain), zeros, rows, targets)
         parts: dict[int, Part] = dict(zip(plain, made, strict=True))
         for k, use in self.uses.items():
             parts[k] = use.of_samples(inputs[k], slopes[k], self.shapes[k])

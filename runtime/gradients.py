@@ -6,7 +6,8 @@ A *point* is the flat vector of all parameters. Gradients come leaf by leaf: glu
 import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -18,12 +19,16 @@ from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memo
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
+from lastiterate.runtime.replay import Replayed, records
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
+
+_LITTLE: Final = 8
+"""Work is recorded where it takes no more than this part of the memory of a chunk, as a recording keeps what it uses."""
 
 
 class Gradients:
@@ -44,6 +49,7 @@ class Gradients:
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
+        sizes: number of entries of each parameter.
         layers: for each layer (a module that owns parameters itself) the indices of its leaves, by the module's name.
         layer_sizes: number of parameters of each layer.
         memory: bytes that one chunk may take.
@@ -84,12 +90,12 @@ class Gradients:
         self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
         self._names: Sequence[str] = tuple(named)
-        self._shapes, self._sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
-        self.dimension = sum(self._sizes)
+        self._shapes, self.sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
+        self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):
             self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
-        self.layer_sizes = {name: sum(self._sizes[k] for k in leaves) for name, leaves in self.layers.items()}
+        self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = workload.loss, workload.samples
         self._ways: list[Callable[..., Tensor]] = []  # of a second derivative, tried once for all that `on` makes
@@ -97,6 +103,8 @@ class Gradients:
         self._inputs, self._targets = (
             Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
         )
+        self._replayed: dict[Callable[..., Any], Replayed] = {}
+        self._pairs_at_once = 0
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
         if tried:
@@ -124,9 +132,39 @@ class Gradients:
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
-        mapped = self._own if isinstance(samples, Tensor) and samples.ndim == 2 else self._both
-        gradients: Leaves = mapped(self.parameters(points), self._inputs[samples], self._targets[samples])
+        own = isinstance(samples, Tensor) and samples.ndim == 2
+        rows, targets = self._inputs[samples], self._targets[samples]
+        pairs = len(points) * (rows.shape[1] if own else len(rows))
+        gradients: Leaves = self.replayed(Gradients.of_own_rows if own else Gradients.of_rows, pairs)(
+            points, rows, targets
+        )
         return gradients
+
+    def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
+        """Gradients of the same rows at every point, leaves of shape (points, rows, *parameter)."""
+        gradients: Leaves = self._both(self.parameters(points), rows, targets)
+        return gradients
+
+    def of_own_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
+        """Gradients of rows that every point has of its own, shape (points, rows, ...), leaves as in `of_rows`."""
+        gradients: Leaves = self._own(self.parameters(points), rows, targets)
+        return gradients
+
+    def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
+        """A function of these gradients and of tensors, recorded on a GPU where it is about few (point, sample) pairs.
+
+        See `lastiterate.runtime.replay`; what it knows of the samples must be among its arguments. ``most`` is the
+        number of pairs that fit, where it is not that of gradients in full.
+        """
+        if not self.little(pairs, most):
+            return partial(function, self)
+        if function not in self._replayed:
+            self._replayed[function] = Replayed(partial(function, self))
+        return self._replayed[function]
+
+    def little(self, pairs: int, most: int | None = None) -> bool:
+        """Tell whether work on so many (point, sample) pairs is to be recorded."""
+        return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
 
     @cached_property
     def factored(self) -> Factored | None:
@@ -151,6 +189,7 @@ class Gradients:
         other = copy(self)
         other._inputs, other._targets, other.samples = Rows.of(inputs), Rows.of(targets), len(inputs)
         other.__dict__.pop("factored", None)  # it holds the samples
+        other._replayed = {}
         return other
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
@@ -210,17 +249,11 @@ class Gradients:
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
-        if self.factored is not None:
-            for chunk in self.factored.chunks(count):
-                parts = self.factored.at(self.parameters(point), chunk if chosen is None else chosen[chunk])
-                factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
-                for held, k in zip(torch.split(total, self._sizes), range(len(parts)), strict=True):
-                    held += self.factored.summed(k, parts[k], factor).flatten()
-            return total
-        for chunk in self.sample_chunks(count):
-            leaves = self.at(point[None], chunk if chosen is None else chosen[chunk].to(self.device))
-            factor = clip_factor(norm(leaves), clip_norm, stability)
-            total += flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
+        factored = self.factored
+        way, most = (_sum, self._pairs_at_once) if factored is None else (_sum_of_factored, factored.at_once)
+        for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
+            rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
+            total += self.replayed(way, len(rows), most)(point, rows, targets, clip_norm, stability)
         return total
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
@@ -239,22 +272,54 @@ class Gradients:
         """
         found, chosen = torch.zeros_like(points), chosen.to(self.device)
         for part in self.point_chunks(len(points), chosen.shape[-1]):
+            here = points[part]
             for chunk in self.sample_chunks(chosen.shape[-1]):
                 indices = chosen[part, chunk] if chosen.ndim == 2 else chosen[chunk]
-                leaves = self.at(points[part], indices.clamp(min=0))
-                factor = clip_factor(norm(leaves), clip_norm) * (indices >= 0)
-                summed = [torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves]
-                found[part] += torch.cat(summed, dim=1)
+                rows, targets = (held[indices.clamp(min=0)] for held in self.rows())
+                way = self.replayed(_sums, len(here) * indices.shape[-1])
+                found[part] += way(here, rows, targets, indices >= 0, clip_norm)
         return found
 
     def parameters(self, points: Tensor) -> Leaves:
         """One point or many as the parameters, each of shape (*points, *parameter)."""
-        parts = torch.split(points, self._sizes, dim=-1)
+        parts = torch.split(points, self.sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         called = functional_call(self._module, dict(zip(self._names, leaves, strict=True)), (row[None],))
         return self._loss(called, target[None])
+
+
+def _sum(
+    gradients: Gradients, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float, stability: float | None
+) -> Tensor:
+    """Sum of the clipped gradients of some rows at one point, shape (dimension,)."""
+    leaves = gradients.of_rows(point[None], rows, targets)
+    factor = clip_factor(norm(leaves), clip_norm, stability)
+    return flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
+
+
+def _sum_of_factored(
+    gradients: Gradients, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float, stability: float | None
+) -> Tensor:
+    """Compute what `_sum` does, of gradients that are not made."""
+    factored = gradients.factored
+    assert factored is not None  # noqa: S101
+    parts = factored.of_rows(gradients.parameters(point), rows, targets)
+    factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
+    return torch.cat([factored.summed(k, part, factor).flatten() for k, part in enumerate(parts)])
+
+
+def _sums(
+    gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float
+) -> Tensor:
+    """Sums of the clipped gradients of rows that count, at every point, shape (points, dimension).
+
+    The rows are the same for every point, or of shape (points, rows, ...), as ``counted`` says.
+    """
+    leaves = (gradients.of_own_rows if counted.ndim == 2 else gradients.of_rows)(points, rows, targets)
+    factor = clip_factor(norm(leaves), clip_norm) * counted
+    return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
 
 
 def flat(leaves: Leaves) -> Tensor:

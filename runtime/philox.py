@@ -2,13 +2,17 @@
 
     (c_0, c_1, c_2, c_3) -> (hi(M_1 c_2) ^ c_1 ^ k_0, lo(M_1 c_2), hi(M_0 c_0) ^ c_3 ^ k_1, lo(M_0 c_0)), ten times,
 
-with the key raised by (W_0, W_1) between rounds. On the CPU it is NumPy's, in C; elsewhere integer operations of torch,
-which no device rounds. A test holds the two together bit for bit, and both to the known answers of Random123. No
-statistical test is known to tell the bits from random ones, but a cipher they are not: who knows the seed knows them.
+with the key raised by (W_0, W_1) between rounds. On the CPU it is NumPy's, in C; on CUDA a kernel of Triton, where that
+is there; elsewhere integer operations of torch, which no device rounds. Tests hold the three together bit for bit, and
+all to the known answers of Random123. No statistical test is known to tell the bits from random ones, but a cipher they
+are not: who knows the seed knows them.
 
 Source: Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3".
 """
 
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Final
 
 import numpy as np
@@ -43,6 +47,11 @@ def words(key: Key, first: int, part: int, blocks: int, device: torch.device) ->
     """
     if device.type == "cpu":
         return _of_numpy(key, (first, part, 0, 0), blocks * WORDS)
+    if device.type == "cuda" and (fill := _kernel(device)) is not None:
+        made = torch.empty(blocks * WORDS, dtype=torch.int64, device=device)
+        with torch.cuda.device(device):
+            _written(fill, made, key, first, part)
+        return made
     counts = torch.arange(blocks, device=device).add_(_signed(first))
     rest = (torch.full_like(counts, _signed(word)) for word in (part, 0, 0))
     return torch.stack(enciphered((counts, *rest), key), dim=1).reshape(-1)
@@ -66,6 +75,23 @@ def shifted(values: Tensor, places: int) -> Tensor:
     """The words as numbers without sign, shifted right by 1 to 63 places."""
     found: Tensor = (values >> places) & (2 ** (64 - places) - 1)
     return found
+
+
+@cache
+def _kernel(device: torch.device) -> Callable[..., None] | None:
+    """What writes words by a kernel of Triton; None where there is no Triton, or no compiler for it, on this device."""
+    try:
+        fill: Callable[..., None] = import_module("lastiterate.runtime.philox_kernel").fill
+        with torch.cuda.device(device):
+            _written(fill, torch.empty(WORDS, dtype=torch.int64, device=device), (0, 0), 0, 0)
+    except Exception:  # whatever keeps a compiler from working: torch does it, too, only slower
+        return None
+    return fill
+
+
+def _written(fill: Callable[..., None], made: Tensor, key: Key, first: int, part: int) -> None:
+    """Let the kernel write the words, which knows numbers with sign alone."""
+    fill(made, _signed(first), _signed(part), (_signed(key[0]), _signed(key[1])), _ROUNDS, (*_MULTIPLIERS, *_RAISES))
 
 
 def _of_numpy(key: Key, counter: tuple[int, int, int, int], count: int) -> Tensor:

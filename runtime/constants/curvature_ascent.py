@@ -9,7 +9,7 @@ rests on the ascent itself.
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -24,6 +24,7 @@ from lastiterate.runtime.constants.pairs import Draw, ball_points
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream, stream
+from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import project
 
 _ASCENT: Final = 2**46
@@ -40,8 +41,8 @@ _TURNS: Final = 8
 _TRIED: Final = 4
 """Lanczos steps of a screened point, first steps of power iteration, and points that are tried with every sample."""
 
-LONGER: Final = 1.5
-SHORTER: Final = 0.5
+_LONGER: Final = 1.5
+_SHORTER: Final = 0.5
 FIRST_MOVE: Final = 0.3
 """First step of a point, as a share of the radius."""
 
@@ -76,6 +77,11 @@ class CurvedPairs(NamedTuple):
             torch.from_numpy(arrays[name]).to(like.device) for name in ("x", "y", "curvature", *Samples._fields)
         )
         return CurvedPairs(x, y, Samples(*chosen), curvature)
+
+
+def next_step(step: Tensor, better: Tensor) -> Tensor:
+    """The length of the next step after those that made it better, and after others; shape (k,)."""
+    return step * (_SHORTER + (_LONGER - _SHORTER) * better.to(step))
 
 
 @torch.no_grad()
@@ -175,43 +181,58 @@ def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None,
     return project(middle + offsets, center, diameter)
 
 
+class _Now(NamedTuple):
+    """Points, directions and samples, with the curvature along the direction and its slopes, one row each."""
+
+    points: Tensor
+    vectors: Tensor
+    chosen: Samples
+    values: Tensor
+    slopes: Tensor
+    input_slopes: Tensor
+
+
 class _Climb:
-    """Points, directions and samples, with the curvature along the direction and its slopes."""
+    """Points that ascend side by side."""
 
     def __init__(
         self, gradients: Gradients, points: Tensor, vectors: Tensor, chosen: Samples, free: InputSet | None
     ) -> None:
-        self.gradients, self.points, self.chosen, self.free = gradients, points, chosen, free
-        self.vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+        self.gradients, self.free = gradients, free
+        vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
         for _ in range(_TURNS):
-            self.vectors = self._turned(points, self.vectors, chosen)
-        self.values, self.slopes, self.input_slopes = self._at(points, self.vectors, chosen)
+            vectors = self._turned(points, vectors, chosen)
+        self.now = _Now(points, vectors, chosen, *self._at(points, vectors, chosen))
+        little = gradients.little(_WEIGHT * len(points))
+        self._better: Callable[..., tuple[_Now, Tensor]] = Replayed(self._moved) if little else self._moved
 
     def move(self, points: Tensor, chosen: Samples) -> Tensor:
         """Go to the points and samples where the curvature is larger; shape (points,), whether it is."""
-        vectors = self._turned(points, self.vectors, chosen)
+        self.now, better = self._better(self.now, points, chosen)
+        return better
+
+    def _moved(self, now: _Now, points: Tensor, chosen: Samples) -> tuple[_Now, Tensor]:
+        vectors = self._turned(points, now.vectors, chosen)
         values, slopes, input_slopes = self._at(points, vectors, chosen)
-        better: Tensor = values > self.values
+        better = values > now.values
 
         def either(new: Tensor, old: Tensor) -> Tensor:
             return torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
-        self.points, self.vectors = either(points, self.points), either(vectors, self.vectors)
-        self.slopes, self.values = either(slopes, self.slopes), either(values, self.values)
-        self.input_slopes = either(input_slopes, self.input_slopes)
-        self.chosen = Samples(*(either(new, old) for new, old in zip(chosen, self.chosen, strict=True)))
-        return better
+        samples = Samples(*(either(new, old) for new, old in zip(chosen, now.chosen, strict=True)))
+        moved = either(points, now.points), either(vectors, now.vectors), samples, either(values, now.values)
+        return _Now(*moved, either(slopes, now.slopes), either(input_slopes, now.input_slopes)), better
 
     def with_worst_samples(self) -> Samples:
         """The samples, at the most curved points those, or the labels, that are most curved along the direction."""
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
         over_samples = vmap(self._curve, (None, None, 0, 0))
-        chosen = Samples(*(part.clone() for part in self.chosen))
-        for at in self.values.topk(min(_TRIED, len(self.values))).indices.cpu().tolist():
-            here = self.points[at], self.vectors[at]
+        now, chosen = self.now, Samples(*(part.clone() for part in self.now.chosen))
+        for at in now.values.topk(min(_TRIED, len(now.values))).indices.cpu().tolist():
+            here = now.points[at], now.vectors[at]
             own = chosen.inputs[at]
-            most, worst = float(self.values[at]), None
+            most, worst = float(now.values[at]), None
             for part in self.gradients.sample_chunks(weight=_WEIGHT):
                 rows = inputs[part] if self.free is None else self.free.projected(inputs[part])
                 curved = over_samples(*here, rows, targets[part]).abs().nan_to_num(0.0, 0.0)
@@ -229,12 +250,12 @@ class _Climb:
     def moved_inputs(self, steps: Tensor) -> Samples:
         """The samples, moved along the slopes in the input by so much of the set, shape (points,)."""
         assert self.free is not None  # noqa: S101
-        inputs = self.chosen.inputs
-        flat = self.input_slopes.flatten(start_dim=1)
+        inputs = self.now.chosen.inputs
+        flat = self.now.input_slopes.flatten(start_dim=1)
         ahead = (flat / torch.linalg.vector_norm(flat, dim=1, keepdim=True)).nan_to_num()
         length = steps * self.free.around(inputs[0].numel())[1]
         moved = self.free.projected(inputs + (length[:, None] * ahead).reshape(inputs.shape))
-        return self.chosen._replace(inputs=moved)
+        return self.now.chosen._replace(inputs=moved)
 
     def _turned(self, points: Tensor, vectors: Tensor, chosen: Samples) -> Tensor:
         """A step of power iteration."""
@@ -279,19 +300,19 @@ class _Ascent(NamedTuple):
         climbs = [_Climb(self.gradients, points[p], vectors[p], chosen.taken(p), self.free) for p in parts]
         for climb in climbs:
             self._ascend(climb, iterations)
-        at, along, found = (torch.cat([getattr(c, name) for c in climbs]) for name in ("points", "vectors", "values"))
-        return _Ends(at, along, Samples.joined([climb.chosen for climb in climbs]), found)
+        ends = [climb.now for climb in climbs]
+        at, along, found = (torch.cat([getattr(end, name) for end in ends]) for name in ("points", "vectors", "values"))
+        return _Ends(at, along, Samples.joined([end.chosen for end in ends]), found)
 
     def _ascend(self, climb: _Climb, iterations: int) -> None:
-        shift = self.center.new_full((len(climb.points),), FIRST_MOVE * self.diameter / 2)
+        shift = self.center.new_full((len(climb.now.points),), FIRST_MOVE * self.diameter / 2)
         push = torch.full_like(shift, FIRST_MOVE)
         half = -(-iterations // 2)
         for step in range(iterations):
-            chosen = climb.chosen if step % half else climb.with_worst_samples()
-            ahead = climb.slopes / torch.linalg.vector_norm(climb.slopes, dim=1, keepdim=True)
-            points = project(climb.points + shift[:, None] * ahead.nan_to_num(), self.center, self.diameter)
-            better = climb.move(points, chosen)
-            shift = (shift * torch.where(better, LONGER, SHORTER).to(shift)).clamp(max=self.diameter / 2)
+            now = climb.now
+            chosen = now.chosen if step % half else climb.with_worst_samples()
+            ahead = now.slopes / torch.linalg.vector_norm(now.slopes, dim=1, keepdim=True)
+            points = project(now.points + shift[:, None] * ahead.nan_to_num(), self.center, self.diameter)
+            shift = next_step(shift, climb.move(points, chosen)).clamp(max=self.diameter / 2)
             if self.free is not None:
-                better = climb.move(climb.points, climb.moved_inputs(push))
-                push = (push * torch.where(better, LONGER, SHORTER).to(push)).clamp(max=2.0)
+                push = next_step(push, climb.move(climb.now.points, climb.moved_inputs(push))).clamp(max=2.0)

@@ -6,11 +6,13 @@ samples times parameters. Lengths of changes are roots of inner products in doub
 are sums over samples and tokens, one matrix product a parameter.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from lastiterate.runtime.gradients import Gradients, clip_factor
-from lastiterate.runtime.inner_products import Products, held, lengths, products, root
+from lastiterate.runtime.inner_products import Held, Products, held, lengths, products, root
 from lastiterate.runtime.pair_table import Kind
 
 
@@ -36,31 +38,68 @@ def around_factored(
     norms, off = (torch.zeros(count, dtype=torch.float64, device=gradients.device) for _ in range(2))
     found = {kind: norms.new_zeros(len(groups), count) for kind in Kind}
     chunks = list(factored.chunks())
-    totals: dict[tuple[Kind, int, int], Tensor] = {}
+    whole = len(chunks) == 1
+    totals: dict[tuple[Kind, int], tuple[Tensor, ...]] = {}
     for chunk in chunks:
-        parts = factored.at(gradients.parameters(center), chunk)
-        here = held(parts)
-        v = clip_factor(lengths(parts), clip_norm)
-        plain = torch.ones_like(v).to(center)
-        sums = {Kind.BATCH: [factored.summed(k, part, plain) for k, part in enumerate(parts)]}
-        sums[Kind.BATCH_CLIPPED] = [factored.summed(k, part, v.to(center)) for k, part in enumerate(parts)]
+        rows, targets = (values[chunk] for values in gradients.rows())
+        parts = factored.of_rows(gradients.parameters(center), rows, targets)
+        here, v = held(parts), clip_factor(lengths(parts), clip_norm)
+        sums = {
+            kind: tuple(factored.summed(k, part, factors) for k, part in enumerate(parts))
+            for kind, factors in _factors(v, center).items()
+        }
         del parts
+        of_point = gradients.replayed(_of_point, len(rows), factored.at_once)
         for p, point in enumerate(around):
-            there = factored.at(gradients.parameters(point), chunk)
-            worst, errors, u, longest = _per_sample(products(there, here), groups, v, clip_norm)
+            worst, errors, longest, changes = of_point(point, rows, targets, here, sums, v, groups, clip_norm, whole)
             norms[p], off[p] = torch.maximum(norms[p], longest), torch.maximum(off[p], errors)
             for kind, values in worst.items():
                 found[kind][:, p] = torch.maximum(found[kind][:, p], values)
-            for kind, factors in ((Kind.BATCH, plain), (Kind.BATCH_CLIPPED, u.to(center))):
-                squares = []
-                for k, part in enumerate(there):
-                    change = factored.summed(k, part, factors).sub_(sums[kind][k])
-                    if len(chunks) > 1:
-                        change = change.add_(totals.pop((kind, p, k), torch.zeros((), device=change.device)))
-                        totals[kind, p, k] = change
-                    squares.append(torch.linalg.vector_norm(change, dtype=torch.float64).square())
-                found[kind][:, p] = (groups @ torch.stack(squares)).sqrt() / gradients.samples
+            for kind, change in changes.items():
+                if not whole:
+                    before = totals.get((kind, p))
+                    change = change if before is None else tuple(a.add_(b) for a, b in zip(before, change, strict=True))
+                    totals[kind, p] = change
+                if chunk == chunks[-1]:
+                    squares = change if whole else torch.stack([_square(part) for part in change])
+                    found[kind][:, p] = (groups @ squares).sqrt() / gradients.samples
     return norms, found, off
+
+
+def _of_point(
+    gradients: Gradients,
+    point: Tensor,
+    rows: Tensor,
+    targets: Tensor,
+    here: tuple[Held, ...],
+    sums: dict[Kind, tuple[Tensor, ...]],
+    v: Tensor,
+    groups: Tensor,
+    clip_norm: float,
+    whole: bool,
+) -> tuple[dict[Kind, Tensor], Tensor, Tensor, dict[Kind, Any]]:
+    """Compare gradients at a point with those that are held: what `_per_sample` returns but u, and changes of sums.
+
+    The changes are of every parameter; where these rows are the whole data, their squared lengths.
+    """
+    factored = gradients.factored
+    assert factored is not None  # noqa: S101
+    there = factored.of_rows(gradients.parameters(point), rows, targets)
+    worst, errors, u, longest = _per_sample(products(there, here), groups, v, clip_norm)
+    changes: dict[Kind, Any] = {}
+    for kind, factors in _factors(u, point).items():
+        moved = (factored.summed(k, part, factors).sub_(sums[kind][k]) for k, part in enumerate(there))
+        changes[kind] = torch.stack([_square(part) for part in moved]) if whole else tuple(moved)
+    return worst, errors, longest, changes
+
+
+def _factors(clipped: Tensor, like: Tensor) -> dict[Kind, Tensor]:
+    """By what the gradients are multiplied in the sums over a batch."""
+    return {Kind.BATCH: torch.ones_like(clipped).to(like), Kind.BATCH_CLIPPED: clipped.to(like)}
+
+
+def _square(part: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(part, dtype=torch.float64).square()
 
 
 def _per_sample(

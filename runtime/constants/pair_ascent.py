@@ -6,6 +6,7 @@ set there are steps in the input, too, projected onto the set. A step that lower
 one of its kind is half as long, else 1.5 times. So no ratio ever gets smaller.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import torch
@@ -13,13 +14,14 @@ from torch import Tensor
 from torch.func import grad, jvp, vjp, vmap
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.curvature_ascent import FIRST_MOVE, LONGER, SHORTER
+from lastiterate.runtime.constants.curvature_ascent import FIRST_MOVE, next_step
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
+from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import project
 
 _COPIES: Final = 52
@@ -120,9 +122,13 @@ class PairAscent(NamedTuple):
         return list(self.gradients.vector_chunks(pairs, copies=_COPIES))
 
     def _climbed(self, state: State, iterations: int) -> State:
-        kinds = 2 if self.free is None or "inputs" not in state else 3
-        for step in range(iterations * kinds // 2):
-            state = (self._apart, self._middle, self._input)[step % kinds](state)
+        moves: list[Callable[[State], State]] = [self._apart, self._middle]
+        if self.free is not None and "inputs" in state:
+            moves.append(self._input)
+        if self.gradients.little(_WEIGHT * len(state["x"]) * (1 if "inputs" in state else self.gradients.samples)):
+            moves = [Replayed(move) for move in moves]
+        for step in range(iterations * len(moves) // 2):
+            state = moves[step % len(moves)](state)
         return state
 
     def _apart(self, state: State) -> State:
@@ -154,7 +160,7 @@ class PairAscent(NamedTuple):
         kept = {
             name: torch.where(better.reshape(-1, *[1] * (old.ndim - 1)), new[name], old) for name, old in state.items()
         }
-        kept[step] = (state[step] * torch.where(better, LONGER, SHORTER).to(self.center)).clamp(max=most)
+        kept[step] = next_step(state[step], better).clamp(max=most)
         return kept
 
     def _at(self, state: State) -> State:
@@ -192,7 +198,7 @@ class PairAscent(NamedTuple):
         """Change of a gradient less its rounding error; 0 where that may dominate it, or be all in bfloat16."""
         floor = self._floor(scale)
         most = 1.0 if self.gradients.computed is torch.bfloat16 else TRUSTED_ERROR
-        return torch.where(floor <= most * moved, moved - floor, 0.0)
+        return (moved - floor).masked_fill(~(floor <= most * moved), 0.0)
 
     def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
         """The change of one sample's gradient along a vector, to be differentiated in the input: forward, then back."""

@@ -28,6 +28,8 @@ _Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
 """Distances, differences, floors and blocks of some pairs, as `_around` has them."""
 
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
+_PER_BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
+"""The kinds of either sort, unclipped and clipped."""
 
 
 class Draw(StrEnum):
@@ -161,27 +163,65 @@ def _in_full(
     """
     norms = torch.zeros(len(around), dtype=gradients.dtype, device=gradients.device)
     largest = {kind: norms.new_zeros(1 + len(gradients.layers), len(around)) for kind in _PER_SAMPLE}
-    totals: dict[Kind, Leaves] = {}
+    totals = {kind: tuple(norms.new_zeros(len(around), size) for size in gradients.sizes) for kind in _PER_BATCH}
     for chunk in gradients.sample_chunks():
-        here = gradients.at(center[None], chunk)
-        norm_here = norm(here)
+        rows, targets = (held[chunk] for held in gradients.rows())
+        here: Leaves | None = None
         for part in gradients.point_chunks(len(around)):
-            there = gradients.at(around[part], chunk)
-            norm_there = norm(there)
-            norms[part] = torch.maximum(norms[part], norm_here.amax(dim=1) + norm_there.amax(dim=1))
-            scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
-            acts = bool((scale[0] < 1).any() | (scale[1] < 1).any())
-            change = difference(there, here)
-            worst = _whole_and_layers(gradients, change).amax(dim=2)
-            for kind, summed in ((Kind.SAMPLE, Kind.BATCH), (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)):
-                if kind is Kind.SAMPLE_CLIPPED and acts:
-                    del change  # a large network has no room for both
-                    change = difference(there, here, scale)
-                    worst = _whole_and_layers(gradients, change).amax(dim=2)
-                largest[kind][:, part] = torch.maximum(largest[kind][:, part], worst)
-                _add(totals, summed, change, part, len(around))
-    batch = {kind: _whole_and_layers(gradients, leaves)[:, :, 0] / gradients.samples for kind, leaves in totals.items()}
+            points = around[part]
+            if gradients.little(len(rows) * (1 + len(points))):
+                compared = gradients.replayed(_compared_at_once, len(rows))
+                longest, worst, sums = compared(center, points, rows, targets, clip_norm)
+            else:
+                here = gradients.of_rows(center[None], rows, targets) if here is None else here
+                longest, worst, sums = _compared(gradients, here, points, rows, targets, clip_norm, look=True)
+            norms[part] = torch.maximum(norms[part], longest)
+            for kind, values in worst.items():
+                largest[kind][:, part] = torch.maximum(largest[kind][:, part], values)
+            for kind, changes in sums.items():
+                for total, change in zip(totals[kind], changes, strict=True):
+                    total[part] += change
+    batch = {
+        kind: _whole_and_layers(gradients, tuple(leaf[:, None] for leaf in leaves))[:, :, 0] / gradients.samples
+        for kind, leaves in totals.items()
+    }
     return norms, largest | batch, torch.zeros_like(norms)
+
+
+_Compared = tuple[Tensor, dict[Kind, Tensor], dict[Kind, Leaves]]
+"""Sums of the greatest |g(x)| and |g(y)|, shape (points,); greatest changes of a sample, (1 + layers, points); sums of
+the changes over the samples, leaves of shape (points, size of the parameter)."""
+
+
+def _compared_at_once(
+    gradients: Gradients, center: Tensor, points: Tensor, rows: Tensor, targets: Tensor, clip_norm: float
+) -> _Compared:
+    """Compare the gradients of some rows at the center and at some points, and look at nothing on the way."""
+    here = gradients.of_rows(center[None], rows, targets)
+    return _compared(gradients, here, points, rows, targets, clip_norm, look=False)
+
+
+def _compared(
+    gradients: Gradients, here: Leaves, points: Tensor, rows: Tensor, targets: Tensor, clip_norm: float, *, look: bool
+) -> _Compared:
+    """Compare gradients at the center with those at some points.
+
+    With ``look`` it is looked at whether clipping acts: where it does not, half of the work is known.
+    """
+    there = gradients.of_rows(points, rows, targets)
+    norm_here, norm_there = norm(here), norm(there)
+    longest = norm_here.amax(dim=1) + norm_there.amax(dim=1)
+    scale = (clip_factor(norm_there, clip_norm), clip_factor(norm_here, clip_norm))
+    acts = not look or bool((scale[0] < 1).any() | (scale[1] < 1).any())
+
+    def found(scale: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Leaves]:
+        change = difference(there, here, scale)  # a large network has no room for those of both kinds
+        return _whole_and_layers(gradients, change).amax(dim=2), tuple(leaf.sum(dim=1) for leaf in change)
+
+    plain = found(None)
+    clipped = found(scale) if acts else plain
+    worst, sums = zip(plain, clipped, strict=True)
+    return longest, dict(zip(_PER_SAMPLE, worst, strict=True)), dict(zip(_PER_BATCH, sums, strict=True))
 
 
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
@@ -189,11 +229,3 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
     norms = leaf_norms(leaves)
     blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
-
-
-def _add(totals: dict[Kind, Leaves], kind: Kind, change: Leaves, part: slice, points: int) -> None:
-    """Add the sum over the samples to the totals of some points, leaves of shape (points, 1, size of the parameter)."""
-    if kind not in totals:
-        totals[kind] = tuple(leaf.new_zeros(points, 1, leaf.shape[2]) for leaf in change)
-    for total, leaf in zip(totals[kind], change, strict=True):
-        total[part] += leaf.sum(dim=1, keepdim=True)

@@ -44,7 +44,7 @@ MEANT: Final = {
     "runs.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
     "attack.attack": "scores of a block of runs, at its end, and where the runs began",
     "one_run.attack_once.trained": "the scores, at the end",
-    "pairs._in_full": "whether clipping acts, once a chunk: where it does not, half of the work is known",
+    "pairs._compared": "whether clipping acts, once a chunk: where it does not, half of the work is known",
     "pairs._table": "the table of the pairs around one centre, at its end",
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
     "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
@@ -200,7 +200,7 @@ def test_factored_gradients_wait_for_nothing_more(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(factors, "_GRAM_COST", 0)
     with PretendedDevice() as mode:
         measured()
-    assert ("pairs._in_full", "_local_scalar_dense") not in mode.waits, "they were factored"
+    assert ("pairs._compared", "_local_scalar_dense") not in mode.waits, "they were factored"
     assert unmeant((name for name, _ in mode.waits), MEANT) == set()
 
 

@@ -1,0 +1,176 @@
+"""Recorded work gives what plain work gives, bit for bit: on the CPU with a stand-in, on CUDA with graphs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime import factors, replay
+from lastiterate.runtime.attacks.attack import attack
+from lastiterate.runtime.constants.curvature_ascent import curved_pairs
+from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.input_sets import InputSet
+from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.pair_table import Kind
+from lastiterate.runtime.replay import Replayed
+from lastiterate.runtime.training.descent import paper_run, train
+from lastiterate.runtime.workloads.loading import load_workload
+
+READS = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero"}
+
+
+class Recording(TorchDispatchMode):
+    """Refuses what no recording can know: a number that is read, a mask as an index, numbers from outside."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        masked = name.startswith("index") and any(
+            isinstance(index, Tensor) and index.dtype is torch.bool for index in tree_leaves(args[1:])
+        )
+        if name in READS or masked or name == "lift_fresh":
+            raise RuntimeError(f"{name} while something is recorded")
+        return func(*args, **(kwargs or {}))
+
+
+@dataclass
+class Recorder:
+    """Does the work again and writes it over what was made, which was made useless before; counts both."""
+
+    made: int = 0
+    started: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def __call__(self, work: Callable[[], Any], _device: torch.device) -> tuple[Callable[[], None], Any]:
+        try:
+            with Recording():
+                made = work()
+        except RuntimeError as error:
+            self.refused[str(error)] += 1
+            raise
+        self.made += 1
+
+        def start() -> None:
+            self.started += 1
+            replay._RECORDING.append(work)  # a graph starts no other
+            for old, new in zip(tree_leaves(made), tree_leaves(work()), strict=True):
+                old.copy_(new)
+            replay._RECORDING.pop()
+
+        for one in tree_leaves(made):
+            one.fill_(-77)
+        return start, made
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    found = Recorder()
+    monkeypatch.setitem(replay._RECORDERS, "cpu", found)
+    yield found
+    assert not found.refused
+
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
+
+
+def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None:
+    calls: list[int] = []
+
+    def double(values: Tensor, factor: float) -> dict[str, Tensor]:
+        calls.append(len(values))
+        return {"twice": factor * values}
+
+    replayed, kept = Replayed(double), []
+    for _ in range(4):
+        for length in (2, 3):
+            for factor in (2.0, 3.0):
+                values = torch.arange(float(length)) + len(kept)
+                kept.append((replayed(values, factor)["twice"], factor * values))
+    assert (recorder.made, recorder.started) == (4, 4 * 3)
+    assert all(torch.equal(found, expected) for found, expected in kept), "no answer is written over by the next"
+
+
+def test_what_cannot_be_recorded_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder()
+    monkeypatch.setitem(replay._RECORDERS, "cpu", recorder)
+    looking = Replayed(lambda values: values * 2 if bool(values.sum() > 0) else values)
+    for sign in (1.0, 1.0, -1.0, 1.0):
+        values = sign * torch.ones(3)
+        assert torch.equal(looking(values), values * 2 if sign > 0 else values)
+    assert recorder.refused == {"_local_scalar_dense while something is recorded": 1}, "it is tried once"
+    slope = torch.ones(3, requires_grad=True)
+    doubled = Replayed(lambda values: values * 2)
+    for _ in range(3):
+        assert doubled(slope).requires_grad
+    assert recorder.made == 0
+
+
+def test_few_shapes_are_kept_and_nothing_is_recorded_within_a_recording(recorder: Recorder) -> None:
+    inner = Replayed(lambda values: values + 1)
+    outer = Replayed(lambda values: 2 * inner(values))
+    for _ in range(3):
+        for length in range(1, 12):
+            assert torch.equal(outer(torch.ones(length)), torch.full((length,), 4.0))
+    assert recorder.made == replay._MOST + 3, "the inner one alone of the shapes for which the outer has no room"
+
+
+def measured(device: str) -> Any:
+    workload = load_workload("builtin:iris-mlp")
+    run = paper_run(workload, steps=4, clip_norm=0.5)
+    found = estimate_holder(workload, run, (0.5, 1.0), Sampling(inits=1, points=6, device=device), layers=True)
+    return {str(kind): found.measured[kind].constants for kind in Kind} | {"layers": repr(found.layers)}
+
+
+def searched(device: str) -> Any:
+    workload = load_workload("builtin:iris-mlp-tanh")
+    gradients = Gradients(workload, workload.initial(0), device=device)
+    named = {"diameter": 1.0, "starts": 8, "free": InputSet(0.0, 8.0)}
+    curved = curved_pairs(gradients, gradients.start, screened=20, iterations=6, **named)
+    found = [
+        search_one(gradients, gradients.start, 0.5, clip_norm=0.3, batch=batch, also=also, iterations=6, **named)
+        for batch, also in ((False, curved), (True, None))
+    ]
+    return [one.changes for one in found] + [one.x for one in found] + [curved.curvature.cpu().numpy()]
+
+
+def attacked(device: str) -> Any:
+    workload = load_workload("builtin:iris-mlp-tanh")
+    run = NoisySGD(5, 0.1, 0.01, 1.0, 20, 4, sampling="without_replacement", diameter=2.0)
+    return repr(attack(workload, run, "loss", delta=1e-5, runs=12, device=device))
+
+
+def trained(device: str) -> Any:
+    workload = load_workload("builtin:iris-mlp")
+    gradients = Gradients(workload, workload.initial(0), device=device)
+    return train(gradients, gradients.start, paper_run(workload, steps=4), 0).cpu().numpy()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path", [measured, searched, attacked, trained])
+@pytest.mark.parametrize("factored", [False, True])
+def test_recorded_work_is_plain_work(
+    path: Callable[[str], Any],
+    factored: bool,
+    device: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if factored:
+        monkeypatch.setattr(factors, "_FEWEST", 1)
+        monkeypatch.setattr(factors, "_GRAM_COST", 0)
+    with monkeypatch.context() as patched:
+        patched.delitem(replay._RECORDERS, "cuda")
+        plain = path(device)
+    recorder = request.getfixturevalue("recorder") if device == "cpu" else None
+    found = path(device)
+    np.testing.assert_equal(found, plain)
+    if recorder is not None:
+        assert recorder.started > recorder.made > 0
