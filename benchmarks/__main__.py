@@ -45,7 +45,7 @@ def on_device(device: str) -> None:
     kind = torch.device(device).type
     name = torch.cuda.get_device_name(device) if kind == "cuda" else kind
     rows = [*gradients.measure(device), *devices.measure(device)]
-    kept = [*gradients.memory(device), *devices.memory(device)]
+    kept = devices.memory(device)
     parts = [f"{name}. {_head(os.getloadavg()[0], f'python -m benchmarks --device {device}')}", ratios(rows)]
     file = _HERE / f"{kind}.md"
     file.write_text("\n\n".join([*parts, *([limits(kept)] if kept else [])]) + "\n")

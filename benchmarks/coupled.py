@@ -1,5 +1,6 @@
 """Coupled pairs side by side against loops over the pairs, on the CPU, in one run."""
 
+from dataclasses import replace
 from time import perf_counter
 
 import torch
@@ -68,8 +69,9 @@ def measure() -> list[Row]:
     return rows
 
 
-def ends(gradients: Gradients, pairs: int = _PAIRS) -> Tensor:
+def ends(gradients: Gradients, pairs: int = _PAIRS, steps: int = _RUN.steps) -> Tensor:
     """The last iterates of coupled pairs, shape (2, pairs, dimension)."""
-    sample = real_sample(gradients, _RUN, 0)
-    iterates = adjacent_runs(gradients, _RUN, sample, pairs, coupled=True, seed=0, block=0, purpose=2**41)
+    run = replace(_RUN, steps=steps)
+    sample = real_sample(gradients, run, 0)
+    iterates = adjacent_runs(gradients, run, sample, pairs, coupled=True, seed=0, block=0, purpose=2**41)
     return torch.stack(list(iterates)[-1])

@@ -11,14 +11,17 @@ from benchmarks.gradients import _wait
 from benchmarks.table import Limit, Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Draw
+from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
+from lastiterate.runtime.devices import peak
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, subset
 
 __all__ = ["measure", "memory"]
 
+_STEPS: Final = 100
 _ESTIMATE: Final = 10.0
 _COUPLED: Final = 20.0
 _USED: Final = (0.5, 0.9)
@@ -27,7 +30,10 @@ _USED: Final = (0.5, 0.9)
 
 def measure(device: str, *, samples: int = 32, points: int = 8) -> list[Row | Missing]:
     """The measurement and the coupled pairs on the device against the same on the CPU, all of its threads."""
-    rows: list[Row | Missing] = [_against_cpu("1,000 coupled pairs, Iris", device, _COUPLED, _pairs)]
+    rows: list[Row | Missing] = [
+        _against_cpu(f"1,000 coupled pairs, {_STEPS} steps, Iris", device, _COUPLED, _pairs),
+        _against_cpu("estimate builtin:iris-mlp, 201 centers, 100 points", device, 0.0, _small, threads=1),
+    ]
     try:
         workload = subset(load_workload("builtin:minilm"), samples, 0)
     except InputError as error:
@@ -39,36 +45,56 @@ def measure(device: str, *, samples: int = 32, points: int = 8) -> list[Row | Mi
 
 
 def memory(device: str) -> list[Limit]:
-    """The share of a CUDA device's memory that chunks take where nobody says; nothing to say elsewhere."""
+    """What chunks take of a CUDA device's memory, by a budget and where nobody says; elsewhere nothing to say."""
     if not device.startswith("cuda"):
         return []
-    workload = load_workload("builtin:digits-cnn")
-    gradients = Gradients(workload, workload.initial(0), device=device)
-    points = gradients.start.repeat(-(-gradients.memory // (4 * gradients.dimension * workload.samples * 8)), 1)
-    torch.cuda.reset_peak_memory_stats(device)
-    gradients.at(points[next(gradients.point_chunks(len(points)))], next(gradients.sample_chunks()))
-    share = torch.cuda.max_memory_allocated(device) / torch.cuda.get_device_properties(device).total_memory
+    rows, shares = [], []
+    for name in ("builtin:iris-mlp", "builtin:digits-cnn"):
+        for budget in (256, 4096, None):
+            workload, allowed = load_workload(name), None if budget is None else budget * 2**20
+            gradients = Gradients(workload, workload.initial(0), device=device, memory=allowed)
+            used = _of_a_chunk(gradients)
+            if budget is None:
+                shares.append(used / torch.cuda.get_device_properties(device).total_memory)
+            else:
+                rows.append(Limit(f"memory of one chunk of pairs, {name}", used / 2**20, "MiB", float(budget)))
     low, high = _USED
     told = f"at least {low:.0%} is wanted; the budget is {gradients.memory / 2**30:.1f} GiB"
     return [
-        Limit("share of the memory that a chunk takes by default", share, "of the device", high, told),
-        Limit("share of it that it leaves", 1 - share, "of the device", 1 - low),
+        *rows,
+        Limit("share of the memory that a chunk of pairs takes by default", max(shares), "of the device", high, told),
+        Limit("share of it that it leaves at most", 1 - min(shares), "of the device", 1 - low),
     ]
 
 
-def _against_cpu(name: str, device: str, wanted: float, work: Callable[[str], object]) -> Row:
-    """Time the same work on the CPU, once, and on the device."""
+def _against_cpu(
+    name: str, device: str, wanted: float, work: Callable[[str], object], threads: int | None = None
+) -> Row:
+    """Time the same work on the CPU, once, and on the device; so many threads are fastest there, None for all."""
     work(device)  # kernels are loaded
     begun = perf_counter()
     work("cpu")
     slow = perf_counter() - begun
     fast, _ = median_time(lambda: work(device), repeats=3, wait=lambda: _wait(device))
-    return Row(f"{name}, {device}", f"the CPU, {torch.get_num_threads()} threads", slow, fast, wanted)
+    return Row(f"{name}, {device}", f"the CPU, threads: {threads or torch.get_num_threads()}", slow, fast, wanted)
+
+
+def _of_a_chunk(gradients: Gradients) -> int:
+    """Bytes that torch holds at most while the pairs around one point are measured, as many as fit at once."""
+    points = next(gradients.point_chunks(10**9)).stop
+    return peak(
+        lambda: measure_center(gradients, gradients.start, 1.0, Around(points, 1.0), stream(0, 1)), gradients.device
+    )
 
 
 def _pairs(device: str) -> object:
     workload = load_workload("builtin:iris-mlp")
-    return ends(Gradients(workload, workload.initial(0), device=device))
+    return ends(Gradients(workload, workload.initial(0), device=device), steps=_STEPS)
+
+
+def _small(device: str) -> object:
+    workload = load_workload("builtin:iris-mlp")
+    return estimate_holder(workload, paper_run(workload), (1.0,), Sampling(inits=1, points=100, device=device))
 
 
 def _estimate(workload: Workload, device: str, points: int) -> object:

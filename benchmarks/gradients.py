@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from benchmarks.matmuls import alone, flops, recorded
-from benchmarks.table import Limit, Missing, Row, median_time
+from benchmarks.table import Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.devices import device_of
 from lastiterate.runtime.gradients import Gradients, flat
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["loop", "measure", "memory"]
+__all__ = ["loop", "measure"]
 
 _LOOPED = (("builtin:iris-mlp", 20, 150, 5.0, 100.0), ("builtin:digits-cnn", 4, 200, 1.5, 1.5))
 """Workload, points, samples, and how many times faster than the loop is wanted on the CPU and on a GPU."""
@@ -54,25 +54,6 @@ def measure(device: str = "cpu") -> list[Row | Missing]:
 _NO_GPU = "needs a GPU: not run (`make bench-gpu`)"
 
 
-def memory(device: str) -> list[Limit]:
-    """Memory that torch allocates for a chunk on a CUDA device, against the budget; nothing to say elsewhere."""
-    if not device.startswith("cuda"):
-        return []
-    rows = []
-    for name in ("builtin:iris-mlp", "builtin:digits-cnn"):
-        for budget in (64, 1024):
-            workload = load_workload(name)
-            gradients = Gradients(workload, workload.initial(0), device=device, memory=budget * 2**20)
-            points = gradients.start.repeat(2000, 1)
-            part, chunk = next(gradients.point_chunks(2000)), next(gradients.sample_chunks())
-            torch.cuda.reset_peak_memory_stats(device)
-            before = torch.cuda.memory_allocated(device)
-            gradients.at(points[part], chunk)
-            used = (torch.cuda.max_memory_allocated(device) - before) / 2**20
-            rows.append(Limit(f"memory of one chunk of gradients, {name}", used, "MiB", float(budget)))
-    return rows
-
-
 def loop(workload: Workload, module: torch.nn.Module, points: Tensor) -> Tensor:
     """The baseline: one backward pass for every point and every sample; shape (points, samples, dimension)."""
     rows = []
@@ -101,7 +82,7 @@ def _against_loop(name: str, points: int, samples: int, dtype: str, device: str,
 
 def _against_products(device: str) -> Row | Missing:
     """Per-sample gradients of the transformer against the matrix products that they consist of."""
-    samples = 4 if device == "cpu" else 64
+    count, samples = (1, 4) if device == "cpu" else (8, 64)
     label, baseline = f"per-sample gradients, minilm, {device}", "their matrix products alone"
     wanted = 0.0 if device == "cpu" else 1 / _WITHIN
     try:
@@ -110,7 +91,7 @@ def _against_products(device: str) -> Row | Missing:
         return Missing(label, baseline, wanted, str(error))
     workload = replace(whole, inputs=whole.inputs[:samples], targets=whole.targets[:samples])
     gradients = Gradients(workload, workload.initial(0), dtype="float32", device=device, memory=2**37)
-    points = gradients.start[None]
+    points = gradients.start.repeat(count, 1)
 
     def ours() -> object:
         return gradients.at(points)
@@ -122,8 +103,8 @@ def _against_products(device: str) -> Row | Missing:
     slow, _ = median_time(products, wait=lambda: _wait(device))
     fast, _ = median_time(ours, wait=lambda: _wait(device))
     note = (
-        f"{samples} sentences: ours takes {fast / slow:.2f} times as long; {done / 1e9:.1f} GFLOP of products, "
-        f"where a plain pass of each needs {needed / 1e9:.1f}; "
+        f"{workload.samples} sentences at {count} points: ours takes {fast / slow:.2f} times as long; "
+        f"{done / 1e9:.1f} GFLOP of products, where a plain pass of each needs {count * needed / 1e9:.1f}; "
         f"{done / fast / 1e12:.2f} TFLOP/s{_of_the_data_sheet(device)}"
     )
     return Row(label, baseline, slow, fast, wanted, note)

@@ -71,7 +71,7 @@ _TRIM_THRESHOLD: Final = -1
 MEMORY: Final = 256 * 2**20
 """Bytes of a chunk on the CPU: chunks that are four times as large are no faster."""
 
-_SHARE: Final = 0.75
+_SHARE: Final = 0.85
 """Share of the free memory of a GPU that a chunk may take."""
 
 _PAIRS: Final = 4
@@ -101,6 +101,14 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
     return dtype.itemsize * (_COPIES_OF_GRADIENT * dimension + _COPIES_OF_ACTIVATION * seen)
 
 
+def peak(work: Callable[[], object], device: torch.device) -> int:
+    """Bytes that torch holds on a CUDA device at most while it does some work, beyond what it held before."""
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    work()
+    return torch.cuda.max_memory_allocated(device) - before
+
+
 def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
     """Refuse a network of which not even the gradients of one pair have room.
 
@@ -118,7 +126,7 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Bytes that a chunk may take on a device where nobody says, at one (point, sample) of so many bytes.
 
-    On CUDA it is three quarters of what is free now, or kept by torch for reuse; on mps of what the system recommends.
+    On CUDA it is 85% of what is free now, or kept by torch for reuse; on mps of what the system recommends.
     On the CPU it is `MEMORY`, or four pairs where these need more, but no more than half of the machine's memory: a
     number that depends on the network and not on how busy the machine is.
     """

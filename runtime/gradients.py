@@ -15,7 +15,7 @@ from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
-from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, refuse_large
+from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
@@ -28,7 +28,16 @@ Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
 
 _LITTLE: Final = 8
-"""Work is recorded where it takes no more than this part of the memory of a chunk, as a recording keeps what it uses."""
+"""Work is recorded where it takes no more than an eighth of the memory of a chunk: a recording keeps what it uses."""
+
+_SPARE: Final = 1.3
+_AGAIN: Final = 2
+"""On CUDA, where the memory of a gradient is measured: by what it is multiplied, and how much heavier than on the CPU,
+where it is estimated to be far more, work is that holds several of them or differentiates them again."""
+
+_TRIED: Final = 2**27
+_ROWS: Final = 64
+"""Estimated bytes of the gradients that are made to measure it, and rows at most."""
 
 
 class Gradients:
@@ -113,6 +122,8 @@ class Gradients:
         if self.computed is torch.bfloat16:
             self._module, self._names = InBfloat16(self._module), tuple(f"module.{name}" for name in named)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
+        if self.device.type == "cuda":
+            needed = self._measured(needed)
         needed += sum(rows.bytes_of_a_row for rows in self.rows())
         self.memory = memory_of(self.device, needed) if memory is None else memory
         self._pairs_at_once = self.memory // needed
@@ -206,7 +217,7 @@ class Gradients:
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
         stop = self.samples if count is None else count
-        step = min(self.samples, max(1, self._pairs_at_once // weight))
+        step = min(self.samples, max(1, self._pairs_at_once // self._heavy(weight)))
         return (slice(i, min(i + step, stop)) for i in range(0, stop, step))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
@@ -223,7 +234,7 @@ class Gradients:
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
-        step = max(1, self._pairs_at_once // weight)
+        step = max(1, self._pairs_at_once // self._heavy(weight))
         return (slice(i, min(i + step, pairs)) for i in range(0, pairs, step))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
@@ -284,6 +295,22 @@ class Gradients:
         """One point or many as the parameters, each of shape (*points, *parameter)."""
         parts = torch.split(points, self.sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
+
+    def _heavy(self, weight: int) -> int:
+        return weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight
+
+    def _measured(self, estimated: int) -> int:
+        """Bytes of a gradient and of a difference of two on CUDA, by the peaks of a few and of twice as many."""
+        rows = min(self.samples, _ROWS, max(1, _TRIED // estimated))
+        points = max(1, _TRIED // (estimated * rows))
+
+        def work(points: int) -> None:
+            leaves = self.of_rows(self.start.repeat(points, 1), self._inputs[:rows], self._targets[:rows])
+            ones = torch.ones(points, rows, dtype=self.dtype, device=self.device)
+            difference(leaves, leaves, (ones, ones))
+
+        less, more = (peak(lambda: work(points), self.device), peak(lambda: work(2 * points), self.device))
+        return max(1, round(_SPARE * (more - less) / (points * rows)))
 
     def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
         called = functional_call(self._module, dict(zip(self._names, leaves, strict=True)), (row[None],))

@@ -27,7 +27,7 @@ def fill(made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int,
 
 
 @triton.jit(do_not_specialize=["first", "part", "key_0", "key_1", "blocks"])  # type: ignore[untyped-decorator,unused-ignore]
-def _made(  # type: ignore[no-untyped-def]  # noqa: PLR0913
+def _made(  # type: ignore[no-untyped-def]
     out, first, part, key_0, key_1, blocks, rounds: tl.constexpr,
     multiplier_0: tl.constexpr, multiplier_1: tl.constexpr, raise_0: tl.constexpr, raise_1: tl.constexpr,
     at_once: tl.constexpr,

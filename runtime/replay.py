@@ -4,17 +4,26 @@ The processor takes longer to start a kernel than a GPU takes to finish a small 
 of 515 parameters kept an H200 busy for a tenth of the time. A recording is started by one call.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map
 
-_PLAIN: Final = 1
-"""Calls that run as they are before one is recorded: libraries choose and load their kernels then."""
+READS: Final = frozenset(
+    ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2", "bincount")
+)
+"""Operators that tell the processor a number or a size."""
+
+MASKS: Final = (torch.bool, torch.uint8)
+"""Indices of these types do, too."""
+
+_COPYING: Final = ("copy", "index", "scatter", "where")
+"""Operators with these in their names copy what is on the CPU to the device, a single number, too."""
 
 _MOST: Final = 8
 """Recordings that a function keeps; shapes beyond run as they are."""
@@ -44,9 +53,9 @@ class Recording(NamedTuple):
 class Replayed:
     """A function of tensors, of which the work is recorded and replayed where the device can do that.
 
-    Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the answer is of tensors alike. The
-    work must depend on shapes and on what is hashed alone: nothing may be read off the device, nothing copied to it,
-    and no argument written to. Where that fails the function runs as it is.
+    Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the answer is of tensors alike. No
+    argument may be written to. The first call of each shape is looked at: libraries choose and load their kernels in
+    it, and where something is read off the device, or comes to it, the function runs as it is from then on, too.
 
     Args:
         function: what is replayed.
@@ -55,7 +64,7 @@ class Replayed:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self._recordings: dict[Hashable, Recording | None] = {}
-        self._calls: Counter[Hashable] = Counter()
+        self._fit: dict[Hashable, bool] = {}
 
     def __call__(self, *given: Any) -> Any:
         """Call the function, or start what was recorded of it."""
@@ -64,13 +73,41 @@ class Replayed:
         if not records(tensors[0].device) or any(one.requires_grad for one in tensors):
             return self.function(*given)
         key = repr(structure), *((leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf for leaf in leaves)
-        if key not in self._recordings:
-            self._calls[key] += 1
-            if self._calls[key] <= _PLAIN or len(self._recordings) >= _MOST:
-                return self.function(*given)
+        if key not in self._fit:
+            with _Looking() as looking:
+                made = self.function(*given)
+            self._fit[key] = looking.fit
+            return made
+        if key not in self._recordings and self._fit[key] and len(self._recordings) < _MOST:
             self._recordings[key] = _recorded(self.function, given)
-        recording = self._recordings[key]
+        recording = self._recordings.get(key)
         return self.function(*given) if recording is None else recording(tensors)
+
+
+class _Looking(TorchDispatchMode):
+    """Looks for what a recording cannot know.
+
+    Attributes:
+        fit: whether nothing was read off the device, and nothing came to it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.fit = True
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run the operator."""
+        made = func(*args, **(kwargs or {}))
+        name: str = func.overloadpacket.__name__  # type: ignore[attr-defined]
+        self.fit &= name not in READS
+        if any(part in name for part in _COPYING):
+            seen = [one for one in tree_leaves((args, kwargs, made)) if isinstance(one, Tensor)]
+            self.fit &= len({one.device for one in seen}) <= 1
+        if "index" in name:
+            self.fit &= all(one.dtype not in MASKS for one in tree_leaves(args[1:2]) if isinstance(one, Tensor))
+        return made
 
 
 def records(device: torch.device) -> bool:
@@ -79,7 +116,7 @@ def records(device: torch.device) -> bool:
 
 
 def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> Recording | None:
-    """Record a call; None where something is read in it that a recording cannot know, or there is no memory for it."""
+    """Record a call; None where that fails, for want of memory say."""
     held: list[Tensor] = []
 
     def kept(leaf: Any) -> Any:
@@ -100,22 +137,39 @@ def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> Recording
 
 
 def _on_cuda(work: Callable[[], Any], device: torch.device) -> tuple[Callable[[], None], Any]:
-    graph = torch.cuda.CUDAGraph()
     with torch.cuda.device(device):
-        stream, pool = _place(device)
-        before = torch.cuda.current_stream()
-        try:
-            with torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"):
-                made = work()
-        finally:
-            torch.cuda.set_stream(before)  # torch does not where a recording fails
+        stream, pool, _ = _place(device)
+        return _graph(work, stream, pool)
+
+
+def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tuple[Callable[[], None], Any]:
+    graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+    try:
+        with torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"):
+            made = work()
+    except RuntimeError:
+        torch.cuda.set_stream(before)
+        _mend(stream, pool)
+        raise
     return graph.replay, made
 
 
+def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
+    """Let torch draw numbers and free memory again, which it cannot after a recording that failed halfway."""
+    with suppress(RuntimeError):  # newer ones know that it has ended
+        torch._C._cuda_endAllocateToPool(stream.device_index, pool)
+    with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
+        torch.zeros(1, device=stream.device)
+
+
 @cache
-def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any]:
-    """Where recordings of a device are made, and memory that all share: what one makes is copied before another starts."""
-    return torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
+    """Where recordings of a device are made, their memory, and a first one that keeps that memory theirs.
+
+    All share the memory: what one makes is copied before another starts.
+    """
+    stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]
+    return stream, pool, _graph(lambda: torch.zeros(1, device=device), stream, pool)
 
 
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]

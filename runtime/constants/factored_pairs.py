@@ -99,7 +99,8 @@ def _factors(clipped: Tensor, like: Tensor) -> dict[Kind, Tensor]:
 
 
 def _square(part: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(part, dtype=torch.float64).square()
+    length: Tensor = torch.linalg.vector_norm(part, dtype=torch.float64)
+    return length.square()
 
 
 def _per_sample(

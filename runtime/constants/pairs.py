@@ -220,8 +220,8 @@ def _compared(
 
     plain = found(None)
     clipped = found(scale) if acts else plain
-    worst, sums = zip(plain, clipped, strict=True)
-    return longest, dict(zip(_PER_SAMPLE, worst, strict=True)), dict(zip(_PER_BATCH, sums, strict=True))
+    worst = dict(zip(_PER_SAMPLE, (plain[0], clipped[0]), strict=True))
+    return longest, worst, dict(zip(_PER_BATCH, (plain[1], clipped[1]), strict=True))
 
 
 def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:

@@ -15,6 +15,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import seed_of, stream
+from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.batches import batches_of_many
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
@@ -162,13 +163,19 @@ def adjacent_runs(
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
     runs = pairs if coupled else 2 * pairs
     points = gradients.start.repeat(2 * pairs, 1)
-    for t, chosen in enumerate(batches_of_many(run, runs, drawn, points.device)):
-        sums = _sums(gradients, run, differing, points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen)
-        moved = noise.normals(runs, gradients.dimension, points)
+
+    def moved_on(points: Tensor, chosen: Tensor, moved: Tensor, step_size: float, noise_std: float) -> Tensor:
+        sums = _sums(gradients, run, differing, points, chosen)
         moved = moved.repeat(2, 1) if coupled else moved
-        decayed = (1 - run.step_size_at(t) * run.weight_decay) * points
-        points = decayed - run.step_size_at(t) / run.batch * sums + run.noise_std_at(t) * moved
-        points = project(points, gradients.start, run.diameter)
+        decayed = (1 - step_size * run.weight_decay) * points
+        points = decayed - step_size / run.batch * sums + noise_std * moved
+        return project(points, gradients.start, run.diameter)
+
+    step = Replayed(moved_on) if gradients.little(2 * pairs * run.batch) else moved_on
+    for t, chosen in enumerate(batches_of_many(run, runs, drawn, points.device)):
+        moved = noise.normals(runs, gradients.dimension, points)
+        constants = run.step_size_at(t), run.noise_std_at(t)
+        points = step(points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen, moved, *constants)
         if not bool(torch.isfinite(points).all()):
             raise InputError(f"Runs need finite parameters, got nan or inf after step={t + 1}; lower step_size.")
         yield points[:pairs], points[pairs:]
@@ -181,7 +188,7 @@ def _sums(gradients: Gradients, run: NoisySGD, differing: Differing, points: Ten
         others = chosen[chosen != differing.index]
         met = torch.ones(()) if len(others) < len(chosen) else None
     elif differing.stand_in is not None:
-        there = torch.where(chosen[pairs:] == differing.index, differing.stand_in, chosen[pairs:])
+        there = chosen[pairs:].masked_fill(chosen[pairs:] == differing.index, differing.stand_in)
         return gradients.totals(points, run.clip_norm, torch.cat([chosen[:pairs], there]))
     else:
         others = chosen.masked_fill(chosen == differing.index, -1)
