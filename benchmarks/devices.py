@@ -1,6 +1,7 @@
 """What a GPU is asked for as a whole: a measurement and coupled pairs against the CPU beside it, and its memory."""
 
 from collections.abc import Callable
+from functools import cache
 from time import perf_counter
 from typing import Final
 
@@ -87,9 +88,14 @@ def _of_a_chunk(gradients: Gradients) -> int:
     )
 
 
-def _pairs(device: str) -> object:
+@cache
+def _iris(device: str) -> Gradients:
     workload = load_workload("builtin:iris-mlp")
-    return ends(Gradients(workload, workload.initial(0), device=device), steps=_STEPS)
+    return Gradients(workload, workload.initial(0), device=device)
+
+
+def _pairs(device: str) -> object:
+    return ends(_iris(device), steps=_STEPS)
 
 
 def _small(device: str) -> object:

@@ -51,9 +51,11 @@ class Gradients:
         device: a torch device name.
         memory: bytes that one chunk may take, by an estimate; None for what the device has room for, see `memory_of`.
             Inputs of more than that come to the device in chunks.
-        tried: try the workload at once (`lastiterate.runtime.workloads.validation`); False where that was done before.
+        tried: try the workload at once (`lastiterate.runtime.workloads.validation`), and on CUDA measure the memory of
+            a gradient, which is else estimated; False where that was done before.
 
     Attributes:
+        module: the module, on the device and in the dtype.
         dtype: of points and gradients; that of the passes is ``computed``.
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
@@ -96,7 +98,7 @@ class Gradients:
         if self.device.type == "mps" and self.dtype is torch.float64:
             raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         refuse_large(module, self.dtype, self.device)
-        self._module = module.to(device=self.device, dtype=self.dtype)
+        self.module = self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
         self._names: Sequence[str] = tuple(named)
         self._shapes, self.sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
@@ -122,7 +124,7 @@ class Gradients:
         if self.computed is torch.bfloat16:
             self._module, self._names = InBfloat16(self._module), tuple(f"module.{name}" for name in named)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
-        if self.device.type == "cuda":
+        if self.device.type == "cuda" and tried:
             needed = self._measured(needed)
         needed += sum(rows.bytes_of_a_row for rows in self.rows())
         self.memory = memory_of(self.device, needed) if memory is None else memory

@@ -54,8 +54,8 @@ class Replayed:
     """A function of tensors, of which the work is recorded and replayed where the device can do that.
 
     Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the answer is of tensors alike. No
-    argument may be written to. The first call of each shape is looked at: libraries choose and load their kernels in
-    it, and where something is read off the device, or comes to it, the function runs as it is from then on, too.
+    argument may be written to. The first call of each shape runs as it is: libraries choose and load their kernels. The
+    second is looked at: where something is read off the device, or comes to it, no call is ever recorded.
 
     Args:
         function: what is replayed.
@@ -64,7 +64,7 @@ class Replayed:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self._recordings: dict[Hashable, Recording | None] = {}
-        self._fit: dict[Hashable, bool] = {}
+        self._fit: dict[Hashable, bool | None] = {}
 
     def __call__(self, *given: Any) -> Any:
         """Call the function, or start what was recorded of it."""
@@ -74,6 +74,9 @@ class Replayed:
             return self.function(*given)
         key = repr(structure), *((leaf.shape, leaf.dtype) if isinstance(leaf, Tensor) else leaf for leaf in leaves)
         if key not in self._fit:
+            self._fit[key] = None
+            return self.function(*given)
+        if self._fit[key] is None:
             with _Looking() as looking:
                 made = self.function(*given)
             self._fit[key] = looking.fit

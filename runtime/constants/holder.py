@@ -121,8 +121,8 @@ def estimate_holder(
         raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
     asked, measurement = orders(lambdas), _Measurement(workload, run, sampling)
     with threads_of_torch(sampling.threads):
-        table = measurement.all_initialisations(folder, on_step)
-    first = measurement.gradients(0)
+        first = measurement.gradients(0)
+        table = measurement.all_initialisations(first, folder, on_step)
     sizes = first.layer_sizes if layers else {}
     return HolderEstimate(
         workload=workload.name,
@@ -141,7 +141,7 @@ def estimate_holder(
         device=sampling.device,
         memory=first.memory,
         seed=sampling.seed,
-        remark=f"{workload.remark} {jumps(workload.initial(seed_of(sampling.seed, 0)))}".strip(),
+        remark=f"{workload.remark} {jumps(first.module)}".strip(),
         layers=layers_of(table, sizes, asked, sampling.radius),
         subset=workload.subset,
     )
@@ -170,23 +170,29 @@ class _Measurement:
             memory=self.sampling.memory,
         )
 
-    def all_initialisations(self, folder: Path | None, on_step: Callable[[int, int], None] | None) -> PairTable:
-        """The pairs of all initialisations; of several processes each measures its share."""
-        first, me = self.gradients(0), team()
-        store = PairStore(folder, self._settings(first))
+    def all_initialisations(
+        self, first: Gradients, folder: Path | None, on_step: Callable[[int, int], None] | None
+    ) -> PairTable:
+        """The pairs of all initialisations, of which ``first`` is one; of several processes each measures its share."""
+        me = team()
+        store = PairStore(folder, {} if folder is None else self._settings(first))
         shares = [me.share(init, self.sampling.inits) for init in range(self.sampling.inits)]
         mine, done = sum(share is not None for share in shares), 0
         tables: list[dict[int, PairTable]] = []
         for init, share in enumerate(shares):
             if on_step is not None:
                 on_step(done, mine)
-            tables.append({} if share is None else self._one_initialisation(store, init, share))
+            tables.append(
+                {} if share is None else self._one_initialisation(store, init, share, None if init else first)
+            )
             done += share is not None
         if on_step is not None:
             on_step(mine, mine)
         return PairTable.join([self._together(store, init, own, len(first.layers)) for init, own in enumerate(tables)])
 
-    def _one_initialisation(self, store: PairStore, init: int, share: tuple[int, int]) -> dict[int, PairTable]:
+    def _one_initialisation(
+        self, store: PairStore, init: int, share: tuple[int, int], gradients: Gradients | None
+    ) -> dict[int, PairTable]:
         """The pairs around this process's share of the iterates, by the iterate's index."""
         sampling, seed, rank = self.sampling, seed_of(self.sampling.seed, init), team().rank
         wanted = range(share[0], self.iterates, share[1])
@@ -197,7 +203,7 @@ class _Measurement:
         found = {at: kept[at] for at in wanted if at in kept}
         if len(found) == len(wanted):
             return found
-        gradients, checkpoint = self.gradients(init), store.training(init, rank)
+        gradients, checkpoint = gradients or self.gradients(init), store.training(init, rank)
         trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
         own = stream(seed, purpose=1)
         drawn, kept_at = Around(sampling.points, sampling.radius, Draw(sampling.draw)), monotonic()

@@ -140,7 +140,7 @@ def worst_case_constants(
         "dtype": "bfloat16" if rough else dtype,
         "run": asdict(run),
     }
-    store = Store(folder, fingerprint(workload, gradients) | settings)
+    store = Store(folder, {} if folder is None else fingerprint(workload, gradients) | settings)
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
     room, large = gradients.memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE
@@ -250,7 +250,7 @@ def worst_case_constants(
         seeds=(seed,) * len(asked),
         witnesses=witnesses(asked, found),
         subset=workload.subset,
-        remark=f"{workload.remark} {jumps(workload.initial(seed))} "
+        remark=f"{workload.remark} {jumps(gradients.module)} "
         f"{f'Some samples of the data are outside of {inputs}: no bound of the run follows.' * outside}".strip(),
     )
 

@@ -69,7 +69,7 @@ def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None
             for factor in (2.0, 3.0):
                 values = torch.arange(float(length)) + len(kept)
                 kept.append((replayed(values, factor)["twice"], factor * values))
-    assert (recorder.made, recorder.started) == (4, 4 * 3)
+    assert (recorder.made, recorder.started) == (4, 4 * 2)
     assert all(torch.equal(found, expected) for found, expected in kept), "no answer is written over by the next"
 
 
@@ -82,7 +82,6 @@ UNFIT: dict[str, Callable[[Tensor], Tensor]] = {
 ONLY_THERE: dict[str, Callable[[Tensor], Tensor]] = {
     "a copy": lambda values: values + MEAN.to(values.device),
     "an index": lambda values: values[torch.tensor([0, 0, 1])],
-    "a number of the CPU": lambda values: torch.where(values > 0, values, 0.5),
 }
 UNFIT |= ONLY_THERE
 
