@@ -43,7 +43,7 @@ def on_device(device: str) -> None:
     from benchmarks import devices, gradients
 
     kind = torch.device(device).type
-    name = torch.cuda.get_device_name(device) if kind == "cuda" else kind
+    name = f"{torch.cuda.get_device_name(device)}, driver {devices.driver()}" if kind == "cuda" else kind
     rows = [*gradients.measure(device), *devices.measure(device)]
     kept = devices.memory(device)
     parts = [f"{name}. {_head(os.getloadavg()[0], f'python -m benchmarks --device {device}')}", ratios(rows)]

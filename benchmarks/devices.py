@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from functools import cache
+from shutil import which
+from subprocess import run
 from time import perf_counter
 from typing import Final
 
@@ -20,7 +22,7 @@ from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, subset
 
-__all__ = ["measure", "memory"]
+__all__ = ["driver", "measure", "memory"]
 
 _STEPS: Final = 100
 _ESTIMATE: Final = 10.0
@@ -68,6 +70,15 @@ def memory(device: str) -> list[Limit]:
     ]
 
 
+def driver() -> str:
+    """The version of the driver of the machine's GPUs."""
+    program = which("nvidia-smi")
+    if program is None:
+        return "unknown"
+    asked = [program, "--query-gpu=driver_version", "--format=csv,noheader"]
+    return run(asked, capture_output=True, text=True, check=False).stdout.split("\n")[0] or "unknown"  # noqa: S603
+
+
 def _against_cpu(
     name: str, device: str, wanted: float, work: Callable[[str], object], threads: int | None = None
 ) -> Row:
@@ -104,9 +115,9 @@ def _small(device: str) -> object:
 
 
 def _estimate(workload: Workload, device: str, points: int) -> object:
-    run = paper_run(workload, steps=2, noise_std=1e-5, diameter=10.0)
+    short = paper_run(workload, steps=2, noise_std=1e-5, diameter=10.0)
     sampling = Sampling(
         inits=1, points=points, radius=10.0, draw=Draw.LOG_UNIFORM, dtype="float32", device=device,
         threads=torch.get_num_threads(),
     )  # fmt: skip
-    return estimate_holder(workload, run, (1.0,), sampling)
+    return estimate_holder(workload, short, (1.0,), sampling)

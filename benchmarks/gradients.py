@@ -13,7 +13,8 @@ from benchmarks.matmuls import alone, flops, recorded
 from benchmarks.table import Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.devices import device_of
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

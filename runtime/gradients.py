@@ -4,9 +4,9 @@ A *point* is the flat vector of all parameters. Gradients come leaf by leaf: glu
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 import torch
@@ -15,32 +15,26 @@ from torch.func import functional_call, grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
+from lastiterate.runtime.chunks import Chunks
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
-from lastiterate.runtime.replay import Replayed, records
+from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
+from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
-Leaves = tuple[Tensor, ...]
-"""One tensor a parameter, each of shape (points, samples, *parameter)."""
-
-_LITTLE: Final = 8
-"""Work is recorded where it takes no more than an eighth of the memory of a chunk: a recording keeps what it uses."""
-
 _SPARE: Final = 1.3
-_AGAIN: Final = 2
-"""On CUDA, where the memory of a gradient is measured: by what it is multiplied, and how much heavier than on the CPU,
-where it is estimated to be far more, work is that holds several of them or differentiates them again."""
+"""On CUDA the measured memory of a gradient is multiplied by this."""
 
 _TRIED: Final = 2**27
 _ROWS: Final = 64
 """Estimated bytes of the gradients that are made to measure it, and rows at most."""
 
 
-class Gradients:
+class Gradients(Chunks):
     """Per-sample gradients of a workload's loss, batched over points and over samples.
 
     Args:
@@ -163,22 +157,6 @@ class Gradients:
         gradients: Leaves = self._own(self.parameters(points), rows, targets)
         return gradients
 
-    def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
-        """A function of these gradients and of tensors, recorded on a GPU where it is about few (point, sample) pairs.
-
-        See `lastiterate.runtime.replay`; what it knows of the samples must be among its arguments. ``most`` is the
-        number of pairs that fit, where it is not that of gradients in full.
-        """
-        if not self.little(pairs, most):
-            return partial(function, self)
-        if function not in self._replayed:
-            self._replayed[function] = Replayed(partial(function, self))
-        return self._replayed[function]
-
-    def little(self, pairs: int, most: int | None = None) -> bool:
-        """Tell whether work on so many (point, sample) pairs is to be recorded."""
-        return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
-
     @cached_property
     def factored(self) -> Factored | None:
         """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
@@ -215,34 +193,6 @@ class Gradients:
         if not self._ways:
             self._ways.append(way_of(lambda at: self.of_one(at, self._inputs[0], self._targets[0]), self.start))
         return self._ways[0](lambda at: self.of_one(at, row, target), point, vector)
-
-    def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
-        stop = self.samples if count is None else count
-        step = min(self.samples, max(1, self._pairs_at_once // self._heavy(weight)))
-        return (slice(i, min(i + step, stop)) for i in range(0, stop, step))
-
-    def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
-        """Slices of ``points`` points, as many at once as fit beside a chunk of ``samples`` samples (None: all)."""
-        count = self.samples if samples is None else max(1, samples)
-        step = max(1, self._pairs_at_once // min(count, self._pairs_at_once))
-        return (slice(i, min(i + step, points)) for i in range(0, points, step))
-
-    def point_groups(self, points: int) -> Iterator[slice]:
-        """Slices of whole `point_chunks`, as many points as may keep their sums over the samples within the budget."""
-        step = max(1, self._pairs_at_once // min(self.samples, self._pairs_at_once))
-        size = self._pairs_at_once // step * step
-        return (slice(i, min(i + size, points)) for i in range(0, points, size))
-
-    def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
-        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
-        step = max(1, self._pairs_at_once // self._heavy(weight))
-        return (slice(i, min(i + step, pairs)) for i in range(0, pairs, step))
-
-    def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
-        """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
-        step = max(1, self.memory // (copies * self.dimension * self.dtype.itemsize))
-        return (slice(i, min(i + step, vectors)) for i in range(0, vectors, step))
 
     def total(
         self,
@@ -298,9 +248,6 @@ class Gradients:
         parts = torch.split(points, self.sizes, dim=-1)
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
-    def _heavy(self, weight: int) -> int:
-        return weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight
-
     def _measured(self, estimated: int) -> int:
         """Bytes of a gradient and of a difference of two on CUDA, by the peaks of a few and of twice as many."""
         rows = min(self.samples, _ROWS, max(1, _TRIED // estimated))
@@ -349,45 +296,3 @@ def _sums(
     leaves = (gradients.of_own_rows if counted.ndim == 2 else gradients.of_rows)(points, rows, targets)
     factor = clip_factor(norm(leaves), clip_norm) * counted
     return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
-
-
-def flat(leaves: Leaves) -> Tensor:
-    """The leaves as one tensor of shape (points, samples, dimension)."""
-    return torch.cat([leaf.flatten(start_dim=2) for leaf in leaves], dim=2)
-
-
-def norm(leaves: Leaves) -> Tensor:
-    """Euclidean norm over all parameters, shape (points, samples)."""
-    return torch.as_tensor(torch.linalg.vector_norm(leaf_norms(leaves), dim=0))
-
-
-def leaf_norms(leaves: Leaves) -> Tensor:
-    """Euclidean norm of every leaf, shape (leaves, points, samples); the norm of these along dim 0 is `norm`."""
-    return torch.stack([torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves])
-
-
-def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
-    """The change left - right of every gradient, leaves of shape (points, samples, size of the parameter).
-
-    The leaves on the right broadcast against those on the left; ``scale`` has factors for both, of shapes that
-    broadcast to (points, samples).
-    """
-    parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
-    if scale is None:
-        return tuple(a - b for a, b in parts)
-    u, v = scale[0][..., None], scale[1][..., None]
-    return tuple(u * a - v * b for a, b in parts)
-
-
-def clip_factor(norms: Tensor, clip_norm: float, stability: float | None = None) -> Tensor:
-    """Factor by which a gradient of each norm is scaled into the ball of radius clip_norm.
-
-    Args:
-        norms: of gradients, any shape.
-        clip_norm: K.
-        stability: None for min(1, K / norm); gamma > 0 for automatic clipping, K / (norm + gamma), which is never 1 by
-            itself and leaves every gradient shorter than K (Bu et al. 2023; D2P2-SGD, section 2).
-    """
-    if stability is not None:
-        return clip_norm / (norms + stability)
-    return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

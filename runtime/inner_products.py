@@ -18,7 +18,6 @@ the network's own rounding, b and q, are off by a share w at most, which the 16 
 themselves rounded, by a share gamma_N at most, is covered by 4 in the place of 1 in the denominator of gamma_N.
 """
 
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import torch
@@ -87,17 +86,16 @@ def held(parts: tuple[Part, ...]) -> tuple[Held, ...]:
 def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
     """The inner products of gradients of the same samples at two points."""
     rows = [_of_pair(h, g) for h, g in zip(there, here, strict=True)]
-    gamma = _gamma(tuple(row[1] + len(rows) + _FURTHER for row in rows), rows[0][0].device)
-    columns = torch.stack([row[0] for row in rows], dim=1)
+    counts = [terms + len(rows) + _FURTHER for _, terms in rows]
+    gamma = torch.stack([torch.full_like(found[0, :1], _gamma(n)) for n, (found, _) in zip(counts, rows, strict=True)])
+    columns = torch.stack([found for found, _ in rows], dim=1)
     changes, mixed, squares, reach, length = columns
     return Products(changes, mixed, squares, reach, length, gamma)
 
 
-@lru_cache(64)
-def _gamma(counts: tuple[int, ...], device: torch.device) -> Tensor:
-    """gamma_N of sums of so many terms, shape (sums, 1); it comes to a device once."""
-    terms = torch.tensor(counts, dtype=torch.float64)[:, None] * _HALF_ULP
-    return (terms / (1 - 4 * terms)).to(device)
+def _gamma(count: int) -> float:
+    """gamma_N of a sum of so many terms."""
+    return count * _HALF_ULP / (1 - 4 * count * _HALF_ULP)
 
 
 def lengths(parts: tuple[Part, ...]) -> Tensor:

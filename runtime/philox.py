@@ -79,7 +79,7 @@ def shifted(values: Tensor, places: int) -> Tensor:
 
 @cache
 def _kernel(device: torch.device) -> Callable[..., None] | None:
-    """What writes words by a kernel of Triton; None where there is no Triton, or no compiler for it, on this device."""
+    """The function that writes words by a kernel of Triton; None where there is none, or no compiler for it."""
     try:
         fill: Callable[..., None] = import_module("lastiterate.runtime.philox_kernel").fill
         with torch.cuda.device(device):

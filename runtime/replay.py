@@ -30,7 +30,7 @@ _MOST: Final = 8
 
 
 class Recording(NamedTuple):
-    """What was recorded.
+    """Recorded work.
 
     Attributes:
         held: the arguments that it reads.
@@ -43,7 +43,7 @@ class Recording(NamedTuple):
     made: Any
 
     def __call__(self, given: list[Tensor]) -> Any:
-        """What the function makes of these arguments, in tensors of their own."""
+        """The function of these arguments, in tensors of their own."""
         for held, new in zip(self.held, given, strict=True):
             held.copy_(new)
         self.start()
@@ -150,7 +150,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
     try:
         with torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"):
             made = work()
-    except RuntimeError:
+    except BaseException:  # Ctrl-C, too
         torch.cuda.set_stream(before)
         _mend(stream, pool)
         raise
@@ -167,7 +167,7 @@ def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
 
 @cache
 def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
-    """Where recordings of a device are made, their memory, and a first one that keeps that memory theirs.
+    """The stream and the memory of all recordings of a device, and a first one that keeps that memory theirs.
 
     All share the memory: what one makes is copied before another starts.
     """

@@ -31,7 +31,8 @@ from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.plotting.drawing import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload
 

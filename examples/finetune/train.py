@@ -35,7 +35,8 @@ from lastiterate.numeric.plotting.drawing import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.devices import threads_of_torch
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.minilm import pretrained, tokens
 from lastiterate.runtime.workloads.workload import Workload

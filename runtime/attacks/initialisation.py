@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor
 from lastiterate.runtime.workloads.workload import Workload
 
 _STEPS: Final = 1000

@@ -9,22 +9,21 @@ rests on the ascent itself.
 Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.func import grad_and_value, vmap
 
 from lastiterate.numeric.errors import count, positive
 from lastiterate.runtime.constants.curvature import largest_ritz
+from lastiterate.runtime.constants.curvature_climb import FIRST_MOVE, WEIGHT, Climb, next_step
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import Draw, ball_points
-from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
+from lastiterate.runtime.constants.starts import Samples, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream, stream
-from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import project
 
 _ASCENT: Final = 2**46
@@ -33,18 +32,8 @@ _ASCENT: Final = 2**46
 _INPUTS: Final = 2**47
 """The purpose of the stream that draws inputs, where they are free."""
 
-_WEIGHT: Final = 6
-"""Memory of a third derivative, in gradients."""
-
 _SCREENING: Final = 4
-_TURNS: Final = 8
-_TRIED: Final = 4
-"""Lanczos steps of a screened point, first steps of power iteration, and points that are tried with every sample."""
-
-_LONGER: Final = 1.5
-_SHORTER: Final = 0.5
-FIRST_MOVE: Final = 0.3
-"""First step of a point, as a share of the radius."""
+"""Lanczos steps of a screened point."""
 
 _APART: Final = 1e-4
 """Distance of a pair that is found, as a share of the diameter."""
@@ -77,11 +66,6 @@ class CurvedPairs(NamedTuple):
             torch.from_numpy(arrays[name]).to(like.device) for name in ("x", "y", "curvature", *Samples._fields)
         )
         return CurvedPairs(x, y, Samples(*chosen), curvature)
-
-
-def next_step(step: Tensor, better: Tensor) -> Tensor:
-    """The length of the next step after those that made it better, and after others; shape (k,)."""
-    return step * (_SHORTER + (_LONGER - _SHORTER) * better.to(step))
 
 
 @torch.no_grad()
@@ -156,7 +140,7 @@ class _Screen(NamedTuple):
             points = _drawn(range(screened)[part], center, self.diameter, near, generator)
             return points, Samples.drawn(gradients, samples[part], self.free, of_inputs, part.start)
 
-        for part in gradients.pair_chunks(screened, weight=_WEIGHT):
+        for part in gradients.pair_chunks(screened, weight=WEIGHT):
             points, rows = drawn(part)
             pairs = torch.arange(len(points))[:, None].expand(-1, 2)
             own = gradients.on(rows.inputs, rows.targets)
@@ -164,7 +148,7 @@ class _Screen(NamedTuple):
         best = most_promising(torch.cat(curved).to(center.device), samples, starts).sort().values.cpu()
         generator.done, of_inputs.done = again
         kept = []  # drawn again: all of them together may be many times the budget
-        for part in gradients.pair_chunks(screened, weight=_WEIGHT):
+        for part in gradients.pair_chunks(screened, weight=WEIGHT):
             points, rows = drawn(part)
             here = (best[(best >= part.start) & (best < part.stop)] - part.start).to(center.device)
             kept.append((points[here], rows.taken(here)))
@@ -179,102 +163,6 @@ def _drawn(numbers: range, center: Tensor, diameter: float, near: Tensor | None,
         odd = torch.arange(numbers.start, numbers.stop, device=near.device) % 2 == 1
         middle = torch.where(odd[:, None], near, center).to(center)
     return project(middle + offsets, center, diameter)
-
-
-class _Now(NamedTuple):
-    """Points, directions and samples, with the curvature along the direction and its slopes, one row each."""
-
-    points: Tensor
-    vectors: Tensor
-    chosen: Samples
-    values: Tensor
-    slopes: Tensor
-    input_slopes: Tensor
-
-
-class _Climb:
-    """Points that ascend side by side."""
-
-    def __init__(
-        self, gradients: Gradients, points: Tensor, vectors: Tensor, chosen: Samples, free: InputSet | None
-    ) -> None:
-        self.gradients, self.free = gradients, free
-        vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
-        for _ in range(_TURNS):
-            vectors = self._turned(points, vectors, chosen)
-        self.now = _Now(points, vectors, chosen, *self._at(points, vectors, chosen))
-        little = gradients.little(_WEIGHT * len(points))
-        self._better: Callable[..., tuple[_Now, Tensor]] = Replayed(self._moved) if little else self._moved
-
-    def move(self, points: Tensor, chosen: Samples) -> Tensor:
-        """Go to the points and samples where the curvature is larger; shape (points,), whether it is."""
-        self.now, better = self._better(self.now, points, chosen)
-        return better
-
-    def _moved(self, now: _Now, points: Tensor, chosen: Samples) -> tuple[_Now, Tensor]:
-        vectors = self._turned(points, now.vectors, chosen)
-        values, slopes, input_slopes = self._at(points, vectors, chosen)
-        better = values > now.values
-
-        def either(new: Tensor, old: Tensor) -> Tensor:
-            return torch.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-        samples = Samples(*(either(new, old) for new, old in zip(chosen, now.chosen, strict=True)))
-        moved = either(points, now.points), either(vectors, now.vectors), samples, either(values, now.values)
-        return _Now(*moved, either(slopes, now.slopes), either(input_slopes, now.input_slopes)), better
-
-    def with_worst_samples(self) -> Samples:
-        """The samples, at the most curved points those, or the labels, that are most curved along the direction."""
-        inputs, targets = self.gradients.rows()
-        labels = labels_of(self.gradients, self.free)
-        over_samples = vmap(self._curve, (None, None, 0, 0))
-        now, chosen = self.now, Samples(*(part.clone() for part in self.now.chosen))
-        for at in now.values.topk(min(_TRIED, len(now.values))).indices.cpu().tolist():
-            here = now.points[at], now.vectors[at]
-            own = chosen.inputs[at]
-            most, worst = float(now.values[at]), None
-            for part in self.gradients.sample_chunks(weight=_WEIGHT):
-                rows = inputs[part] if self.free is None else self.free.projected(inputs[part])
-                curved = over_samples(*here, rows, targets[part]).abs().nan_to_num(0.0, 0.0)
-                if float(curved.max()) > most:
-                    k = int(curved.argmax())
-                    most, worst = float(curved[k]), (rows[k], targets[part][k], part.start + k)
-            if len(labels):
-                curved = over_samples(*here, own.expand(len(labels), *own.shape), labels).abs().nan_to_num(0.0, 0.0)
-                if float(curved.max()) > most:
-                    worst = (own, labels[curved.argmax()], int(chosen.samples[at]))
-            if worst is not None:
-                chosen.inputs[at], chosen.targets[at], chosen.samples[at] = worst
-        return chosen
-
-    def moved_inputs(self, steps: Tensor) -> Samples:
-        """The samples, moved along the slopes in the input by so much of the set, shape (points,)."""
-        assert self.free is not None  # noqa: S101
-        inputs = self.now.chosen.inputs
-        flat = self.now.input_slopes.flatten(start_dim=1)
-        ahead = (flat / torch.linalg.vector_norm(flat, dim=1, keepdim=True)).nan_to_num()
-        length = steps * self.free.around(inputs[0].numel())[1]
-        moved = self.free.projected(inputs + (length[:, None] * ahead).reshape(inputs.shape))
-        return self.now.chosen._replace(inputs=moved)
-
-    def _turned(self, points: Tensor, vectors: Tensor, chosen: Samples) -> Tensor:
-        """A step of power iteration."""
-        pushed = vmap(self.gradients.curved)(points, vectors, chosen.inputs, chosen.targets)
-        length = torch.linalg.vector_norm(pushed, dim=1, keepdim=True)
-        usable = torch.isfinite(length) & (length > 0)
-        return torch.where(usable, pushed / length, vectors)
-
-    def _curve(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return (self.gradients.curved(point, vector, row, target) * vector).sum()
-
-    def _at(self, points: Tensor, vectors: Tensor, chosen: Samples) -> tuple[Tensor, Tensor, Tensor]:
-        """|curvature|, its slope in the point, and in the input where that is free."""
-        argnums = (0,) if self.free is None else (0, 2)
-        over_points = vmap(grad_and_value(self._curve, argnums=argnums))
-        slopes, values = over_points(points, vectors, chosen.inputs, chosen.targets)
-        up = values.sign()
-        found = [(slope * up.reshape(-1, *[1] * (slope.ndim - 1))).nan_to_num(0.0, 0.0, 0.0) for slope in slopes]
-        return values.abs().nan_to_num(0.0, 0.0), found[0], found[-1]
 
 
 class _Ends(NamedTuple):
@@ -296,15 +184,15 @@ class _Ascent(NamedTuple):
 
     def ends(self, points: Tensor, vectors: Tensor, chosen: Samples, iterations: int) -> _Ends:
         """Ascend for so many steps."""
-        parts = list(self.gradients.pair_chunks(len(points), weight=_WEIGHT))
-        climbs = [_Climb(self.gradients, points[p], vectors[p], chosen.taken(p), self.free) for p in parts]
+        parts = list(self.gradients.pair_chunks(len(points), weight=WEIGHT))
+        climbs = [Climb(self.gradients, points[p], vectors[p], chosen.taken(p), self.free) for p in parts]
         for climb in climbs:
             self._ascend(climb, iterations)
         ends = [climb.now for climb in climbs]
         at, along, found = (torch.cat([getattr(end, name) for end in ends]) for name in ("points", "vectors", "values"))
         return _Ends(at, along, Samples.joined([end.chosen for end in ends]), found)
 
-    def _ascend(self, climb: _Climb, iterations: int) -> None:
+    def _ascend(self, climb: Climb, iterations: int) -> None:
         shift = self.center.new_full((len(climb.now.points),), FIRST_MOVE * self.diameter / 2)
         push = torch.full_like(shift, FIRST_MOVE)
         half = -(-iterations // 2)

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lastiterate.runtime.gradients import Gradients, clip_factor
+from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import Held, Products, held, lengths, products, root
+from lastiterate.runtime.leaves import clip_factor
 from lastiterate.runtime.pair_table import Kind
 
 

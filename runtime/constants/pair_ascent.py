@@ -14,13 +14,14 @@ from torch import Tensor
 from torch.func import grad, jvp, vjp, vmap
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.curvature_ascent import FIRST_MOVE, next_step
+from lastiterate.runtime.constants.curvature_climb import FIRST_MOVE, next_step
 from lastiterate.runtime.constants.fit import TRUSTED_ERROR
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
-from lastiterate.runtime.gradients import Gradients, clip_factor, difference, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor, difference, norm
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import project
 

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.factored_pairs import around_factored
-from lastiterate.runtime.gradients import Gradients, Leaves, clip_factor, difference, leaf_norms, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import Stream
 

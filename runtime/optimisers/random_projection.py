@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
-from lastiterate.runtime.gradients import Gradients, clip_factor, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor, flat
 from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.random_streams import stream
 

@@ -25,7 +25,8 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
-from lastiterate.runtime.gradients import Gradients, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.room import refuse_beyond
 from lastiterate.runtime.training.batches import batches

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import StronglyConvex
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 
 _FOLDER = Path(__file__).parents[2] / "examples/finetune"
 

@@ -16,15 +16,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lastiterate import runtime
+from lastiterate.runtime.replay import MASKS, READS
 
 THERE: Final = torch.device("meta")
-READS: Final = frozenset(
-    ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2", "bincount")
-)
-"""Operators that tell the CPU a number or a size."""
-
 _INDEXED: Final = frozenset(("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index"))
-_MASKS: Final = (torch.bool, torch.uint8)
 _RUNTIME: Final = Path(runtime.__file__).parent
 
 
@@ -106,7 +101,7 @@ class PretendedDevice(TorchDispatchMode):
             return
         if not there:
             return
-        if name in _INDEXED and any(one is not None and one.dtype in _MASKS for one in args[1]):
+        if name in _INDEXED and any(one is not None and one.dtype in MASKS for one in args[1]):
             self.waits[_asking(), "mask"] += 1
         if name in READS:
             self.waits[_asking(), name] += 1

@@ -13,7 +13,8 @@ from lastiterate.runtime import gradients as module
 from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.devices import device_of
-from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor, difference, flat, norm
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.loading import load_workload
 

@@ -15,8 +15,9 @@ from torch.utils._pytree import tree_leaves
 from lastiterate.runtime import factors as module
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.factors import Factored, Outer
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import held, products, root
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.philox import WORDS
 from lastiterate.runtime.random_streams import stream

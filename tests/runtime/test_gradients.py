@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.gradients import Gradients, clip_factor, difference, flat, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor, difference, flat, norm
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

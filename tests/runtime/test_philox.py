@@ -1,9 +1,15 @@
-"""Philox against the known answers of Random123, and its two ways against each other."""
+"""Philox against the known answers of Random123, and its three ways against each other."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import torch
+from processes import TORCH, python
 from torch import Tensor
 
+import lastiterate
 from lastiterate.runtime import philox
 from lastiterate.runtime.philox import WORDS, enciphered, shifted, words
 
@@ -61,6 +67,33 @@ def test_words_are_shifted_without_their_sign() -> None:
 def test_words_that_are_not_made_by_numpy_are_made_where_they_are_asked_for() -> None:
     found = words((3, 4), 5, 6, 7, torch.device("meta"))
     assert (found.device.type, found.shape, found.dtype) == ("meta", (7 * WORDS,), torch.int64)
+
+
+INTERPRETED = """
+import torch
+from lastiterate.runtime import philox
+from lastiterate.runtime.philox_kernel import fill
+
+ones = 2**64 - 1
+for key in ((0, 0), (7, 2**40), (ones, 2**63)):
+    for first, part, blocks in ((0, 0, 1), (2**32 - 3, 2**63 + 5, 300), (2**63 - 2, 1, 9), (ones - 11, ones, 9)):
+        made = torch.full((philox.WORDS * blocks + 4,), -77)
+        philox._written(fill, made[:-4], key, first, part)
+        assert torch.equal(made[:-4], philox.words(key, first, part, blocks, torch.device("cpu"))), (key, first, part)
+        assert made[-4:].tolist() == [-77] * 4
+print("as by NumPy")
+"""
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton")
+def test_the_kernel_of_triton_makes_the_bits_of_numpy(tmp_path: Path) -> None:
+    """By Triton's interpreter, which needs no GPU and is chosen before Triton is loaded."""
+    source = str(Path(lastiterate.__file__).parents[1])
+    ended = python(
+        "-c", INTERPRETED, cwd=tmp_path, env=os.environ | {"PYTHONPATH": source, "TRITON_INTERPRET": "1"},
+        libraries=TORCH,
+    )  # fmt: skip
+    assert ended.stdout == "as by NumPy\n", ended.stderr
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

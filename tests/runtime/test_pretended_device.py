@@ -48,7 +48,7 @@ MEANT: Final = {
     "pairs._table": "the table of the pairs around one centre, at its end",
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
     "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
-    "curvature_ascent._Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
+    "curvature_climb.Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
     "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
     "curvature_ascent.CurvedPairs.arrays": "the pairs as they are kept, at the end",
     "starts.labels_of": "the labels that a free input may have, before and between two ascents",

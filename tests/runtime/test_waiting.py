@@ -17,11 +17,10 @@ from lastiterate.runtime import factors
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.replay import MASKS, READS
 from lastiterate.runtime.training.adjacent import adjacent_runs, real_sample
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.loading import load_workload
-
-READS = {"_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "unique_dim", "_unique2"}
 
 
 class Reads(TorchDispatchMode):
@@ -34,7 +33,7 @@ class Reads(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func.overloadpacket.__name__
         masked = name in {"index", "index_put", "index_put_"} and any(
-            index is not None and index.dtype in {torch.bool, torch.uint8} for index in args[1]
+            index is not None and index.dtype in MASKS for index in args[1]
         )
         if name in READS or masked:
             self.times[name] += 1

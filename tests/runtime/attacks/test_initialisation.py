@@ -13,7 +13,8 @@ from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import Attack, attack
 from lastiterate.runtime.attacks.initialisation import crafted_start
-from lastiterate.runtime.gradients import Gradients, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.workloads.loading import load_workload
 
 RUNS = {

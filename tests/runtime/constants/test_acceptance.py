@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from lastiterate.runtime.constants.curvature import curvature_along, top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Draw, ball_points
-from lastiterate.runtime.gradients import Gradients, norm
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run

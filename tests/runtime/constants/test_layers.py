@@ -14,7 +14,8 @@ from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run

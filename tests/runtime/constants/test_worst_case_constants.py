@@ -23,7 +23,8 @@ from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.constants.worst_case_record import _interval
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import BUILTIN, load_workload

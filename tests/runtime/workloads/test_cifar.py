@@ -12,7 +12,8 @@ import torch
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.workloads import cifar
 from lastiterate.runtime.workloads.cifar import images_of
 from lastiterate.runtime.workloads.loading import ON_YOUR_DATA, load_workload

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.workloads.hugging_face import FAMILIES, _transformers
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.token_files import read_tokens

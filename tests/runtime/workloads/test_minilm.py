@@ -10,7 +10,8 @@ from torch.nn.functional import cosine_similarity
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads import minilm as module
 from lastiterate.runtime.workloads.cifar import torchvision

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.gradients import Gradients, flat
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.workloads.loading import BUILTIN, load_workload

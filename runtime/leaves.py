@@ -1,0 +1,49 @@
+"""Per-sample gradients leaf by leaf, their norms, differences and clip factors."""
+
+import torch
+from torch import Tensor
+
+Leaves = tuple[Tensor, ...]
+"""One tensor a parameter, each of shape (points, samples, *parameter)."""
+
+
+def flat(leaves: Leaves) -> Tensor:
+    """The leaves as one tensor of shape (points, samples, dimension)."""
+    return torch.cat([leaf.flatten(start_dim=2) for leaf in leaves], dim=2)
+
+
+def norm(leaves: Leaves) -> Tensor:
+    """Euclidean norm over all parameters, shape (points, samples)."""
+    return torch.as_tensor(torch.linalg.vector_norm(leaf_norms(leaves), dim=0))
+
+
+def leaf_norms(leaves: Leaves) -> Tensor:
+    """Euclidean norm of every leaf, shape (leaves, points, samples); the norm of these along dim 0 is `norm`."""
+    return torch.stack([torch.linalg.vector_norm(leaf.flatten(start_dim=2), dim=2) for leaf in leaves])
+
+
+def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None = None) -> Leaves:
+    """The change left - right of every gradient, leaves of shape (points, samples, size of the parameter).
+
+    The leaves on the right broadcast against those on the left; ``scale`` has factors for both, of shapes that
+    broadcast to (points, samples).
+    """
+    parts = [(a.flatten(start_dim=2), b.flatten(start_dim=2)) for a, b in zip(left, right, strict=True)]
+    if scale is None:
+        return tuple(a - b for a, b in parts)
+    u, v = scale[0][..., None], scale[1][..., None]
+    return tuple(u * a - v * b for a, b in parts)
+
+
+def clip_factor(norms: Tensor, clip_norm: float, stability: float | None = None) -> Tensor:
+    """Factor by which a gradient of each norm is scaled into the ball of radius clip_norm.
+
+    Args:
+        norms: of gradients, any shape.
+        clip_norm: K.
+        stability: None for min(1, K / norm); gamma > 0 for automatic clipping, K / (norm + gamma), which is never 1 by
+            itself and leaves every gradient shorter than K (Bu et al. 2023; D2P2-SGD, section 2).
+    """
+    if stability is not None:
+        return clip_norm / (norms + stability)
+    return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

@@ -1,0 +1,25 @@
+"""A row of the table of profiles, of work that no GPU does."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.profiles import row  # noqa: E402
+
+
+def test_a_row_says_how_long_work_takes() -> None:
+    calls: list[int] = []
+
+    def work() -> None:
+        calls.append(1)
+        torch.ones(8, 8) @ torch.ones(8, 8)
+
+    seconds, busy, started, kernels, longest = row(work).split(" | ")
+    assert len(calls) == 5, "three times before, then with a clock and with a profiler"
+    assert 0 < float(seconds) < 10
+    assert (busy, longest) == ("0%", "")
+    assert (started, kernels) == ("0", "0")
