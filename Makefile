@@ -57,8 +57,9 @@ docs: $(VENV)/.installed-all       ## the documentation, into site/; a warning i
 dist: $(VENV)/.installed-all       ## sdist and wheel of what is committed, into dist/, the same bytes on any machine
 	PYTHON=$(BIN)/python .ci/dist dist
 
-bench-gpu:                         ## what is asked of a GPU, by the python that has torch for it (PYTHON, DEVICE), into benchmarks/cuda.md
+bench-gpu:                         ## what is asked of a GPU, by the python that has torch for it (PYTHON, DEVICE), into benchmarks/cuda.md; profiles
 	PYTHONPATH=src $(PYTHON) -m benchmarks --device $(DEVICE)
+	PYTHONPATH=src $(PYTHON) -m benchmarks.profiles --device $(DEVICE)
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
 	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done

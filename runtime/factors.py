@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from threading import RLock
 from typing import Any, Final, NamedTuple
 
@@ -85,12 +86,38 @@ class _Use:
         """The factors of samples, from what went in and the slopes, shapes (samples, 1, ...)."""
         if self.name == "conv2d":
             _bias, stride, padding, dilation, _groups = self.rest
-            patches = functional.unfold(inputs[:, 0], parameter[2:], dilation, padding, stride)
-            return Outer(patches.mT, slopes.flatten(0, 1).flatten(2).mT)
+            patches = _patches(inputs[:, 0], parameter[2:], self.shape[2:], *map(_pair, (stride, padding, dilation)))
+            return Outer(patches, slopes.flatten(0, 1).flatten(2).mT)
         wide = slopes.reshape(len(slopes), -1, slopes.shape[-1])
         if self.name == "embedding":
             return Outer(inputs.reshape(len(wide), -1).expand(-1, wide.shape[1]), wide)
         return Outer(inputs.reshape(len(wide), -1, inputs.shape[-1]), wide)
+
+
+def _pair(setting: int | tuple[int, int]) -> tuple[int, int]:
+    return (setting, setting) if isinstance(setting, int) else (setting[0], setting[-1])
+
+
+def _patches(
+    images: Tensor,
+    kernel: Sequence[int],
+    places: Sequence[int],
+    stride: tuple[int, int],
+    padding: tuple[int, int],
+    dilation: tuple[int, int],
+) -> Tensor:
+    """Patches that a convolution looks at, shape (images, places, channels times entries of the kernel).
+
+    They are `torch.nn.functional.unfold`, transposed, which on a GPU goes image by image.
+    """
+    high, wide = padding
+    padded = functional.pad(images, (wide, wide, high, high))
+    image, channel, row, column = padded.stride()
+    windows = padded.as_strided(
+        (len(images), *places, padded.shape[1], *kernel),
+        (image, stride[0] * row, stride[1] * column, channel, dilation[0] * row, dilation[1] * column),
+    )
+    return windows.reshape(len(images), prod(places), -1)
 
 
 class _Watch:

@@ -303,3 +303,16 @@ def test_clipping_counts_in_the_length_of_the_gradient(monkeypatch: pytest.Monke
     assert float(total.norm()) == pytest.approx(0.01, rel=1e-12)
     full = flat(gradients.at(gradients.start[None], slice(2, 3)))[0, 0]
     torch.testing.assert_close(total, full * (0.01 / full.norm()), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", [(1, 1), (3, 3), (2, 5)])
+@pytest.mark.parametrize("stride", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("padding", [(0, 0), (1, 2)])
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1)])
+def test_patches_are_those_of_torch(
+    kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int], dilation: tuple[int, int]
+) -> None:
+    images, weight = rows_of(3, 7, 9), torch.zeros(2, 3, *kernel)
+    places = torch.nn.functional.conv2d(images, weight, None, stride, padding, dilation).shape[2:]
+    expected = torch.nn.functional.unfold(images, kernel, dilation, padding, stride).mT
+    assert torch.equal(module._patches(images, kernel, places, stride, padding, dilation), expected)
