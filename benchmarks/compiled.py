@@ -20,6 +20,7 @@ from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.devices import keep_freed_memory, threads_of_torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import held, products
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import subset
 
@@ -87,8 +88,7 @@ def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
 
 def _drawn(gradients: Gradients, points: int) -> Callable[[], list[torch.Tensor]]:
     def work() -> list[torch.Tensor]:
-        stream = torch.Generator().manual_seed(0)
-        table = measure_center(gradients, gradients.start, 1.0, Around(points, 1.0), stream)
+        table = measure_center(gradients, gradients.start, 1.0, Around(points, 1.0), stream(0, 1))
         return [torch.from_numpy(values) for values in table.differences.values()]
 
     return work
