@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sympy import Basic, Dummy, Expr, Ge, Le, Rational, S, Symbol
+from sympy import Basic, Dummy, Expr, Ge, Le, Rational, S, Symbol, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
 from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
-from lastiterate.symbolic.vectors import Inner, Norm, Vector
+from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
 def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -80,12 +80,32 @@ def _means(check: Expected) -> list[Mean]:
 
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
-    """Check and assumptions with sizes that are integers, whatever they are declared to be."""
+    """Check and assumptions with sizes that are integers, whatever they are declared to be, and lengths of letters."""
+    left, right, given = _of_letters(check.left), _of_letters(check.right), tuple(map(_of_letters, check.given))
+    check = replace(check, left=left, right=right, given=given)
+    assumptions = tuple(map(_of_letters, assumptions))
     sizes = {size for mean in _means(check) for size in mean.sizes() if size.is_Symbol and not size.is_integer}
     names = {size: Symbol(size.name, **size.assumptions0 | {"integer": True}) for size in sizes}
     left, right = check.left.xreplace(names), check.right.xreplace(names)
     given = tuple(one.xreplace(names) for one in check.given)
     return replace(check, left=left, right=right, given=given), tuple(one.xreplace(names) for one in assumptions)
+
+
+def _of_letters(said: Basic) -> Basic:
+    """What is said with lengths and inner products of letters alone in the place of those of their sums.
+
+    Raises:
+        InputError: a length of what is no sum of vectors.
+    """
+
+    def of(one: Expr) -> Expr:
+        try:
+            found: Expr = sqrt(inner(*one.args * 2)) if isinstance(one, Norm) else inner(*one.args)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return found
+
+    return said.replace(lambda one: isinstance(one, Norm | Inner) and one.has(Vector) and of(one) != one, of)
 
 
 def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from math import ceil, inf
+from math import ceil
 
 import sympy as sp
 import z3
@@ -17,6 +17,9 @@ from lastiterate.proofs_checks.engines.z3_questions import note
 
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
+
+_LONGEST = 60.0
+"""Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
 
 MOST_TERMS = 200
 """A sum of more terms is not written out."""
@@ -242,8 +245,8 @@ def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult
     for make in (z3.Tactic("qfnra-nlsat").solver, partial(z3.SolverFor, "QF_NRA"), z3.Solver):
         solver = make()
         solver.set("rlimit", EFFORT)
-        if (left := seconds_left()) < inf:  # a polynomial may outlast the resources
-            solver.set("timeout", ceil(2000 * left))  # of the clock, which a busy machine is ahead of the processor
+        # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
+        solver.set("timeout", ceil(2000 * min(seconds_left(), _LONGEST)))
         solver.add(*formulas)
         answer = solver.check()
         if answer == z3.sat:

@@ -39,6 +39,11 @@ TRUE = {
     "without replacement": (batch_mean(SPREAD, "fixed", b, n), (n - b) / (b * (n - 1)) * VARIANCE),
     "coins": (batch_mean(SPREAD, "coins", b, n), (n - b) / (b * n) * SQUARES),
     "draws": (batch_mean(SPREAD, "draws", b), VARIANCE / b),
+    "the length of a sum": (
+        Norm(u - 2 * v) ** 2 + gaussian_mean([T(u), A, T(A), u], entries=ENTRIES),
+        (1 + p * s**2) * Norm(u) ** 2 - 4 * inner(u, v) + 4 * Norm(v) ** 2,
+    ),
+    "the length of a random sum": (batch_mean(Norm(TOTAL / b - MEAN) ** 2, "draws", b), VARIANCE / b),
 }
 GIVEN = (b <= n, n >= 2)
 

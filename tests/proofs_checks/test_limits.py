@@ -48,18 +48,28 @@ def test_what_is_not_to_be_disturbed_ends_before_the_error() -> None:
     assert done == ["undisturbed"]
 
 
-@pytest.mark.timeout(60)
-def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of polynomials of degree seven, of which z3 computes for many minutes where its resources allow it."""
-    monkeypatch.setattr(z3_terms, "EFFORT", 2**31 - 1)
+def hard() -> list[z3.BoolRef]:
+    """Polynomials of degree seven, of which z3 computes for many minutes where its resources allow it."""
     a, b, c, d, e = z3.Reals("a b c d e")
-    hard = [
+    return [
         *(x > 0 for x in (a, b, c, d, e)),
         (a + b + c + d + e) ** 7 < 7**7 * a * b * c * d * e * (a + b) * (c + d) / 16,
         a**5 + b**3 * c**2 > d**5 + e * a**4,
         a * b * c * d * e == a + 2 * b + 3 * c * d,
     ]
+
+
+@pytest.mark.timeout(60)
+def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3_terms, "EFFORT", 2**31 - 1)
     began = process_time()
     with pytest.raises(TimeoutError), limited(0.4):
-        z3_terms.ask(z3_terms.Terms(whole=False), hard)
+        z3_terms.ask(z3_terms.Terms(whole=False), hard())
     assert process_time() - began < 20
+
+
+@pytest.mark.timeout(60)
+def test_it_ends_without_an_answer_where_nothing_else_limits_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(z3_terms, "EFFORT", 2**31 - 1)
+    monkeypatch.setattr(z3_terms, "_LONGEST", 0.1)
+    assert z3_terms.ask(z3_terms.Terms(whole=False), hard()) == (z3.unknown, None)
