@@ -15,9 +15,10 @@ from enum import Enum
 from functools import lru_cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 import sympy as sp
+from sympy.printing.repr import ReprPrinter
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
 from lastiterate.proofs_checks.lock import FILE as LOCK
@@ -109,10 +110,21 @@ def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]
                 yield f"{package}/{inside.as_posix()}", path.read_bytes()
 
 
+class _Printer(ReprPrinter):  # type: ignore[misc]
+    """Sympy's, with what is declared of a letter in one order: equal letters keep that of the first one made."""
+
+    def _print_Symbol(self, letter: sp.Symbol) -> str:
+        declared = "".join(f", {name}={value}" for name, value in sorted(letter._assumptions_orig.items()))
+        return f"{type(letter).__name__}({letter.name!r}{declared})"
+
+
+_PRINTER: Final = _Printer({"order": "none"})  # arguments stand in one order already; sorting them again is slow
+
+
 def _canonical(value: Any) -> Any:
     """A claim's data as nested lists of text, the same for equal claims in every process."""
     if isinstance(value, sp.Basic):
-        return sp.srepr(value, order="none")  # the arguments stand in one order already; sorting them again is slow
+        return _PRINTER.doprint(value)
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):

@@ -12,8 +12,9 @@ from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
+from lastiterate.symbolic.batch_means import MEAN, SQUARES
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
-from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
+from lastiterate.symbolic.expectations import GaussianMean, Mean
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
@@ -92,7 +93,7 @@ def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected,
 
 
 def _of_letters(said: Basic) -> Basic:
-    """What is said with lengths and inner products of letters alone in the place of those of their sums.
+    """The same with lengths and inner products of letters alone in the place of those of their sums.
 
     Raises:
         InputError: a length of what is no sum of vectors.

@@ -8,8 +8,8 @@ after dividing by eta, in units where L = 1/2 where said. The paper's C is K, it
 from sympy import Expr, Function, Le, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
 from lastiterate.symbolic.claim import Expected, Identity, Induction, Inequality, Ours, Simulated, Step
-from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, batch_mean
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at

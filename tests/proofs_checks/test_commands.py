@@ -3,6 +3,8 @@
 import json
 
 import pytest
+import sympy as sp
+from sympy.core.cache import clear_cache
 
 from lastiterate.__main__ import main
 from lastiterate.numeric import store
@@ -176,6 +178,15 @@ def test_the_real_ledger_is_locked_claim_by_claim():
         assert expected[claim.key].rejected == len(claim.mutants), claim.key
         locked, now = expected[claim.key], cache.said(claim)
         assert (locked.says, locked.statement) == now, "look at it, then: lastiterate check --update-lock"
+
+
+def test_what_a_claim_says_does_not_depend_on_what_was_made_before():
+    """Sympy gives an equal letter that was made before, with what is declared of it in the order of then."""
+    found = set()
+    for declared in ({"integer": True, "positive": True}, {"positive": True, "integer": True}):
+        clear_cache()
+        found.add(cache._canonical(sp.Symbol("q_1", **declared) ** 2 + 1))
+    assert found == {"Add(Pow(Symbol('q_1', integer=True, positive=True), Integer(2)), Integer(1))"}
 
 
 def test_one_real_claim(monkeypatch, tmp_path, capsys):
