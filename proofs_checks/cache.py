@@ -113,7 +113,7 @@ def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]
 class _Printer(ReprPrinter):  # type: ignore[misc]
     """Sympy's, with what is declared of a letter in one order: equal letters keep that of the first one made."""
 
-    def _print_Symbol(self, letter: sp.Symbol) -> str:
+    def _print_Symbol(self, letter: sp.Symbol) -> str:  # noqa: N802
         declared = "".join(f", {name}={value}" for name, value in sorted(letter._assumptions_orig.items()))
         return f"{type(letter).__name__}({letter.name!r}{declared})"
 
