@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
+from weakref import proxy
 
 import torch
 
@@ -72,7 +73,7 @@ class Chunks:
         if not self.little(pairs, most):
             return partial(function, self)
         if function not in self._replayed:
-            self._replayed[function] = Replayed(partial(function, self))
+            self._replayed[function] = Replayed(partial(function, proxy(self)))  # what is recorded goes with these
         return self._replayed[function]
 
     def little(self, pairs: int, most: int | None = None) -> bool:

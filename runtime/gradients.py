@@ -6,12 +6,12 @@ A *point* is the flat vector of all parameters. Gradients come leaf by leaf: glu
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import grad, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
@@ -20,7 +20,7 @@ from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memo
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.inner_products import lengths
-from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
+from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, loss_of_row, norm
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
@@ -94,7 +94,6 @@ class Gradients(Chunks):
         refuse_large(module, self.dtype, self.device)
         self.module = self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
-        self._names: Sequence[str] = tuple(named)
         self._shapes, self.sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
         self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
@@ -110,13 +109,13 @@ class Gradients(Chunks):
         )
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
-        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
-        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
+        self._differentiate(self._module, tuple(named))
         if tried:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
         if self.computed is torch.bfloat16:
-            self._module, self._names = InBfloat16(self._module), tuple(f"module.{name}" for name in named)
+            self._module = InBfloat16(self._module)
+            self._differentiate(self._module, tuple(f"module.{name}" for name in named))
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
         if self.device.type == "cuda" and tried:
             needed = self._measured(needed)
@@ -258,12 +257,14 @@ class Gradients(Chunks):
             ones = torch.ones(points, rows, dtype=self.dtype, device=self.device)
             difference(leaves, leaves, (ones, ones))
 
-        less, more = (peak(lambda: work(points), self.device), peak(lambda: work(2 * points), self.device))
+        more, less = (peak(lambda: work(2 * points), self.device), peak(lambda: work(points), self.device))
         return max(1, round(_SPARE * (more - less) / (points * rows)))
 
-    def _loss_of_one(self, leaves: Leaves, row: Tensor, target: Tensor) -> Tensor:
-        called = functional_call(self._module, dict(zip(self._names, leaves, strict=True)), (row[None],))
-        return self._loss(called, target[None])
+    def _differentiate(self, module: nn.Module, names: Sequence[str]) -> None:
+        """Gradients of the loss of this module; none of them holds this object, so that it goes when nobody has it."""
+        self._loss_of_one = partial(loss_of_row, module, names, self._loss)
+        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
+        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
 
 
 def _sum(

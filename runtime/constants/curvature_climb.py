@@ -41,28 +41,21 @@ class Now(NamedTuple):
     input_slopes: Tensor
 
 
-class Climb:
-    """Points that ascend side by side."""
+class _Steps(NamedTuple):
+    """Steps of points that ascend side by side.
 
-    def __init__(
-        self, gradients: Gradients, points: Tensor, vectors: Tensor, chosen: Samples, free: InputSet | None
-    ) -> None:
-        self.gradients, self.free = gradients, free
-        vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
-        for _ in range(_TURNS):
-            vectors = self._turned(points, vectors, chosen)
-        self.now = Now(points, vectors, chosen, *self._at(points, vectors, chosen))
-        little = gradients.little(WEIGHT * len(points))
-        self._better: Callable[..., tuple[Now, Tensor]] = Replayed(self._moved) if little else self._moved
+    Attributes:
+        gradients: per-sample gradients of the workload.
+        free: set of the inputs that ascend, too; None for the samples of the data.
+    """
 
-    def move(self, points: Tensor, chosen: Samples) -> Tensor:
-        """Go to the points and samples where the curvature is larger; shape (points,), whether it is."""
-        self.now, better = self._better(self.now, points, chosen)
-        return better
+    gradients: Gradients
+    free: InputSet | None
 
-    def _moved(self, now: Now, points: Tensor, chosen: Samples) -> tuple[Now, Tensor]:
-        vectors = self._turned(points, now.vectors, chosen)
-        values, slopes, input_slopes = self._at(points, vectors, chosen)
+    def moved(self, now: Now, points: Tensor, chosen: Samples) -> tuple[Now, Tensor]:
+        """The points where the curvature is larger of those that are and of others, and whether it is."""
+        vectors = self.turned(points, now.vectors, chosen)
+        values, slopes, input_slopes = self.at(points, vectors, chosen)
         better = values > now.values
 
         def either(new: Tensor, old: Tensor) -> Tensor:
@@ -72,11 +65,52 @@ class Climb:
         moved = either(points, now.points), either(vectors, now.vectors), samples, either(values, now.values)
         return Now(*moved, either(slopes, now.slopes), either(input_slopes, now.input_slopes)), better
 
+    def turned(self, points: Tensor, vectors: Tensor, chosen: Samples) -> Tensor:
+        """A step of power iteration."""
+        pushed = vmap(self.gradients.curved)(points, vectors, chosen.inputs, chosen.targets)
+        length = torch.linalg.vector_norm(pushed, dim=1, keepdim=True)
+        usable = torch.isfinite(length) & (length > 0)
+        return torch.where(usable, pushed / length, vectors)
+
+    def curve(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        """The curvature along a vector at one point, for one sample."""
+        return (self.gradients.curved(point, vector, row, target) * vector).sum()
+
+    def at(self, points: Tensor, vectors: Tensor, chosen: Samples) -> tuple[Tensor, Tensor, Tensor]:
+        """|curvature|, its slope in the point, and in the input where that is free."""
+        argnums = (0,) if self.free is None else (0, 2)
+        over_points = vmap(grad_and_value(self.curve, argnums=argnums))
+        slopes, values = over_points(points, vectors, chosen.inputs, chosen.targets)
+        up = values.sign()
+        found = [(slope * up.reshape(-1, *[1] * (slope.ndim - 1))).nan_to_num(0.0, 0.0, 0.0) for slope in slopes]
+        return values.abs().nan_to_num(0.0, 0.0), found[0], found[-1]
+
+
+class Climb:
+    """Points that ascend side by side."""
+
+    def __init__(
+        self, gradients: Gradients, points: Tensor, vectors: Tensor, chosen: Samples, free: InputSet | None
+    ) -> None:
+        self.gradients, self.free = gradients, free
+        steps = _Steps(gradients, free)
+        vectors = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+        for _ in range(_TURNS):
+            vectors = steps.turned(points, vectors, chosen)
+        self.now = Now(points, vectors, chosen, *steps.at(points, vectors, chosen))
+        little = gradients.little(WEIGHT * len(points))
+        self._better: Callable[..., tuple[Now, Tensor]] = Replayed(steps.moved) if little else steps.moved
+
+    def move(self, points: Tensor, chosen: Samples) -> Tensor:
+        """Go to the points and samples where the curvature is larger; shape (points,), whether it is."""
+        self.now, better = self._better(self.now, points, chosen)
+        return better
+
     def with_worst_samples(self) -> Samples:
         """The samples, at the most curved points those, or the labels, that are most curved along the direction."""
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
-        over_samples = vmap(self._curve, (None, None, 0, 0))
+        over_samples = vmap(_Steps(self.gradients, self.free).curve, (None, None, 0, 0))
         now, chosen = self.now, Samples(*(part.clone() for part in self.now.chosen))
         for at in now.values.topk(min(_TRIED, len(now.values))).indices.cpu().tolist():
             here = now.points[at], now.vectors[at]
@@ -105,22 +139,3 @@ class Climb:
         length = steps * self.free.around(inputs[0].numel())[1]
         moved = self.free.projected(inputs + (length[:, None] * ahead).reshape(inputs.shape))
         return self.now.chosen._replace(inputs=moved)
-
-    def _turned(self, points: Tensor, vectors: Tensor, chosen: Samples) -> Tensor:
-        """A step of power iteration."""
-        pushed = vmap(self.gradients.curved)(points, vectors, chosen.inputs, chosen.targets)
-        length = torch.linalg.vector_norm(pushed, dim=1, keepdim=True)
-        usable = torch.isfinite(length) & (length > 0)
-        return torch.where(usable, pushed / length, vectors)
-
-    def _curve(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        return (self.gradients.curved(point, vector, row, target) * vector).sum()
-
-    def _at(self, points: Tensor, vectors: Tensor, chosen: Samples) -> tuple[Tensor, Tensor, Tensor]:
-        """|curvature|, its slope in the point, and in the input where that is free."""
-        argnums = (0,) if self.free is None else (0, 2)
-        over_points = vmap(grad_and_value(self._curve, argnums=argnums))
-        slopes, values = over_points(points, vectors, chosen.inputs, chosen.targets)
-        up = values.sign()
-        found = [(slope * up.reshape(-1, *[1] * (slope.ndim - 1))).nan_to_num(0.0, 0.0, 0.0) for slope in slopes]
-        return values.abs().nan_to_num(0.0, 0.0), found[0], found[-1]

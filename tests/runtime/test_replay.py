@@ -1,8 +1,10 @@
 """Recorded work gives what plain work gives, bit for bit: on the CPU with a stand-in, on CUDA with graphs."""
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -137,6 +139,28 @@ def test_few_shapes_are_kept_and_nothing_is_recorded_within_a_recording(recorder
         for length in range(1, 12):
             assert torch.equal(outer(torch.ones(length)), torch.full((length,), 4.0))
     assert recorder.made == replay._MOST + 3, "the inner one alone of the shapes for which the outer has no room"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_recorded_goes_with_its_gradients(device: str, request: pytest.FixtureRequest) -> None:
+    """At once, and not when circles are looked for: it holds memory of the device."""
+    if device == "cpu":
+        request.getfixturevalue("recorder")
+    workload = load_workload("builtin:iris-mlp-tanh")
+    gradients = Gradients(workload, workload.initial(0), device=device)
+    gc.disable()
+    try:
+        for _ in range(4):
+            gradients.total(gradients.start)
+            curved_pairs(gradients, gradients.start, diameter=1.0, screened=8, starts=2, iterations=4)
+        (recording,) = gradients._replayed.values()
+        assert list(recording._recordings.values()) != [None]
+        left = [ref(gradients), ref(recording)]
+        del gradients, recording
+        assert [one() for one in left] == [None, None]
+        assert not [one for one in gc.get_objects() if type(one) is Replayed]
+    finally:
+        gc.enable()
 
 
 def measured(device: str) -> Any:
