@@ -42,7 +42,7 @@ def on_device(device: str) -> None:
 
     from benchmarks import devices, gradients
 
-    kind = torch.device(device).type
+    kind = devices.there(device).type
     name = f"{torch.cuda.get_device_name(device)}, driver {devices.driver()}" if kind == "cuda" else kind
     rows = [*gradients.measure(device), *devices.measure(device)]
     kept = devices.memory(device)

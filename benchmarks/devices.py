@@ -15,14 +15,14 @@ from benchmarks.table import Limit, Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
-from lastiterate.runtime.devices import peak
+from lastiterate.runtime.devices import device_of, peak
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload, subset
 
-__all__ = ["driver", "measure", "memory"]
+__all__ = ["driver", "measure", "memory", "there"]
 
 _STEPS: Final = 100
 _ESTIMATE: Final = 10.0
@@ -68,6 +68,14 @@ def memory(device: str) -> list[Limit]:
         Limit("share of the memory that a chunk of pairs takes by default", max(shares), "of the device", high, told),
         Limit("share of it that it leaves at most", 1 - min(shares), "of the device", 1 - low),
     ]
+
+
+def there(device: str) -> torch.device:
+    """The device of this name; the program ends with one sentence where it is not there."""
+    try:
+        return device_of(device)
+    except InputError as error:
+        raise SystemExit(f"error: {error}") from None
 
 
 def driver() -> str:

@@ -19,7 +19,7 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.coupled import ends
-from benchmarks.devices import driver
+from benchmarks.devices import driver, there
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import attack
@@ -39,7 +39,7 @@ _ATTACKED = NoisySGD(20, 0.5, 0.05, 1.0, 100, 10, sampling="without_replacement"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.profiles", description=__doc__)
     parser.add_argument("--device", default="cuda")
-    device = parser.parse_args().device
+    device = str(there(parser.parse_args().device))
     print(f"{torch.cuda.get_device_name(device)}, driver {driver()}, torch {torch.__version__}\n")
     print("| work | seconds | busy | started by the processor | kernels | longest kernels, ms |")
     print("|---|--:|--:|--:|--:|---|")

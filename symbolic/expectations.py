@@ -10,6 +10,7 @@ from typing import Any
 
 from sympy import Basic, Expr, Function, Ge, S, Symbol, Tuple, prod
 from sympy.logic.boolalg import Boolean
+from sympy.printing.pretty.stringpict import prettyForm
 
 from lastiterate.symbolic.vectors import Vector, inner
 
@@ -31,6 +32,9 @@ class Mean(Function):  # type: ignore[misc]
 
     is_real = True
     is_commutative = True
+
+    def _pretty(self, printer: Any) -> prettyForm:  # noqa: ARG002 as Sympy calls it
+        return prettyForm(str(self))
 
     def value(self) -> Expr:
         """The mean as an expression without one."""

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from benchmarks.devices import there  # noqa: E402
 from benchmarks.profiles import row  # noqa: E402
 
 
@@ -23,3 +24,8 @@ def test_a_row_says_how_long_work_takes() -> None:
     assert 0 < float(seconds) < 10
     assert (busy, longest) == ("0%", "")
     assert (started, kernels) == ("0", "0")
+
+
+def test_a_device_that_is_not_there_is_one_sentence() -> None:
+    with pytest.raises(SystemExit, match=r"error: The device must be .* got device=cuda:99 .*; use cpu\."):
+        there("cuda:99")
