@@ -10,7 +10,7 @@ from typing import Final
 import torch
 
 from benchmarks.coupled import ends
-from benchmarks.gradients import _wait
+from benchmarks.gradients import wait
 from benchmarks.table import Limit, Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
@@ -95,7 +95,7 @@ def _against_cpu(
     begun = perf_counter()
     work("cpu")
     slow = perf_counter() - begun
-    fast, _ = median_time(lambda: work(device), repeats=3, wait=lambda: _wait(device))
+    fast, _ = median_time(lambda: work(device), repeats=3, wait=lambda: wait(device))
     return Row(f"{name}, {device}", f"the CPU, threads: {threads or torch.get_num_threads()}", slow, fast, wanted)
 
 

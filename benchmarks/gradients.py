@@ -18,7 +18,7 @@ from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
-__all__ = ["loop", "measure"]
+__all__ = ["loop", "measure", "wait"]
 
 _LOOPED = (("builtin:iris-mlp", 20, 150, 5.0, 100.0), ("builtin:digits-cnn", 4, 200, 1.5, 1.5))
 """Workload, points, samples, and how many times faster than the loop is wanted on the CPU and on a GPU."""
@@ -74,7 +74,7 @@ def _against_loop(name: str, points: int, samples: int, dtype: str, device: str,
     near = _near(gradients, points)
     module = workload.initial(0).to(near.dtype)
     slow, expected = median_time(lambda: loop(workload, module, near.cpu()), repeats=3)
-    fast, found = median_time(lambda: flat(gradients.at(near)), wait=lambda: _wait(device))
+    fast, found = median_time(lambda: flat(gradients.at(near)), wait=lambda: wait(device))
     torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-4)
     label = f"per-sample gradients, {name.removeprefix('builtin:')}, {dtype}, {device}"
     speed = f"{points * samples / slow:,.0f} and {points * samples / fast:,.0f} gradients a second"
@@ -101,8 +101,8 @@ def _against_products(device: str) -> Row | Missing:
     needed = flops(lambda: _passes(workload, workload.initial(0).float()))
     products = alone(shapes, torch.float32, device)
     done = sum(times * 2 * _size(left) * right[-1] for (left, right), times in shapes.items())
-    slow, _ = median_time(products, wait=lambda: _wait(device))
-    fast, _ = median_time(ours, wait=lambda: _wait(device))
+    slow, _ = median_time(products, wait=lambda: wait(device))
+    fast, _ = median_time(ours, wait=lambda: wait(device))
     note = (
         f"{workload.samples} sentences at {count} points: ours takes {fast / slow:.2f} times as long; "
         f"{done / 1e9:.1f} GFLOP of products, where a plain pass of each needs {count * needed / 1e9:.1f}; "
@@ -135,7 +135,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return int(torch.Size(shape).numel())
 
 
-def _wait(device: str) -> None:
+def wait(device: str) -> None:
     """Until the device has done what it was given."""
     kind = device_of(device).type
     if kind == "cuda":

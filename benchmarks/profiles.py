@@ -15,11 +15,11 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.coupled import ends
 from benchmarks.devices import driver, there
+from benchmarks.gradients import wait
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import attack
@@ -28,7 +28,7 @@ from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run, train
-from lastiterate.runtime.workloads.cifar import torchvision
+from lastiterate.runtime.workloads.cifar import resnet18
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -44,7 +44,7 @@ def main() -> None:
     print("| work | seconds | busy | started by the processor | kernels | longest kernels, ms |")
     print("|---|--:|--:|--:|--:|---|")
     for name, work in _works(device):
-        print(f"| {name} | {row(work)} |", flush=True)
+        print(f"| {name} | {row(work, device)} |", flush=True)
 
 
 def _works(device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -77,34 +77,25 @@ def _measured(workload: Workload, points: int, dtype: str, device: str) -> Itera
 
 def _resnet(samples: int) -> Workload:
     """ResNet-18 with group norm, as the built-in one, on random images."""
-    models = torchvision("models", "ResNet-18")
-
-    def network() -> nn.Module:
-        resnet: nn.Module = models.resnet18(num_classes=10, norm_layer=lambda width: nn.GroupNorm(32, width))
-        for part in resnet.modules():
-            if isinstance(part, nn.ReLU):
-                part.inplace = False
-        return resnet
-
     drawn = torch.Generator().manual_seed(0)
     images = torch.rand(samples, 3, 32, 32, generator=drawn) * 2 - 1
     plain = load_workload("builtin:digits-cnn")
     labels = torch.randint(10, (samples,), generator=drawn)
-    return replace(plain, name="resnet-18", module=network, inputs=images, targets=labels)
+    return replace(plain, name="resnet-18", module=resnet18("resnet-18"), inputs=images, targets=labels)
 
 
-def row(work: Callable[[], Any]) -> str:
+def row(work: Callable[[], Any], device: str) -> str:
     """The seconds of some work and what a profiler sees in it, as a row of the table but for its name."""
     for _ in range(3):
         work()
-    _wait()
+    wait(device)
     begun = perf_counter()
     work()
-    _wait()
+    wait(device)
     seconds = perf_counter() - begun
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
         work()
-        _wait()
+        wait(device)
     events = seen.key_averages()
     on_device = (event for event in events if event.device_type == torch.autograd.DeviceType.CUDA)
     kernels = sorted(on_device, key=lambda event: -event.self_device_time_total)
@@ -115,11 +106,6 @@ def row(work: Callable[[], Any]) -> str:
     ]
     numbers = f"{seconds:.3g} | {sum(milliseconds) / seconds / 1e3:.0%} | {started:,}"
     return f"{numbers} | {sum(event.count for event in kernels):,} | {', '.join(longest)}"
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
 
 def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
     """Let torch draw numbers and free memory again, which it cannot after a recording that failed halfway."""
-    with suppress(RuntimeError):  # newer ones know that it has ended
+    with suppress(RuntimeError, AttributeError):  # some know that it has ended, others have no such function
         torch._C._cuda_endAllocateToPool(stream.device_index, pool)
     with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream):
         torch.zeros(1, device=stream.device)

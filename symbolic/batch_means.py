@@ -102,7 +102,7 @@ def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchM
     Raises:
         ValueError: there is no such law, or it needs n.
     """
-    if law not in ("fixed", "coins", "draws") or (n is None) != (law == "draws"):
+    if law not in _LAWS or (n is None) != (law == "draws"):
         raise ValueError(f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}.")
     made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))
     return made

@@ -106,7 +106,7 @@ def _of_letters(said: Basic) -> Basic:
             raise InputError(str(error)) from None
         return found
 
-    return said.replace(lambda one: isinstance(one, Norm | Inner) and one.has(Vector) and of(one) != one, of)
+    return said.replace(lambda one: isinstance(one, Norm | Inner) and one.has(Vector), of)
 
 
 def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:

@@ -103,6 +103,20 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
         InputError: torchvision is missing, no folder, or one without the data.
     """
     name = "builtin:cifar10-resnet18"
+    resnet = resnet18(name)
+
+    def network() -> nn.Module:
+        return nn.Sequential(_Scaled(), resnet())
+
+    return _workload(name, network, data, "Group norm in place of batch norm.", _LARGE)
+
+
+def resnet18(name: str) -> Callable[[], nn.Module]:
+    """Maker of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is that of the workload.
+
+    Raises:
+        InputError: torchvision is missing.
+    """
     models = torchvision("models", name)
 
     def network() -> nn.Module:
@@ -110,9 +124,9 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
         for part in resnet.modules():
             if isinstance(part, nn.ReLU):
                 part.inplace = False
-        return nn.Sequential(_Scaled(), resnet)
+        return resnet
 
-    return _workload(name, network, data, "Group norm in place of batch norm.", _LARGE)
+    return network
 
 
 def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ def test_a_row_says_how_long_work_takes() -> None:
         calls.append(1)
         torch.ones(8, 8) @ torch.ones(8, 8)
 
-    seconds, busy, started, kernels, longest = row(work).split(" | ")
+    seconds, busy, started, kernels, longest = row(work, "cpu").split(" | ")
     assert len(calls) == 5, "three times before, then with a clock and with a profiler"
     assert 0 < float(seconds) < 10
     assert (busy, longest) == ("0%", "")
