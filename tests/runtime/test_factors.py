@@ -16,7 +16,7 @@ from lastiterate.runtime import factors as module
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.factors import Factored, Outer
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.inner_products import held, products, root
+from lastiterate.runtime.inner_products import _gamma, held, products, root
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.philox import WORDS
@@ -317,3 +317,11 @@ def test_patches_are_those_of_torch(
     places = torch.nn.functional.conv2d(images, weight, None, stride, padding, dilation).shape[2:]
     expected = torch.nn.functional.unfold(images, kernel, dilation, padding, stride).mT
     assert torch.equal(module._patches(images, kernel, places, stride, padding, dilation), expected)
+
+
+@pytest.mark.parametrize("count", [1, 100, 10**6])
+def test_the_factor_of_rounding_is_no_less_than_it_is(count: int) -> None:
+    """gamma_N = N w / (1 - N w), with room for the rounding of lengths, of a share of it."""
+    rounded = count * Fraction(1, 2**53)
+    gamma = rounded / (1 - rounded)
+    assert gamma <= Fraction(_gamma(count)) <= gamma * (1 + 4 * gamma) + Fraction(1, 2**90)

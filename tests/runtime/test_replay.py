@@ -73,6 +73,7 @@ def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None
                 kept.append((replayed(values, factor)["twice"], factor * values))
     assert (recorder.made, recorder.started) == (4, 4 * 2)
     assert all(torch.equal(found, expected) for found, expected in kept), "no answer is written over by the next"
+    assert replayed(torch.ones(2, dtype=torch.float64), 2.0)["twice"].dtype is torch.float64
 
 
 MEAN = torch.tensor([0.5])
@@ -122,6 +123,15 @@ def test_what_is_to_be_differentiated_and_what_fails_run_as_they_are(monkeypatch
     assert not replay._RECORDING
 
 
+def test_what_is_to_be_differentiated_is_not_played_back(recorder: Recorder) -> None:
+    replayed = Replayed(lambda values: values * 2)
+    for _ in range(4):
+        assert torch.equal(replayed(torch.ones(3)), 2 * torch.ones(3))
+    assert recorder.started == 2
+    assert replayed(torch.ones(3, requires_grad=True)).requires_grad
+    assert recorder.started == 2
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_recordings_outlive_one_another(device: str, request: pytest.FixtureRequest) -> None:
     if device == "cpu":
@@ -163,10 +173,29 @@ def test_what_is_recorded_goes_with_its_gradients(device: str, request: pytest.F
         gc.enable()
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_same_network_on_other_samples_has_recordings_of_its_own(
+    device: str, request: pytest.FixtureRequest
+) -> None:
+    if device == "cpu":
+        request.getfixturevalue("recorder")
+    workload = load_workload("builtin:iris-mlp-tanh")
+    gradients = Gradients(workload, workload.initial(0), device=device)
+    start, rows, targets = gradients.start, *(part[5:9] for part in gradients.rows())
+    for _ in range(4):
+        expected = gradients.total(start, chosen=torch.arange(5, 9))
+    other = gradients.on(rows, targets)
+    del gradients
+    for _ in range(4):
+        torch.testing.assert_close(other.total(start), expected)
+
+
 def measured(device: str) -> Any:
     workload = load_workload("builtin:iris-mlp")
-    run = paper_run(workload, steps=4, clip_norm=0.5)
-    found = estimate_holder(workload, run, (0.5, 1.0), Sampling(inits=1, points=6, device=device), layers=True)
+    run = paper_run(workload, steps=4, clip_norm=0.05)
+    sampling = Sampling(inits=1, points=3, device=device)  # so few that all of them are recorded at once
+    found = estimate_holder(workload, run, (0.5, 1.0), sampling, layers=True)
+    assert found.measured[Kind.SAMPLE].constants != found.measured[Kind.SAMPLE_CLIPPED].constants, "clipping acts"
     return {str(kind): found.measured[kind].constants for kind in Kind} | {"layers": repr(found.layers)}
 
 

@@ -6,6 +6,7 @@ from torch import nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.curvature_ascent import curved_pairs
+from lastiterate.runtime.constants.curvature_climb import next_step
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
@@ -97,3 +98,7 @@ def test_bad_input_is_refused() -> None:
         curved_pairs(gradients, gradients.start, diameter=1.0, screened=0)
     with pytest.raises(InputError, match="diameter needs"):
         curved_pairs(gradients, gradients.start, diameter=float("inf"))
+
+
+def test_a_step_that_helped_is_followed_by_a_longer_one() -> None:
+    assert next_step(torch.tensor([1.0, 1.0, 2.0]), torch.tensor([True, False, False])).tolist() == [1.5, 0.5, 1.0]
