@@ -71,7 +71,7 @@ _TRIM_THRESHOLD: Final = -1
 MEMORY: Final = 256 * 2**20
 """Bytes of a chunk on the CPU: chunks that are four times as large are no faster."""
 
-_SHARE: Final = 0.85
+_SHARE: Final = 0.9
 """Share of the free memory of a GPU that a chunk may take."""
 
 _PAIRS: Final = 4
@@ -126,7 +126,7 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 def memory_of(device: torch.device, of_a_pair: int) -> int:
     """Bytes that a chunk may take on a device where nobody says, at one (point, sample) of so many bytes.
 
-    On CUDA it is 85% of what is free now, or kept by torch for reuse; on mps of what the system recommends.
+    On CUDA it is 90% of what is free now, or kept by torch for reuse; on mps of what the system recommends.
     On the CPU it is `MEMORY`, or four pairs where these need more, but no more than half of the machine's memory: a
     number that depends on the network and not on how busy the machine is.
     """

@@ -47,11 +47,11 @@ _ONE_AT_A_TIME: Final = RLock()
 
 
 class Outer(NamedTuple):
-    """Gradients of some samples in one matrix of shape (out, in), or in a table of shape (rows, out).
+    """Gradients of some samples in matrices of one shape (out, in), or in tables of one shape (rows, out).
 
     Attributes:
-        inputs: a_t, shape (samples, tokens, in); of a table the number of the row, shape (samples, tokens).
-        slopes: d_t, shape (samples, tokens, out).
+        inputs: a_t, shape (matrices, samples, tokens, in); of tables the number of the row, (tables, samples, tokens).
+        slopes: d_t, shape (matrices, samples, tokens, out).
     """
 
     inputs: Tensor
@@ -59,7 +59,7 @@ class Outer(NamedTuple):
 
 
 Part = Tensor | Outer
-"""Gradients of some samples in one parameter: (samples, *parameter), or a sum of outer products."""
+"""Gradients of some samples in alike parameters: (parameters, samples, *parameter), or sums of outer products."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _Use:
         return _GRAM_COST * self.tokens(parameter) * (inside + out) <= inside * out
 
     def of_samples(self, inputs: Tensor, slopes: Tensor, parameter: torch.Size) -> Outer:
-        """The factors of samples, from what went in and the slopes, shapes (samples, 1, ...)."""
+        """The factors of samples in one parameter, from what went in and the slopes, shapes (samples, 1, ...)."""
         if self.name == "conv2d":
             _bias, stride, padding, dilation, _groups = self.rest
             patches = _patches(inputs[:, 0], parameter[2:], self.shape[2:], *map(_pair, (stride, padding, dilation)))
@@ -188,6 +188,7 @@ class Factored:
     Attributes:
         shapes: of the parameters.
         uses: how the large parameters are used, by their index; none of them where this does not pay.
+        alike: indices of the parameters of one shape and use, which are computed with together.
         at_once: samples that fit factored at one point and at another.
     """
 
@@ -213,6 +214,11 @@ class Factored:
             for use in watch.uses
             if times[use.leaf] == 1 and elsewhere[use.leaf] is None and use.pays(self.shapes[use.leaf])
         }
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for k, shape in enumerate(self.shapes):
+            use = self.uses.get(k)
+            groups.setdefault((shape, use and (use.name, use.tokens(shape))), []).append(k)
+        self.alike = [tuple(group) for group in groups.values()]
         if not _held_enough(self.uses, self.shapes) or not self._right(leaves):
             self.uses = {}
         self.at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
@@ -223,7 +229,7 @@ class Factored:
         return (slice(i, min(i + self.at_once, stop)) for i in range(0, stop, self.at_once))
 
     def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
-        """Gradients of some samples at one point, which is given as its parameters."""
+        """Gradients of some samples at one point, which is given as its parameters; one part for each of ``alike``."""
         return self.of_rows(leaves, self._rows[samples], self._targets[samples])
 
     def of_rows(self, leaves: tuple[Tensor, ...], rows: Tensor, targets: Tensor) -> tuple[Part, ...]:
@@ -245,19 +251,34 @@ class Factored:
 
         each = vmap(grad(told, argnums=(0, 1), has_aux=True), (None, None, 0, 0))
         (made, slopes), inputs = each(tuple(leaves[k] for k in plain), zeros, rows, targets)
-        parts: dict[int, Part] = dict(zip(plain, made, strict=True))
+        parts: dict[int, Tensor | Outer] = dict(zip(plain, made, strict=True))
         for k, use in self.uses.items():
             parts[k] = use.of_samples(inputs[k], slopes[k], self.shapes[k])
-        return tuple(parts[k] for k in range(len(leaves)))
+        return tuple(_together([parts[k] for k in group]) for group in self.alike)
 
-    def summed(self, k: int, part: Part, factors: Tensor) -> Tensor:
-        """Sum over the samples, each times its factor, of the gradients in one parameter; its shape."""
+    def summed(self, parts: tuple[Part, ...], factors: Tensor) -> tuple[Tensor, ...]:
+        """Sums over the samples, each times its factor, of the gradients; of each of ``alike`` (parameters, *shape)."""
+        return tuple(
+            self._summed(group[0], part, factors).reshape(len(group), *self.shapes[group[0]])
+            for group, part in zip(self.alike, parts, strict=True)
+        )
+
+    def _summed(self, k: int, part: Part, factors: Tensor) -> Tensor:
         if isinstance(part, Tensor):
-            return torch.einsum("sk,s->k", part.flatten(1), factors).reshape(self.shapes[k])
-        slopes = (part.slopes * factors[:, None, None]).flatten(0, 1)
-        if self.uses[k].name == "embedding":
-            return slopes.new_zeros(self.shapes[k]).index_put_((part.inputs.flatten(),), slopes, accumulate=True)
-        return (slopes.mT @ part.inputs.flatten(0, 1)).reshape(self.shapes[k])
+            return factors @ part.flatten(2)
+        slopes = part.slopes * factors[:, None, None]
+        if self.uses[k].name != "embedding":
+            return slopes.flatten(1, 2).mT @ part.inputs.flatten(1, 2)
+        table = torch.arange(len(slopes), device=slopes.device)[:, None, None].expand_as(part.inputs)
+        zeros = slopes.new_zeros(len(slopes), *self.shapes[k])
+        return zeros.index_put_((table, part.inputs), slopes, accumulate=True)
+
+    def in_order(self, alike: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """What there is of each of ``alike``, one a parameter, in their order."""
+        found: dict[int, Tensor] = {}
+        for group, ones in zip(self.alike, alike, strict=True):
+            found |= zip(group, ones, strict=True)
+        return tuple(found[k] for k in range(len(found)))
 
     def _numbers(self) -> int:
         """Numbers that live together for one sample, beside the activations."""
@@ -274,10 +295,22 @@ class Factored:
         """Tell whether the gradient of the first sample is the one that is made in full."""
         plain = grad(self._loss)(leaves, self._rows[0], self._targets[0])
         one = plain[0].new_ones(1)
-        found = [self.summed(k, part, one) for k, part in enumerate(self.at(leaves, slice(0, 1)))]
+        found = self.in_order(self.summed(self.at(leaves, slice(0, 1)), one))
         off = torch.stack([torch.linalg.vector_norm(a - b) for a, b in zip(found, plain, strict=True)]).norm()
         size = torch.stack([torch.linalg.vector_norm(leaf) for leaf in plain]).norm()
         return bool(off <= torch.finfo(one.dtype).eps ** 0.5 * size)
+
+
+def _together(parts: Sequence[Tensor | Outer]) -> Part:
+    """The gradients in parameters that are alike, in one tensor or two; of a single one it is no copy."""
+    if isinstance(parts[0], Outer):
+        return Outer(*(_stack(ones) for ones in zip(*parts, strict=True)))
+    return _stack(parts)
+
+
+def _stack(ones: Sequence[Any]) -> Tensor:
+    one: Tensor = ones[0]
+    return one[None] if len(ones) == 1 else torch.stack(list(ones))
 
 
 def _held_enough(chosen: Iterable[int], shapes: Sequence[torch.Size]) -> bool:

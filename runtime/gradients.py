@@ -284,7 +284,7 @@ def _sum_of_factored(
     assert factored is not None  # noqa: S101
     parts = factored.of_rows(gradients.parameters(point), rows, targets)
     factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
-    return torch.cat([factored.summed(k, part, factor).flatten() for k, part in enumerate(parts)])
+    return torch.cat([one.flatten() for one in factored.in_order(factored.summed(parts, factor))])
 
 
 def _sums(

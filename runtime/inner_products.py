@@ -34,7 +34,7 @@ class Products(NamedTuple):
     """Inner products of the change c and of the gradient g of every parameter, and what bounds their rounding.
 
     Attributes:
-        changes: |c|^2, shape (parameters, samples), as all of these; float64.
+        changes: |c|^2, shape (parameters, samples), as all of these, alike parameters together; float64.
         mixed: <c, g>.
         squares: |g|^2.
         reach: S, at least |c|.
@@ -85,10 +85,10 @@ def held(parts: tuple[Part, ...]) -> tuple[Held, ...]:
 
 def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
     """The inner products of gradients of the same samples at two points."""
-    rows = [_of_pair(h, g) for h, g in zip(there, here, strict=True)]
-    counts = [terms + len(rows) + _FURTHER for _, terms in rows]
-    gamma = torch.stack([torch.full_like(found[0, :1], _gamma(n)) for n, (found, _) in zip(counts, rows, strict=True)])
-    columns = torch.stack([found for found, _ in rows], dim=1)
+    pairs = [_of_pair(h, g) for h, g in zip(there, here, strict=True)]
+    columns = torch.cat([found for found, _ in pairs], dim=1)
+    further = columns.shape[1] + _FURTHER
+    gamma = torch.cat([torch.full_like(found[0, :, :1], _gamma(terms + further)) for found, terms in pairs])
     changes, mixed, squares, reach, length = columns
     return Products(changes, mixed, squares, reach, length, gamma)
 
@@ -100,7 +100,7 @@ def _gamma(count: int) -> float:
 
 def lengths(parts: tuple[Part, ...]) -> Tensor:
     """|g| of every sample, shape (samples,), float64."""
-    squares = torch.stack([_square(part) for part in parts]).sum(dim=0)
+    squares = torch.cat([_square(part) for part in parts]).sum(dim=0)
     return squares.clamp(min=0.0).sqrt()
 
 
@@ -111,20 +111,20 @@ def root(squared: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _of_pair(there: Part, here: Held) -> tuple[Tensor, int]:
-    """The five rows of `Products` of one parameter, shape (5, samples), and the terms N."""
+    """The five rows of `Products` of alike parameters, shape (5, parameters, samples), and the terms N."""
     if isinstance(here, _Grams) and isinstance(there, Outer):
         return _of_outer(there, here)
     if isinstance(here, Outer) and isinstance(there, Outer):
         return _of_table(there, here)
     assert isinstance(there, Tensor)  # noqa: S101
     assert isinstance(here, Tensor)  # noqa: S101
-    g = here.flatten(1).double()
-    return _of_vectors(there.flatten(1).double() - g, g), g.shape[1]
+    g = here.flatten(2).double()
+    return _of_vectors(there.flatten(2).double() - g, g), g.shape[2]
 
 
 def _of_vectors(c: Tensor, g: Tensor) -> Tensor:
-    changes, squares = c.square().sum(dim=1), g.square().sum(dim=1)
-    return torch.stack([changes, (c * g).sum(dim=1), squares, changes.sqrt(), squares.sqrt()])
+    changes, squares = c.square().sum(dim=2), g.square().sum(dim=2)
+    return torch.stack([changes, (c * g).sum(dim=2), squares, changes.sqrt(), squares.sqrt()])
 
 
 def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
@@ -134,41 +134,41 @@ def _of_outer(there: Outer, here: _Grams) -> tuple[Tensor, int]:
     qd, qq = q @ here.slopes.mT, q @ q.mT
     pushed = qq + qd  # q_t . (d_s + q_s)
     moved = pushed + qd.mT + dd  # (d_t + q_t) . (d_s + q_s)
-    changes = (qq * aa + 2 * pushed * ba.mT + moved * bb).sum(dim=(1, 2))
-    mixed = (qd * aa + (qd + dd) * ba).sum(dim=(1, 2))
-    size_a, size_b, size_d, size_q = (gram.diagonal(dim1=1, dim2=2).clamp(min=0.0).sqrt() for gram in (aa, bb, dd, qq))
-    reach = (size_q * size_a + (size_d + size_q) * size_b).sum(dim=1)
-    length = (size_d * size_a).sum(dim=1)
-    terms = b.shape[2] + q.shape[2] + 3 * q.shape[1] ** 2
-    return torch.stack([changes, mixed, (dd * aa).sum(dim=(1, 2)), reach, length]), terms
+    changes = (qq * aa + 2 * pushed * ba.mT + moved * bb).sum(dim=(2, 3))
+    mixed = (qd * aa + (qd + dd) * ba).sum(dim=(2, 3))
+    size_a, size_b, size_d, size_q = (gram.diagonal(dim1=2, dim2=3).clamp(min=0.0).sqrt() for gram in (aa, bb, dd, qq))
+    reach = (size_q * size_a + (size_d + size_q) * size_b).sum(dim=2)
+    length = (size_d * size_a).sum(dim=2)
+    terms = b.shape[3] + q.shape[3] + 3 * q.shape[2] ** 2
+    return torch.stack([changes, mixed, (dd * aa).sum(dim=(2, 3)), reach, length]), terms
 
 
 def _of_table(there: Outer, here: Outer) -> tuple[Tensor, int]:
     """Of a table of rows: where both points look up the same row, its change is the one of the slopes."""
     d = here.slopes.double()
-    same = (there.inputs == here.inputs)[:, :, None]
-    index = torch.cat([here.inputs, there.inputs], dim=1)
-    moved = torch.cat([there.slopes.double() * same - d, there.slopes.double() * ~same], dim=1)
-    still = torch.cat([d, torch.zeros_like(d)], dim=1)
-    rows = torch.stack([moved, still]).norm(dim=3).sum(dim=2)
-    found = _of_vectors(*(_rows(index, values).flatten(1) for values in (moved, still)))
-    return torch.cat([found[:3], torch.maximum(found[3:], rows)]), 4 * d.shape[1] + 2 * d.shape[1] * d.shape[2]
+    same = (there.inputs == here.inputs)[..., None]
+    index = torch.cat([here.inputs, there.inputs], dim=2)
+    moved = torch.cat([there.slopes.double() * same - d, there.slopes.double() * ~same], dim=2)
+    still = torch.cat([d, torch.zeros_like(d)], dim=2)
+    rows = torch.stack([moved, still]).norm(dim=4).sum(dim=3)
+    found = _of_vectors(*(_rows(index, values).flatten(2) for values in (moved, still)))
+    return torch.cat([found[:3], torch.maximum(found[3:], rows)]), 4 * d.shape[2] + 2 * d.shape[2] * d.shape[3]
 
 
 def _rows(index: Tensor, values: Tensor) -> Tensor:
     """The sum of the values of each row of a table, at the first token that looks it up, and 0 at the others."""
-    same = index[:, :, None] == index[:, None, :]
-    first = ~same.tril(-1).any(dim=2, keepdim=True)
+    same = index[..., :, None] == index[..., None, :]
+    first = ~same.tril(-1).any(dim=3, keepdim=True)
     return (same & first).to(values) @ values
 
 
 def _square(part: Part) -> Tensor:
     if isinstance(part, Tensor):
-        return part.flatten(1).double().square().sum(dim=1)
+        return part.flatten(2).double().square().sum(dim=2)
     if not part.inputs.is_floating_point():
-        return _rows(part.inputs, part.slopes.double()).square().sum(dim=(1, 2))
+        return _rows(part.inputs, part.slopes.double()).square().sum(dim=(2, 3))
     found = _grams(part)
-    return (found.of_inputs * found.of_slopes).sum(dim=(1, 2))
+    return (found.of_inputs * found.of_slopes).sum(dim=(2, 3))
 
 
 def _grams(part: Outer) -> _Grams:

@@ -1,4 +1,4 @@
-"""Work of many small kernels, recorded once for each shape on CUDA and started as a whole from then on (CUDA graphs).
+"""Work of many small kernels, recorded for each shape on CUDA and started as a whole from then on (CUDA graphs).
 
 The processor takes longer to start a kernel than a GPU takes to finish a small one: per-sample gradients of a network
 of 515 parameters kept an H200 busy for a tenth of the time. A recording is started by one call.
@@ -152,6 +152,7 @@ def _graph(work: Callable[[], Any], stream: torch.cuda.Stream, pool: Any) -> tup
             made = work()
     except BaseException:  # Ctrl-C, too
         torch.cuda.set_stream(before)
+        _place.cache_clear()  # nothing more is recorded where one has failed
         _mend(stream, pool)
         raise
     return graph.replay, made

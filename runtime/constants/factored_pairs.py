@@ -45,10 +45,7 @@ def around_factored(
         rows, targets = (values[chunk] for values in gradients.rows())
         parts = factored.of_rows(gradients.parameters(center), rows, targets)
         here, v = held(parts), clip_factor(lengths(parts), clip_norm)
-        sums = {
-            kind: tuple(factored.summed(k, part, factors) for k, part in enumerate(parts))
-            for kind, factors in _factors(v, center).items()
-        }
+        sums = {kind: factored.summed(parts, factors) for kind, factors in _factors(v, center).items()}
         del parts
         of_point = gradients.replayed(_of_point, len(rows), factored.at_once)
         for p, point in enumerate(around):
@@ -62,7 +59,7 @@ def around_factored(
                     change = change if before is None else tuple(a.add_(b) for a, b in zip(before, change, strict=True))
                     totals[kind, p] = change
                 if chunk == chunks[-1]:
-                    squares = change if whole else torch.stack([_square(part) for part in change])
+                    squares = change if whole else torch.cat([_squares(part) for part in change])
                     found[kind][:, p] = (groups @ squares).sqrt() / gradients.samples
     return norms, found, off
 
@@ -89,8 +86,8 @@ def _of_point(
     worst, errors, u, longest = _per_sample(products(there, here), groups, v, clip_norm)
     changes: dict[Kind, Any] = {}
     for kind, factors in _factors(u, point).items():
-        moved = (factored.summed(k, part, factors).sub_(sums[kind][k]) for k, part in enumerate(there))
-        changes[kind] = torch.stack([_square(part) for part in moved]) if whole else tuple(moved)
+        moved = tuple(new.sub_(old) for new, old in zip(factored.summed(there, factors), sums[kind], strict=True))
+        changes[kind] = torch.cat([_squares(part) for part in moved]) if whole else moved
     return worst, errors, longest, changes
 
 
@@ -99,9 +96,9 @@ def _factors(clipped: Tensor, like: Tensor) -> dict[Kind, Tensor]:
     return {Kind.BATCH: torch.ones_like(clipped).to(like), Kind.BATCH_CLIPPED: clipped.to(like)}
 
 
-def _square(part: Tensor) -> Tensor:
-    length: Tensor = torch.linalg.vector_norm(part, dtype=torch.float64)
-    return length.square()
+def _squares(part: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(part.flatten(1), dim=1, dtype=torch.float64)
+    return lengths.square()
 
 
 def _per_sample(
@@ -129,9 +126,10 @@ def _per_sample(
 
 
 def _groups(gradients: Gradients) -> Tensor:
-    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters); float64."""
+    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters), alike ones together."""
+    assert gradients.factored is not None  # noqa: S101
     members = torch.zeros(1 + len(gradients.layers), sum(map(len, gradients.layers.values())), dtype=torch.float64)
     members[0] = 1.0
     for row, leaves in enumerate(gradients.layers.values(), start=1):
         members[row, leaves] = 1.0
-    return members.to(gradients.device)
+    return members[:, [k for group in gradients.factored.alike for k in group]].to(gradients.device)

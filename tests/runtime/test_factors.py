@@ -126,9 +126,9 @@ def test_each_layer_has_the_gradient_that_is_made_in_full(name: str, monkeypatch
         for i in range(full[0].shape[1]):
             one = torch.zeros(full[0].shape[1], dtype=torch.float64)
             one[i] = 1.0
-            for k, part in enumerate(parts):
-                found = gradients.factored.summed(k, part, one)
-                torch.testing.assert_close(found, full[k][0, i], rtol=1e-12, atol=1e-14)
+            found = gradients.factored.in_order(gradients.factored.summed(parts, one))
+            for mine, theirs in zip(found, full, strict=True):
+                torch.testing.assert_close(mine, theirs[0, i], rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("clip_norm", [0.05, 100.0])
@@ -279,9 +279,9 @@ def ends(near: float, cancelling: float, drawn: torch.Generator) -> tuple[Outer,
     def one(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=drawn, dtype=torch.float64)
 
-    a, d, b, q = one(1, 1, 7), one(1, 1, 5), one(1, 1, 7), one(1, 1, 5)
-    pair = (torch.cat([a, a], dim=1), torch.cat([d, -cancelling * d], dim=1))
-    other = (torch.cat([a + near * b] * 2, dim=1), torch.cat([d + near * q, -cancelling * (d + near * q)], dim=1))
+    a, d, b, q = one(1, 1, 1, 7), one(1, 1, 1, 5), one(1, 1, 1, 7), one(1, 1, 1, 5)
+    pair = (torch.cat([a, a], dim=2), torch.cat([d, -cancelling * d], dim=2))
+    other = (torch.cat([a + near * b] * 2, dim=2), torch.cat([d + near * q, -cancelling * (d + near * q)], dim=2))
     return Outer(*pair), Outer(*other)
 
 
@@ -289,8 +289,8 @@ def exact_square(here: Outer, there: Outer, u: float, v: float) -> Fraction:
     """|u h - v g|^2 of the floats that are given, exactly."""
     whole = []
     for part, factor in ((there, u), (here, v)):
-        a = [[Fraction(x) for x in row] for row in part.inputs[0].tolist()]
-        d = [[Fraction(x) for x in row] for row in part.slopes[0].tolist()]
+        a = [[Fraction(x) for x in row] for row in part.inputs[0, 0].tolist()]
+        d = [[Fraction(x) for x in row] for row in part.slopes[0, 0].tolist()]
         whole.append([Fraction(factor) * sum(d[t][i] * a[t][j] for t in range(len(a)))
                       for i in range(len(d[0])) for j in range(len(a[0]))])  # fmt: skip
     return sum(((x - y) ** 2 for x, y in zip(*whole, strict=True)), Fraction(0))

@@ -76,6 +76,14 @@ def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None
     assert replayed(torch.ones(2, dtype=torch.float64), 2.0)["twice"].dtype is torch.float64
 
 
+def test_the_third_call_is_recorded(recorder: Recorder) -> None:
+    replayed, made = Replayed(lambda values: values * 2), []
+    for _ in range(5):
+        replayed(torch.ones(3))
+        made.append((recorder.made, recorder.started))
+    assert made == [(0, 0), (0, 0), (1, 1), (1, 2), (1, 3)]
+
+
 MEAN = torch.tensor([0.5])
 UNFIT: dict[str, Callable[[Tensor], Tensor]] = {
     "a number": lambda values: values * 2 if bool(values.sum() > 0) else values,
@@ -109,6 +117,7 @@ def test_torch_goes_on_after_a_recording_that_fails_halfway() -> None:
     assert torch.rand(3, device="cuda").shape == (3,)
     replayed = Replayed(lambda one: one * 2)
     assert [float(replayed(k * values).sum()) for k in range(4)] == [0.0, 6.0, 12.0, 18.0]
+    assert list(replayed._recordings.values()) != [None]
 
 
 def test_what_is_to_be_differentiated_and_what_fails_run_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +149,7 @@ def test_recordings_outlive_one_another(device: str, request: pytest.FixtureRequ
         replayed = Replayed(lambda values, factor=factor: factor * values)
         for k in range(4):
             assert torch.equal(replayed(torch.full((3,), float(k), device=device)).cpu(), torch.full((3,), k * factor))
+        assert list(replayed._recordings.values()) != [None]
 
 
 def test_few_shapes_are_kept_and_nothing_is_recorded_within_a_recording(recorder: Recorder) -> None:
