@@ -14,7 +14,7 @@ from torch.nn import Module
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import factors, gradients
+from lastiterate.runtime import factors, gradients, uses
 from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.one_run import attack_once
@@ -197,7 +197,7 @@ def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str) -
 
 def test_factored_gradients_wait_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(factors, "_FEWEST", 1)
-    monkeypatch.setattr(factors, "_GRAM_COST", 0)
+    monkeypatch.setattr(uses, "_GRAM_COST", 0)
     with PretendedDevice() as mode:
         measured()
     assert ("pairs._compared", "_local_scalar_dense") not in mode.waits, "they were factored"

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import factors, replay
+from lastiterate.runtime import factors, replay, uses
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.constants.curvature_ascent import curved_pairs
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
@@ -245,7 +245,7 @@ def test_recorded_work_is_plain_work(
 ) -> None:
     if factored:
         monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(factors, "_GRAM_COST", 0)
+        monkeypatch.setattr(uses, "_GRAM_COST", 0)
     with monkeypatch.context() as patched:
         patched.delitem(replay._RECORDERS, "cuda")
         plain = path(device)
