@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.runtime import factors as module
-from lastiterate.runtime import uses
+from lastiterate.runtime import inner_products, uses
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.gradients import Gradients
@@ -57,6 +57,21 @@ class Tied(nn.Module):
         return self.plain(torch.tanh(inside @ self.turned.weight))
 
 
+class Alike(nn.Module):
+    """Two tables of one shape, and four matrices of one shape, one of which sees another number of tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left, self.right = nn.Embedding(30, 32), nn.Embedding(30, 32)
+        self.first, self.second, self.third, self.pooled = (nn.Linear(32, 32) for _ in range(4))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        hidden = self.left(rows) + torch.tanh(self.right(rows.flip(1)))
+        for part in (self.first, self.second, self.third):
+            hidden = torch.tanh(part(hidden))
+        return self.pooled(hidden.mean(dim=1))
+
+
 def rows_of(*shape: int) -> Tensor:
     return torch.randn(SAMPLES, *shape, generator=torch.Generator().manual_seed(3))
 
@@ -93,6 +108,7 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], Tensor, set[str]]] = {
     ),
     "convolutions": (convolutions, rows_of(4, 4, 8), {"2.weight", "6.weight"}),
     "tied": (Tied, rows_of(24), {"plain.weight"}),
+    "alike": (Alike, words(), {f"{name}.weight" for name in ("left", "right", "first", "second", "third", "pooled")}),
 }  # fmt: skip
 
 
@@ -136,7 +152,7 @@ def test_each_layer_has_the_gradient_that_is_made_in_full(name: str, monkeypatch
 @pytest.mark.parametrize("clip_norm", [0.05, 100.0])
 @pytest.mark.parametrize("radius", [1e-5, 0.3])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["linear", "tokens", "convolutions"])
+@pytest.mark.parametrize("name", ["linear", "tokens", "convolutions", "alike"])
 def test_pairs_agree_within_the_floors(
     name: str, dtype: str, radius: float, clip_norm: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +289,14 @@ def test_the_rounding_of_inner_products_is_bounded(near: float, cancelling: floa
         assert low**2 <= exact * (1 + Fraction(1, 2**50))
         assert exact <= high**2 * (1 + Fraction(1, 2**50))
         assert float(off) <= 1e-5 * float(found.reach + found.length)
+
+
+def test_every_parameter_counts_in_the_rounding() -> None:
+    """N = in + out + 3 T^2 of a matrix, the numbers of a vector, and all parameters and `_FURTHER` beside."""
+    pair, vector = Outer(torch.ones(2, 1, 3, 7), torch.ones(2, 1, 3, 5)), torch.ones(1, 1, 11)
+    further = 3 + inner_products._FURTHER
+    expected = [[_gamma(7 + 5 + 27 + further)]] * 2 + [[_gamma(11 + further)]]
+    assert products((pair, vector), held((pair, vector))).gamma.tolist() == expected
 
 
 def ends(near: float, cancelling: float, drawn: torch.Generator) -> tuple[Outer, Outer]:
