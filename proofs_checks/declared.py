@@ -4,7 +4,7 @@ A symbol that may be complex or infinite takes no part in an order, so that it i
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
+from sympy.ntheory import isprime
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic.claim import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
@@ -27,10 +28,45 @@ _OPEN: Mapping[str, str] = {
 """Facts that may not be denied, with what denying them means."""
 
 
+_OF_RATIONALS: Mapping[str, Callable[[int, int], bool]] = {
+    "positive": lambda p, _: p > 0,
+    "negative": lambda p, _: p < 0,
+    "nonnegative": lambda p, _: p >= 0,
+    "nonpositive": lambda p, _: p <= 0,
+    "zero": lambda p, _: p == 0,
+    "nonzero": lambda p, _: p != 0,
+    "integer": lambda _, q: q == 1,
+    "noninteger": lambda _, q: q != 1,
+    "even": lambda p, q: q == 1 and p % 2 == 0,
+    "odd": lambda p, q: q == 1 and p % 2 == 1,
+    "prime": lambda p, q: q == 1 and isprime(p),
+    "composite": lambda p, q: q == 1 and p > 3 and not isprime(p),
+    **{
+        fact: lambda *_: True
+        for fact in ("commutative", "complex", "real", "extended_real", "rational", "algebraic", "finite", "hermitian")
+    },
+    **{fact: lambda *_: False for fact in ("imaginary", "infinite", "irrational", "transcendental")},
+}
+"""Facts about p/q, as Sympy knows them, which takes a hundred times as long to find them."""
+
+
+def fact(value: sp.Expr, name: str) -> bool | None:
+    """What Sympy calls ``value.is_name``."""
+    known = _OF_RATIONALS.get(name.removeprefix("extended_") if name != "extended_real" else name)
+    if known is not None and value.is_Rational:
+        return known(value.p, value.q)
+    return getattr(value, f"is_{name}")  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def _declared(symbol: sp.Symbol) -> tuple[tuple[str, bool], ...]:
+    return tuple(symbol.assumptions0.items())
+
+
 @lru_cache(maxsize=4096)
 def admits(symbol: sp.Symbol, value: sp.Expr) -> bool:
     """Tell whether a number has every property that the symbol is declared to have."""
-    return all(getattr(value, f"is_{fact}") is wanted for fact, wanted in symbol.assumptions0.items())
+    return all(fact(value, name) is wanted for name, wanted in _declared(symbol))
 
 
 def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:

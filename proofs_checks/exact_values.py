@@ -174,7 +174,16 @@ def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point)
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
     """Tell whether a condition certainly holds (or fails) at an exact point; None where unclear."""
-    return truth(condition, by_sign(lambda difference: sign_at(difference, point)))
+    by_difference = by_sign(lambda difference: sign_at(difference, point))
+
+    def decided(relation: sp.Rel) -> bool | None:
+        try:
+            gap = _fraction(relation.lhs, point) - _fraction(relation.rhs, point)
+        except UnsupportedError:
+            return by_difference(relation)
+        return (gap > 0) - (gap < 0) in _SIGNS[relation.func]
+
+    return truth(condition, decided)
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:

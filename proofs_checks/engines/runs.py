@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.proofs_checks.declared import fact
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.exact_values import Point, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
@@ -61,69 +62,94 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if check.index not in law.free_symbols and not law.atoms(AppliedUndef)]
+    indices = range(check.start, check.start + LONGEST)
+    laws = [[law.subs(check.index, i) for law in check.laws] for i in indices]
+    sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]
     for point in points(letters, (*assumptions, *of_letters), POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
-        for i in range(check.start, check.start + LONGEST):
-            if not _extended(check, names, point, values, i, generator, root):
+        rules = [_put(rule, point) for rule in check.first]
+        for i, laws_here, sides_here in zip(indices, laws, sides, strict=True):
+            rules += [_put(law, point) for law in laws_here]
+            further = _extended(names, rules, values, i, generator, root)
+            if further is None:
                 break
-            left, right = (_at(side, check, point, values, i) for side in check.conclusion.args)
+            rules = further
+            left, right = (side.xreplace(point).xreplace(values) for side in sides_here)
             relation = check.conclusion.func(left, right, evaluate=False)
             known = defined_at((left, right), {})
             yield Run(point, dict(values), i, left, right, truth_at(relation, {}) if known else None)
 
 
-def _at(part: sp.Basic, check: Induction, point: Point, values: Mapping[AppliedUndef, sp.Expr], i: int) -> sp.Basic:
-    """An expression or condition at index i of a run."""
-    return part.subs(check.index, i).xreplace(dict(point)).xreplace(dict(values))
+def _put(rule: Boolean, values: Mapping[sp.Basic, sp.Basic]) -> Boolean:
+    """A rule with values put in; Sympy is not asked whether a relation holds, which takes long."""
+    if isinstance(rule, Relational):
+        return rule.func(*(side.xreplace(values) for side in rule.args), evaluate=False)
+    return rule.xreplace(values)
 
 
 def _extended(
-    check: Induction,
     names: list[sp.core.function.UndefinedFunction],
-    point: Point,
+    rules: list[Boolean],
     values: dict[AppliedUndef, sp.Expr],
     i: int,
     generator: random.Random,
     root: int,
-) -> bool:
-    """Add the values at index i, so that all that is supposed up to there holds; False where none were found."""
-    laws = (law.subs(check.index, k) for k in range(check.start, i + 1) for law in check.laws)
-    rules = (*check.first, *laws)
+) -> list[Boolean] | None:
+    """Add the values at index i, so that the rules hold as far as they are known there.
+
+    Returns:
+        The rules that speak of further values; None where no values were found.
+    """
     for _ in range(TRIES):
         added = dict(values)
         open_ = [name(i) for name in names]
         for value in list(open_):
-            if _by_rule(value, rules, point, added):
+            if _by_rule(value, rules, added):
                 open_.remove(value)
         for value in open_:
             number = sp.Rational(generator.randint(0, 8), generator.choice((1, 2, 4))) ** root
             added[value] = number if value.is_nonnegative or generator.random() < 0.5 else -number
             for other in open_:
                 if other not in added:
-                    _by_rule(other, rules, point, added)
-        whole = [rule.xreplace(dict(point)).xreplace(added) for rule in rules]
-        said = [rule for rule in whole if rule != sp.true and not rule.atoms(AppliedUndef)]
-        if all(_allowed(value, added) for value in added) and all(truth_at(rule, {}) for rule in said):
+                    _by_rule(other, rules, added)
+        whole = [_put(rule, added) for rule in rules]
+        if all(_allowed(value, added) for value in added) and all(map(_may_hold, whole)):
             values.update(added)
-            return True
+            return [rule for rule in whole if rule.atoms(AppliedUndef)]
         if not open_:
-            return False
-    return False
+            return None
+    return None
+
+
+def _may_hold(rule: Boolean) -> bool:
+    """Tell whether a rule holds, or speaks of further values and may be true of such as they are declared."""
+    if rule.atoms(AppliedUndef):
+        alone = isinstance(rule, Relational) and any(isinstance(side, AppliedUndef) for side in rule.args)
+        if not alone:
+            return True
+        if isinstance(rule, sp.Eq):
+            value, number = rule.args if isinstance(rule.lhs, AppliedUndef) else rule.args[::-1]
+            return not number.is_Rational or _declared(value, number)
+        return bool(rule.func(*rule.args) != sp.false)
+    known = truth_at(rule, {})
+    return known if known is not None else bool(rule.func(*rule.args) == sp.true)
+
+
+def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
+    """Tell whether a number is what a value is declared to be."""
+    return all(getattr(value, f"is_{name}") in (None, fact(number, name)) for name in _FACTS)
 
 
 def _allowed(value: AppliedUndef, values: Mapping[AppliedUndef, sp.Expr]) -> bool:
-    declared = ((getattr(value, f"is_{fact}"), getattr(values[value], f"is_{fact}")) for fact in _FACTS)
-    return bool(values[value].is_Rational) and all(wanted in (None, found) for wanted, found in declared)
+    return bool(values[value].is_Rational) and _declared(value, values[value])
 
 
-def _by_rule(
-    value: AppliedUndef, rules: tuple[Boolean, ...], point: Point, values: dict[AppliedUndef, sp.Expr]
-) -> bool:
+def _by_rule(value: AppliedUndef, rules: list[Boolean], values: dict[AppliedUndef, sp.Expr]) -> bool:
     """Give a value what the first law allows that has it alone on one side: both sides are equal there."""
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):
-                found = other.xreplace(dict(point)).xreplace(values) if one == value and not other.has(value) else None
+                found = other.xreplace(values) if one == value and not other.has(value) else None
                 if found is not None and found.is_Rational:
                     values[value] = found
                     return True

@@ -157,9 +157,10 @@ CLAIMS = (
             "second derivative in p of the first term, a square",
         ),
         Identity(
-            diff((1 - p) ** alpha * (1 - _q) ** (1 - alpha), p, 2),
-            alpha * (alpha - 1) * (1 - p) ** (alpha - 2) * (1 - _q) ** (-alpha - 1) * (1 - u + s * u) ** 2,
-            "of the second",
+            diff((1 - p) ** alpha * (1 - _q) ** (1 - alpha), p, 2)
+            / ((1 - p) ** (alpha - 2) * (1 - _q) ** (-alpha - 1)),
+            alpha * (alpha - 1) * (1 - u + s * u) ** 2,
+            "of the second, times positive powers",
             (p < 1, _q < 1),
         ),
         Identity(
