@@ -13,6 +13,7 @@ Source: docs/proofs/lower_bounds.md.
 import json
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import hypot, isfinite
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, renyi_order, within
-from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Tabulated, described_assumption
+from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Clipped, Tabulated, described_assumption
 from lastiterate.numeric.lower.course import Course, course_masses
 from lastiterate.numeric.lower.gradients import Gradient, admits, drawn_gradient, greatest
 from lastiterate.numeric.lower.grid import Update, cut
@@ -178,6 +179,12 @@ def _elsewhere(witness: Witness) -> float:
 
 def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
     """The divergence or epsilon of a witness, rounded down; None where the run cannot be followed."""
+    return _evaluated(replace(witness, assumption=Clipped(), value=0.0), cells_a_sigma)
+
+
+@lru_cache(maxsize=4096)
+def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
+    """Compute what `evaluated` returns; of the assumption it is independent, and many share a witness."""
     edges = cut(*_window(witness), witness.run.noise_std_at(witness.run.steps - 1) / cells_a_sigma)
     laws = [_law(witness, one, edges) for one in (witness.first, witness.second)]
     if laws[0] is None or laws[1] is None:
