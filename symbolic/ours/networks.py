@@ -110,8 +110,9 @@ _solved = VectorInequality(
     given=(*_one_to_one.given, Norm(_moved_on) <= z * Norm(_x)),
     name="so every vector is some u = V x, and |A u|^2 is at most |A V|^2 |u|^2 / (1 - r)",
 )
-_form, _larger_form, _entry, _larger = (Function(name, real=True) for name in ("F", "G", "q", "Q"))
-_share, _other_share = (Function(name, nonnegative=True) for name in ("u", "v"))
+_form, _larger_form, _entry, _larger, _share, _other_share = (
+    Function(name, nonnegative=True) for name in ("F", "G", "q", "Q", "u", "v")
+)
 
 CLAIMS = (
     Ours(
@@ -239,7 +240,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/form",
-        "|A|^2 (1 - |I - V'V|) <= |A V|^2 for a square V, and a form of any number of layers grows with its entries",
+        "|A|^2 (1 - |I - V'V|) <= |A V|^2, V square; a nonnegative form of any number of layers grows with its entries",
         proof(_PAGE, "The constants"),
         _one_to_one.mutant("three percent off", left=(1 - Rational(97, 100) * r) * Norm(_x) ** 2),
         _solved.mutant("three percent off", left=(1 - Rational(97, 100) * r) * Norm(_moved_on) ** 2),
@@ -252,7 +253,7 @@ CLAIMS = (
                 gains(_larger_form, _larger(t) * _share(t) * _other_share(t)),
                 Le(_entry(t), _larger(t)),
             ),
-            name="the forms, pair of layers by pair, at shares that are not negative",
+            name="the forms, pair of layers by pair",
         ),
         assumptions=(r < 1,),
         letters={r: "any positive number from |I - V'V| on", z: "|A V|", _back: "V'V x", _moved_on: "A V x"},
