@@ -80,8 +80,8 @@ CLAIMS = (
         "Two layers: max |tanh''| = 4/(3 sqrt 3); the top eigenvalue of a x^2 + 2 d x y is (a + sqrt(a^2 + 4 d^2))/2",
         proof("constants", "Two layers"),
         Identity(Derivative(tanh(h), (h, 2)), networks.tanh_curvature(tanh(h)), "tanh''"),
-        _bend.mutant("three percent less", right=Rational(97, 100) * _steepest),
-        _form.mutant("three percent less", right=Rational(97, 100) * _top * (xi**2 + zeta**2)),
+        _bend.mutant("a bend three percent less", right=Rational(97, 100) * _steepest),
+        _form.mutant("an eigenvalue three percent less", right=Rational(97, 100) * _top * (xi**2 + zeta**2)),
         letters={gamma: "tanh at a point", xi: "x", zeta: "y"},
     ),
 )

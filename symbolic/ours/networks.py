@@ -242,8 +242,8 @@ CLAIMS = (
         "ours/certified/network/form",
         "|A|^2 (1 - |I - V'V|) <= |A V|^2, V square; a nonnegative form of any number of layers grows with its entries",
         proof(_PAGE, "The constants"),
-        _one_to_one.mutant("three percent off", left=(1 - Rational(97, 100) * r) * Norm(_x) ** 2),
-        _solved.mutant("three percent off", left=(1 - Rational(97, 100) * r) * Norm(_moved_on) ** 2),
+        _one_to_one.mutant("V shortens three percent less", left=(1 - Rational(97, 100) * r) * Norm(_x) ** 2),
+        _solved.mutant("three percent less of |A|", left=(1 - Rational(97, 100) * r) * Norm(_moved_on) ** 2),
         Induction(
             t,
             Le(_form(t), _larger_form(t)),
