@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple, sqrt
+from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple, oo, sqrt
 
 from lastiterate.symbolic.claim import UpperBound
 from lastiterate.symbolic.letters import z
@@ -67,13 +67,14 @@ def split_bound(factor: Expr) -> Expr:
     return alpha / (2 * sigma**2) * paid
 
 
-def shift_bound(expansion: Expr, *, split: bool = False) -> Expr:
+def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Expr:
     """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares.
 
-    A share pays for the sensitivity, which the shifts beside it need not hide.
+    A share pays for the sensitivity, which the shifts beside it need not hide. Up to tau a step makes no more than
+    ``most`` of z.
     """
     left = expansion - _s if split else expansion
-    hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), expansion))
+    hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), Min(expansion, most)))
     if not split:
         return alpha / (2 * sigma**2) * Minimum(_summed(_shifts(t) ** 2), _start, hidden)
     cost = _summed(_s**2 / _shares(t) + _shifts(t) ** 2 / (1 - _shares(t)))

@@ -4,20 +4,29 @@ As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not f
 it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) = g(z) + s, g(x) = x + eta L x^lambda.
 """
 
-from sympy import Min, Rational
+from sympy import Eq, Function, Ge, Le, Min, Rational
 
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step
+from lastiterate.symbolic.claim import Claim, Derived, Identity, Induction, Inequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, u, x, y, z
-from lastiterate.symbolic.notation import D, K, L, alpha, beta, eta, lam, n, s, sensitivity, sigma
+from lastiterate.symbolic.letters import a, u, x, z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, beta, eta, lam, n, s, sensitivity, sigma, t, w
 from lastiterate.symbolic.statement import Holder, private
 from lastiterate.symbolic.unevaluated import put
 
 _shift = s + a
+
+# D_t of (15) and its power lambda; 2 eta K is n s.
+_tracked, _power, _cost, _length = (Function(name, nonnegative=True) for name in ("z", "y", "C", "a"))
+_grown = _tracked(t) + eta * L * _power(t) + s
+_tracking = (
+    (Eq(_tracked(0), 0),),
+    (Eq(_tracked(t + 1), Min(_grown, _tracked(t) + n * s, D)),),
+)
 
 CLAIMS = (
     Claim(
@@ -35,7 +44,10 @@ CLAIMS = (
         Derived("shared_noise/modulus, 0", Gauss(B / sigma**2), "tracked from 0"),
         Derived("shared_noise/modulus, domain", Gauss(B / sigma**2), "tracked from the domain"),
         statement=private(
-            shift_bound(z + eta * L * z**lam + sensitivity(), split=True), *FULL_BATCHES, Holder(L, lam), lam <= 1
+            shift_bound(z + eta * L * z**lam + sensitivity(), split=True, most=z + 2 * eta * K),
+            *FULL_BATCHES,
+            Holder(L, lam),
+            lam <= 1,
         ),
         assumptions=(alpha > 1, lam <= 1),
     ),
@@ -43,11 +55,30 @@ CLAIMS = (
         "chien_li/theorem_3_7/burn_in",
         "After a burn-in there is no further loss with Hoelder gradients: (13) is the same for all later T",
         at("Section 3.2", "above Theorem 3.7"),
-        Inequality(s * (x + 1), "<=", z + eta * L * y + s, given=(z >= s * x,), name="from D/s steps on, D_tau = D"),
-        Inequality(s**2, "<=", (s + a) ** 2, name="a window costs s^2 a step or more, at the best shares"),
-        Inequality(
-            (s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "and so at any"
+        Induction(t, Le(_tracked(t), D), *_tracking, name="D_tau is at most D").mutant(
+            "three percent less", conclusion=Le(_tracked(t), Rational(97, 100) * D)
         ),
+        Induction(t, Ge(_tracked(t), Min(s * t, D)), *_tracking, name="and D from D/s steps on").mutant(
+            "three percent sooner", conclusion=Ge(_tracked(t), Min(Rational(103, 100) * s * t, D))
+        ),
+        Inequality(
+            (s + a) ** 2, "<= and attained", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "a step, any share"
+        ),
+        Induction(
+            t,
+            Ge(_cost(t), s**2 * t),
+            begin(_cost),
+            (gains(_cost, (s + _length(t)) ** 2),),
+            name="a window costs s^2 a step or more",
+        ).mutant("shifts taken off", laws=(gains(_cost, (s - _length(t)) ** 2),)),
+        Inequality(
+            D,
+            "<= and attained",
+            s * (T - w),
+            given=(w * s**2 <= u, D / s + u / s**2 <= T),
+            name="so from T = D/s + u/s^2 on all windows that cost u or less begin at D: the same ones for every T",
+        ).mutant("from T = u/s^2 on", given=(w * s**2 <= u, u / s**2 <= T)),
+        letters={u: "cost of some window that begins at D", w: "steps of another window"},
     ),
     Step(
         "chien_li/theorem_3_7/two_programs",

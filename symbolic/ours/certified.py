@@ -1,29 +1,36 @@
 """Constants of logistic regression and of a network with two layers, in closed form.
 
-The Hessian in the logits is a covariance (Popoviciu 1935), the gradient p - e_y; p is a probability, u = tanh.
+The Hessian in the logits is a covariance (Popoviciu 1935), the gradient p - e_y; p is a probability.
 """
 
-from sympy import Expr, Function, Integer, Le
+from sympy import Abs, Derivative, Eq, Function, Integer, Le, Rational, sqrt, tanh
 
-from lastiterate.symbolic.claim import Induction, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.formulas import networks
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, d, gamma, kappa, p, r, u, x, xi, y, zeta
+from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, x, xi, zeta
 from lastiterate.symbolic.notation import t
 from lastiterate.symbolic.papers import proof
 
 _one = Integer(1)
 
-
-def _bend(cubed: int) -> Inequality:
-    """2 u (1 - u^2) <= x wherever ``cubed`` x^2 is at least 16."""
-    given = (u <= 1, x**2 * cubed >= 16)
-    return Inequality(2 * u * (1 - u**2), "<=", x, given=given, name="|tanh''|")
-
-
-def _form(product: Expr) -> Inequality:
-    given = (r >= a, product <= r * (r - a))
-    return Inequality(a * x**2 + 2 * d * x * y, "<=", r * (x**2 + y**2), given=given, name="form")
-
+_steepest = networks.largest_tanh_curvature()
+_bend = Inequality(
+    Abs(networks.tanh_curvature(gamma)),
+    "<= and attained",
+    _steepest,
+    (gamma**2 <= 1,),
+    "|tanh''|",
+    (Eq(gamma, sqrt(3) / 3),),
+)
+_top = (a + sqrt(a**2 + 4 * d**2)) / 2
+_form = Inequality(
+    a * xi**2 + 2 * d * xi * zeta,
+    "<= and attained",
+    _top * (xi**2 + zeta**2),
+    name="form",
+    attained=(Eq(xi, _top), Eq(zeta, d)),
+)
 
 # Of a class: its probability and the value there; sums of probabilities, of values and of their squares.
 _chance, _total = (Function(name, nonnegative=True) for name in ("p", "S"))
@@ -70,9 +77,11 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/two_layer",
-        "A network with two layers: |tanh''| <= 4/(3 sqrt 3), and the top eigenvalue of its mixed form",
+        "Two layers: max |tanh''| = 4/(3 sqrt 3); the top eigenvalue of a x^2 + 2 d x y is (a + sqrt(a^2 + 4 d^2))/2",
         proof("constants", "Two layers"),
-        _bend(27),
-        _form(d**2),
+        Identity(Derivative(tanh(h), (h, 2)), networks.tanh_curvature(tanh(h)), "tanh''"),
+        _bend.mutant("a bend three percent less", right=Rational(97, 100) * _steepest),
+        _form.mutant("an eigenvalue three percent less", right=Rational(97, 100) * _top * (xi**2 + zeta**2)),
+        letters={gamma: "tanh at a point", xi: "x", zeta: "y"},
     ),
 )

@@ -4,10 +4,10 @@ gamma <= kappa are phi' at two scores xi <= zeta, times |x|; clipping cuts both 
 The `Convex` assumption then holds for the losses whose gradients are taken. A weight decay inside the loss breaks this.
 """
 
-from sympy import Expr, Max, Min, Rational
+from sympy import Abs, Expr, Max, Min, Ne, Rational
 
 from lastiterate.symbolic.claim import Inequality, Ours
-from lastiterate.symbolic.letters import gamma, kappa, p
+from lastiterate.symbolic.letters import gamma, kappa
 from lastiterate.symbolic.notation import K
 from lastiterate.symbolic.papers import proof
 
@@ -17,19 +17,25 @@ def _cut(slope: Expr) -> Expr:
 
 
 _ordered = (gamma <= kappa,)
-_logistic = (p < 1,)
 
 
 CLAIMS = (
     Ours(
         "ours/clipped_scores/convex",
-        "Clipping the gradient of a convex loss of a linear score gives that of a convex loss, no less smooth",
+        "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
         proof("expansions", "Clipping that acts on convex losses"),
-        Inequality(_cut(gamma), "<=", _cut(kappa), _ordered, "the slope is nondecreasing"),
-        Inequality(_cut(kappa) - _cut(gamma), "<=", kappa - gamma, _ordered, "and no steeper").mutant(
+        Inequality(
+            gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping a gradient cuts its slope"
+        ).mutant("K three percent less", right=_cut(gamma).subs(K, Rational(97, 100) * K)),
+        Inequality(_cut(gamma), "<= and attained", _cut(kappa), _ordered, "the slope is nondecreasing").mutant(
             "without the order of the scores", given=()
         ),
-        Inequality(_cut(kappa), "<=", K, name="and at most K"),
-        Inequality(p * (1 - p), "<= and attained", Rational(1, 4), _logistic, "curvature of logistic losses"),
+        Inequality(Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper").mutant(
+            "three percent less steep", right=Rational(97, 100) * Abs(kappa - gamma)
+        ),
+        Inequality(Abs(_cut(kappa)), "<= and attained", K, name="and at most K, either way").mutant(
+            "three percent less", right=Rational(97, 100) * K
+        ),
+        letters={gamma: "slope at a score, times |x|", kappa: "slope at a larger score, times |x|"},
     ),
 )

@@ -7,15 +7,16 @@ known but for u s. One neuron a layer is written out; with matrices in the place
 the same line.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Symbol, erf, exp, pi, sqrt
+from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt
 from sympy.core.relational import Relational
 
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import t
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)
@@ -96,6 +97,22 @@ _terms = Induction(
 
 _weight, _input, _product = (Function(name, real=True) for name in ("a", "b", "R"))
 _weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in ("A", "B", "X", "x"))
+
+_x, _back, _moved_on = map(Vector, ("x", "s", "w"))
+_there = inner(_x, _back)  # |V x|^2 = <x, V'V x>
+_one_to_one = VectorInequality(
+    (1 - r) * Norm(_x) ** 2, "<=", _there, given=(Norm(_x - _back) <= r * Norm(_x),), name="V x = 0 for x = 0 alone"
+)
+_solved = VectorInequality(
+    (1 - r) * Norm(_moved_on) ** 2,
+    "<=",
+    z**2 * _there,
+    given=(*_one_to_one.given, Norm(_moved_on) <= z * Norm(_x)),
+    name="so every vector is some u = V x, and |A u|^2 is at most |A V|^2 |u|^2 / (1 - r)",
+)
+_form, _larger_form, _entry, _larger, _share, _other_share = (
+    Function(name, nonnegative=True) for name in ("F", "G", "q", "Q", "u", "v")
+)
 
 CLAIMS = (
     Ours(
@@ -223,17 +240,22 @@ CLAIMS = (
     ),
     Ours(
         "ours/certified/network/form",
-        "Lines on norms: a bound by any V solved for the norm, and a form of two layers that grows with its entries",
+        "|A|^2 (1 - |I - V'V|) <= |A V|^2, V square; a nonnegative form of any number of layers grows with its entries",
         proof(_PAGE, "The constants"),
-        Inequality(x**2, "<=", z**2 / (1 - d), given=(d < 1, x**2 - d * x**2 <= z**2), name="any V, solved for |A|"),
-        # Two layers with shares x and y; xi and gamma are the products that a, d and the cross term z bound.
-        Inequality(
-            xi * x**2 + 2 * h * x * y + gamma * y**2,
-            "<=",
-            a * x**2 + 2 * z * x * y + d * y**2,
-            given=(xi <= a, h <= z, gamma <= d),
-            name="larger entries",
+        _one_to_one.mutant("V shortens three percent less", left=(1 - Rational(97, 100) * r) * Norm(_x) ** 2),
+        _solved.mutant("three percent less of |A|", left=(1 - Rational(97, 100) * r) * Norm(_moved_on) ** 2),
+        Induction(
+            t,
+            Le(_form(t), _larger_form(t)),
+            begin(_form, _larger_form),
+            (
+                gains(_form, _entry(t) * _share(t) * _other_share(t)),
+                gains(_larger_form, _larger(t) * _share(t) * _other_share(t)),
+                Le(_entry(t), _larger(t)),
+            ),
+            name="the forms, pair of layers by pair",
         ),
-        letters={x: "share of a layer", y: "share of another", z: "cross term; |A V|", d: "|I - V^T V|; an entry"},
+        assumptions=(r < 1,),
+        letters={r: "any positive number from |I - V'V| on", z: "|A V|", _back: "V'V x", _moved_on: "A V x"},
     ),
 )

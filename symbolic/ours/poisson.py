@@ -18,7 +18,7 @@ from lastiterate.symbolic.derivations.checks import (
 )
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import P, Q, R, j, p, q, r, rho, u, v, x, y
+from lastiterate.symbolic.letters import P, Q, R, a, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
@@ -35,7 +35,7 @@ _cocoercive = (R <= L * Q, R <= L**2 * P)
 
 
 def _factor(step: Expr) -> Expr:
-    return Max(1 - step * m, step * L - 1)
+    return Max(1 - step * a, step * L - 1)
 
 
 def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
@@ -131,12 +131,16 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/sizes",
-        "max(1 - h m, h L - 1) is convex in h: between two sizes it is at most the larger of their values",
+        "max(1 - h m, h L - 1), m >= 0, is convex in h: between two sizes it is at most the larger of their values",
         proof("poisson", "Sizes"),
-        Inequality(_factor((x + y) / 2), "<=", (_factor(x) + _factor(y)) / 2, name="midpoint convexity").mutant(
-            "largest at the larger size", left=_factor(x), right=_factor(y), given=(x <= y,)
-        ),
-        assumptions=(m > 0, m <= L),
+        Inequality(
+            _factor(p * x + (1 - p) * y), "<= and attained", p * _factor(x) + (1 - p) * _factor(y), name="convexity"
+        ).mutant("weights exchanged", right=(1 - p) * _factor(x) + p * _factor(y)),
+        Inequality(
+            _factor(z), "<= and attained", Max(_factor(x), _factor(y)), given=(x <= z, z <= y), name="between two sizes"
+        ).mutant("the larger size alone", right=_factor(y)),
+        assumptions=(p <= 1,),
+        letters={a: "m, strong convexity, or 0", x: "h of a size", y: "h of another", z: "h between"},
     ),
     Ours(
         "ours/poisson/mixture",

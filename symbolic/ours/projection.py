@@ -5,25 +5,26 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, diff, exp, log
+from sympy import Derivative, Eq, Function, Ge, Integer, Le, Rational, Sum, Symbol, binomial, diff, log
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import projections
-from lastiterate.symbolic.formulas.divergences import renyi, sampled_moment
+from lastiterate.symbolic.formulas.divergences import density_exponent, moment_exponent
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import Q, g, j, q, r, u, x, y
+from lastiterate.symbolic.letters import Q, g, j, q, r, u, v, x, xi, y
 from lastiterate.symbolic.notation import stab, t
 from lastiterate.symbolic.papers import proof
 
 _one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)
-_cube = (1 - q) ** 3 + 3 * (1 - q) ** 2 * q + 3 * (1 - q) * q**2 * y + q**3 * x
-
-
-def _of(order: int) -> Expr:
-    """The divergence of a Gaussian step u long, of variance 1."""
-    return renyi((u, _one), (_zero, _one), Integer(order))
-
+_less = Rational(97, 100) * q
+_drawn = Symbol("i", integer=True, nonnegative=True)
+_binomial = Identity(
+    Sum(binomial(t, _drawn) * u**_drawn * v ** (t - _drawn), (_drawn, 0, t)),
+    (u + v) ** t,
+    "the power of a ratio: the coefficients are the same from either end, so u <= v",
+    (u <= v, t >= 1),
+)
 
 # Of a layer: what it multiplies a moment by, less than 1 by the term.
 _product, _terms, _term = (Function(name, nonnegative=True) for name in ("P", "S", "x"))
@@ -65,16 +66,27 @@ CLAIMS = (
     ),
     Ours(
         "ours/projection/batches",
-        "A batch that holds the sample with chance q: 1 - q + q M, or less: at order 3 the binomial mean of M",
+        "Whole order a, chance q of the sample: the binomial mean of M(j (j - 1)), at most 1 - q + q M(a (a - 1))",
         proof("random_projection", "The price"),
-        Identity((j * x) ** 2 / 2 - j * x**2 / 2, j * (j - 1) * x**2 / 2, "the Gaussian mean of the j-th power"),
-        Identity(sampled_moment(q, u**2, Integer(3)), _cube.subs({y: exp(_of(2)), x: exp(2 * _of(3))}), "order 3"),
+        _binomial.mutant("a term three percent larger", right=(u + Rational(103, 100) * v) ** t),
+        Identity(
+            moment_exponent(xi, (x, _one), (_zero, _one), j),
+            density_exponent(xi, j * x, _one) + j * (j - 1) * x**2 / 2,
+            "the Gaussian mean of the j-th power of the ratio: exp(j (j - 1) x^2 / 2), by completing the square",
+        ).mutant("j^2", right=density_exponent(xi, j * x, _one) + j**2 * x**2 / 2),
         Induction(
             t,
             Le((1 - q + q * u) ** t, 1 - q + q * u**t),
             keeps=(Ge((u**t - 1) * (u - 1), 0),),
             name="hidden, at most revealed: at every whole order, ratio by ratio",
-        ).mutant("half of the chance", conclusion=Le((1 - q + q * u) ** t, 1 - q / 2 + q / 2 * u**t)),
+        ).mutant("three percent less of the chance", conclusion=Le((1 - q + q * u) ** t, 1 - _less + _less * u**t)),
+        letters={
+            t: "order a, a whole number",
+            j: "times that the sample is drawn out of a",
+            x: "distance of the means in units of the noise",
+            u: "a ratio of densities; in the sum the smaller of its multiple by q and of 1 - q",
+            v: "the larger",
+        },
         assumptions=(q <= 1,),
     ),
     Ours(

@@ -5,11 +5,12 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from sympy import Expr, Function, Le, Max, Min
+from sympy import Expr, Function, Le, Max, Min, Rational
 
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.claim import Deduced, Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import late, shuffled
 from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.letters import a, p, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, sigma, t
 from lastiterate.symbolic.papers import proof
@@ -26,6 +27,16 @@ _cost_midpoint = Inequality(
     (_positive(xi) + _positive(zeta)) / 2,
     name="cost of a shift, convex in state and target",
 )
+
+
+def _shifted_after(more: Expr) -> Expr:
+    """The state z after a step without the sample and the encounter, which adds ``more``; then a shift each."""
+    return Max(q * Max(c * z - a, 0) + more - x, 0)
+
+
+_encounter_first = Inequality(
+    Max(c * Max(q * z + s - a, 0) - x, 0), "<= and attained", _shifted_after(c * s), given=(q <= c,), name="two steps"
+)
 _spent = (s + a) ** 2
 _both, _one, _other, _weight, _x, _y = (Function(name, nonnegative=True) for name in ("R", "A", "B", "p", "x", "y"))
 
@@ -40,21 +51,25 @@ CLAIMS = (
     ),
     Ours(
         "ours/shuffled/late",
-        "c >= d >= 1: an encounter one step later with sensitivity c s never costs less, at any state",
+        "Steps expand by c, the encounter by d <= c: a step later, with sensitivity c s, the same shifts leave no less",
         proof("shuffled", "The worst order is late"),
-        Inequality(
-            c * (q * z + s - a) - x,
-            "<= and attained",
-            q * (c * z - a) + c * s - x,
-            given=(q <= c,),
-            name="d = q at the encounter",
-        ).mutant("an encounter that expands more", given=()),
+        _encounter_first.mutant("an encounter that expands more", given=()).mutant(
+            "c s three percent less", right=_shifted_after(Rational(97, 100) * c * s)
+        ),
+        letters={
+            c: "factor of a step without the sample",
+            q: "d, that of the encounter",
+            a: "first shift",
+            x: "second",
+        },
     ),
     Ours(
         "ours/shuffled/mean",
         "The mean over orders of what a path for each of them costs: exp((alpha - 1) D_alpha) is jointly convex",
         proof("shuffled", "Shuffled batches"),
         *shuffled("modulus"),
+        Deduced(statements.joint_convexity(), "joint_convexity", "joint convexity"),
+        Deduced(statements.mean_of_orders(), "mean_of_orders", "divergences given an order"),
         assumptions=(alpha > 1,),
     ),
     Ours(

@@ -5,12 +5,13 @@ F_t and e are arbitrary. Kinks: e has left slope c and right slope r at z_t, a >
 before; at a convex kink a whole interval a c <= x <= a r is stationary.
 """
 
-from sympy import Expr, Max
+from sympy import Eq, Expr, Function, Ge, Max
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, x, y, z
-from lastiterate.symbolic.notation import c, s, sigma
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import a, gamma, kappa, p, r, u, v, x, y, z
+from lastiterate.symbolic.notation import c, s, sigma, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import FREE_STEPS
@@ -32,21 +33,43 @@ def _falls(*given: Boolean) -> Inequality:
     return Inequality(x, "<", a * c, given=(a > 0, x <= a * r, *given), name="the left slope is positive")
 
 
+# A string R of slopes h over a clock that advances by x, and the concave one, M of slopes g, which fall by k where it
+# bends: that is where it touches what R may not pass below. Both begin at one point; the energies are Y and N.
+_energy, _taut_energy, _clock, _bend = (Function(name, nonnegative=True) for name in ("Y", "N", "x", "k"))
+_any, _taut, _slope, _taut_slope = (Function(name, real=True) for name in ("R", "M", "h", "g"))
+_ahead = 2 * _taut_slope(t) * (_any(t) - _taut(t))
+_tightest = Induction(
+    t,
+    Ge(_energy(t), _taut_energy(t) + _ahead),
+    (*begin(_energy, _taut_energy), Eq(_any(0), _taut(0))),
+    (
+        gains(_any, _clock(t) * _slope(t)),
+        gains(_taut, _clock(t) * _taut_slope(t)),
+        gains(_energy, _clock(t) * _slope(t) ** 2),
+        gains(_taut_energy, _clock(t) * _taut_slope(t) ** 2),
+        Eq(_taut_slope(t + 1), _taut_slope(t) - _bend(t)),
+        Ge(_bend(t) * (_any(t + 1) - _taut(t + 1)), 0),
+    ),
+    name="no string that ends where the concave one does, R = M, costs less",
+)
+
 CLAIMS = (
     Ours(
         "ours/taut_string/energy",
-        "One step lowers R by p a, and its cost is the energy (p a)^2 / (p sigma)^2",
+        "A step lowers R by p a at the energy (p a)^2/(p sigma)^2; a concave string that bends at H alone is cheapest",
         proof("affine_windows", "Schedules: a taut string"),
         Identity(_before - (p * (c * z + s - a) + kappa), p * a, "one step lowers R by p a"),
         Identity(put(x**2 / y**2, {x: p * a, y: p * sigma}), a**2 / sigma**2, "energy"),
         Inequality(
-            (x + y) ** 2 / (p + q),
+            (x + y) ** 2 / (u + v),
             "<= and attained",
-            x**2 / p + y**2 / q,
-            given=(q > 0,),
-            name="two pieces, of any number of steps each, cost no less than their chord",
+            x**2 / u + y**2 / v,
+            name="two pieces that fall by x and y over u and v of the clock cost no less than their chord",
         ),
         *FREE_STEPS[1:],
+        _tightest.mutant("it bends anywhere", laws=_tightest.laws[:-1]).mutant(
+            "another start", first=_tightest.first[:-1]
+        ),
     ),
     Ours(
         "ours/value_iteration/concave",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Add, Eq, Expr, Function, Lambda, Le, Rational, S, Sum, Symbol, Tuple
+from sympy import Add, Eq, Expr, Function, Lambda, Le, Min, Rational, S, Sum, Symbol, Tuple
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -13,7 +13,8 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Identity, Inequality
-from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, m, n, sigma, t, tau, w
+from lastiterate.symbolic.letters import z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, lam, m, n, sensitivity, sigma, t, tau, w
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -139,6 +140,7 @@ def _subtracted(bound: Expr) -> Expr:
         (SHIFTS, _hides(0, Lambda(t, Function("q")(t)))),
         (SHIFTS, _hides(2, T)),
         (SHIFTS, _hides(3, Lambda((t, Symbol("z")), 0))),
+        (SHARES, _hides(3, Lambda((t, z), Min(z + eta * L * z**lam + sensitivity(), z + Rational(97, 50) * eta * K)))),
     ],
 )
 def test_a_choice_that_is_not_open_is_no_choice(key: str, change: Callable[[Expr], Expr]) -> None:

@@ -26,7 +26,7 @@ CLAIMS = ledger.claims()
 f = Function("f")
 
 STATED = [
-    claim for claim in CLAIMS if claim.statement is not None or any(isinstance(one, Deduced) for one in claim.checks)
+    claim for claim in CLAIMS if claim.statement is not None or all(isinstance(one, Deduced) for one in claim.checks)
 ]
 
 
