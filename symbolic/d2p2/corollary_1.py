@@ -4,7 +4,7 @@ Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon, Corollary 1 for 
 ln(1/delta); theta stands for ln K.
 """
 
-from sympy import Eq, Expr, Integer, Rational, log, sqrt
+from sympy import Eq, Expr, Integer, Rational, Symbol, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -19,7 +19,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import RATE
 from lastiterate.symbolic.d2p2.theorem_2_rightly import mended
-from lastiterate.symbolic.letters import G, P, r, theta, x, xi
+from lastiterate.symbolic.letters import G, P, r, theta, x, zeta
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
 from lastiterate.symbolic.unevaluated import put
 
@@ -36,11 +36,22 @@ _settled = P * (G + stab) / (2 * r * sigma_A**2 * sqrt(ell)) + r * (ell + dim + 
 )
 _noisy = r * dim * sqrt(ell) * (G + stab) * nu**2 / 2
 _stuck, _level = Rational(1, 100), Rational(133, 6600)
-_pulled = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
+PULLED = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
+"""The mean of the normalised gradients of (x - a)^2/2, a = 0, 0, 0 and 4, between 0 and 4."""
 _here = {x: _stuck, stab: _level}
 _step_size = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
 _variance = _constant * T**2 * chi / (n**2 * epsilon**2)
+
+
+_falling = 1 / sqrt(T) + log(T) / T ** Rational(3, 2)
+
+
+def reached(accuracy: Symbol) -> Inequality:
+    """The rate is at most twice the accuracy from K = 1/accuracy^2 on."""
+    return Inequality(
+        _falling, "<=", 2 * accuracy, (T * accuracy**2 >= 1, accuracy > 0), "from K = 1/accuracy^2 on"
+    ).mutant("from K = 1/accuracy on", given=(T * accuracy >= 1, accuracy > 0))
 
 
 def _at(term: Expr) -> Expr:
@@ -58,7 +69,7 @@ CLAIMS = (
         "With eta = 1/sqrt(K) the mean iterate of convex smooth losses comes within 1/sqrt(K) + ln K/K^1.5 of f*",
         at("Corollary 1"),
         Identity(
-            put(_pulled, _here),
+            put(PULLED, _here),
             Integer(0),
             "(x - a)^2/2, a = 0, 0, 0, 4: the mean of the normalised gradients at 1/100, gamma = 133/6600",
         ),
@@ -110,10 +121,27 @@ CLAIMS = (
     ),
     Step(
         "d2p2/corollary_1/complexity",
-        "K = 1/zeta^2 brings 1/sqrt(K) + ln K/K^1.5 to the order of zeta, so the first term of the count decides",
+        "From K = 1/zeta^2 on 1/sqrt(K) + ln K/K^1.5 is at most 2 zeta, before it is above zeta; the second term of "
+        "the count, (ln(1/zeta)/zeta)^(2/3), is at most the first for zeta <= 1",
         at("Section 3.2", "below Corollary 1"),
-        Inequality(1 / xi + 2 * theta / xi**3, "<=", 2 / xi, (2 * theta <= xi**2, xi >= 1), "theta = ln xi"),
-        Inequality(1 / xi, "<=", 1 / xi + 2 * theta / xi**3, (xi >= 1,), "and fewer steps do not"),
+        reached(zeta),
+        Inequality(
+            Integer(1),
+            "<= and attained",
+            T * zeta**2,
+            (_falling <= zeta,),
+            "fewer steps do not",
+            attained=(Eq(T, 1), Eq(zeta, 1)),
+        ).mutant("three percent more steps", sign="<=", left=Rational(103, 100), attained=()),
+        Inequality(
+            (log(1 / zeta) / zeta) ** Rational(2, 3),
+            "<=",
+            1 / zeta**2,
+            (zeta <= 1,),
+            "so the first term of the count decides",
+        ).mutant("its cube", left=(log(1 / zeta) / zeta) ** 2),
+        assumptions=(zeta > 0,),
+        letters={zeta: "accuracy"},
     ),
     Ours(
         "d2p2/corollary_1/private_rate",

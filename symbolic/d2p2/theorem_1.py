@@ -118,8 +118,8 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_1/every_constant",
-        "No C_1 and C_2 serve, A known or not: at K = B = n = p = d = 1, every eps and the least nu^2 the true delta is "
-        "at least (1 - exp(-eps)) sqrt(delta)/pi where ln(1/delta) >= 64 C_2 and C_2 ln(1/delta) >= 1",
+        "No C_1 and C_2 serve, A known or not: at K = B = n = p = d = 1, every eps and the least nu^2 the true delta "
+        "is at least (1 - exp(-eps)) sqrt(delta)/pi where ln(1/delta) >= 64 C_2 and C_2 ln(1/delta) >= 1",
         at("Theorem 1"),
         Identity(
             _density(xi, x**2, nu**2 * x**2),
