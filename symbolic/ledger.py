@@ -68,6 +68,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "appendix_c_1_sums",
             "appendix_c_2",
             "appendix_c_3",
+            "appendix_c_3_cases",
             "appendix_e",
         ),
         "d2p2": (
