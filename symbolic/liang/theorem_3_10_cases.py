@@ -85,8 +85,8 @@ _LEAST = Inequality(
 CLAIMS = (
     Ours(
         "liang/theorem_3_10/repaired",
-        "Steps that lower E|theta - theta*|^2 by u E G on some paths and by v E G^2 on the others, but for z, as in C.1: "
-        "E min_t G is at most h/u + sqrt(h/v), h = D^2/(T + 1) + z; and h/u + d where paths stop at the first G <= d",
+        "Steps that lower E|theta - theta*|^2 by u E G on some paths and by v E G^2 on the others, but for z: as in "
+        "C.1, E min_t G is at most h/u + sqrt(h/v), h = D^2/(T + 1) + z; h/u + d if paths stop at the first G <= d",
         at("Theorem 3.10", "(17)"),
         _lowered(z).mutant("three percent more noise", _lowered(_nearly(103) * z)),
         _COUNTED,
