@@ -172,7 +172,7 @@ CLAIMS = (
             (Eq(y**4, C_2 * chi), chi >= 64 * C_2, C_2 * chi >= 1),
             "y^4 = eps^2 nu^2 = C_2 ln(1/delta)",
         ).mutant("ln(1/delta) >= 62 C_2", sign="<=", given=(Eq(y**4, C_2 * chi), chi >= 62 * C_2, C_2 * chi >= 1)),
-        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, (chi >= 1,), "over delta").mutant(
+        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta").mutant(
             "over sqrt(delta)", right=exp(-chi / 2)
         ),
         *(_below_truth(constant, 16 * constant) for constant in (1, 10, 100)),

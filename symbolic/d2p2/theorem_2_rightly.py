@@ -11,7 +11,7 @@ from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
 from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import G, P, a, g, h, j, p, r, z
+from lastiterate.symbolic.letters import G, P, Q, a, g, h, j, r, z
 from lastiterate.symbolic.notation import T, dim, ell, eta, nu, sigma_A, stab, t
 from lastiterate.symbolic.vector_steps import X, Y
 from lastiterate.symbolic.vectors import Norm, Vector, inner
@@ -100,7 +100,7 @@ CLAIMS = (
             _here.value - _least.value, "<=", inner(_here.image, X - _best), (_here, _least), name="(14), in R^d"
         ),
         Inequality(
-            h / (G + stab), "<= and attained", p / (g + stab), (g <= G, h <= p, h >= 0), "v = grad f/(|grad f| + gamma)"
+            h / (G + stab), "<= and attained", Q / (g + stab), (g <= G, h <= Q, h >= 0), "v = grad f/(|grad f| + gamma)"
         ).mutant("G + 0.97 gamma", sign="<=", left=h / (G + Rational(97, 100) * stab)),
         VectorInequality(
             _mean.value,
@@ -123,7 +123,7 @@ CLAIMS = (
             G: "greatest slope",
             g: "slope at x_k",
             h: "f(x_k) - f*",
-            p: "<x_k - x*, grad f(x_k)>",
+            Q: "<x_k - x*, grad f(x_k)>",
             a: "2 eta sqrt(p) sigma_A^2/(G + gamma)",
             P: "|x_1 - x*|^2",
             z: "projection term",

@@ -58,7 +58,6 @@ CLAIMS = (
             (Eq(_state(t + 1), v * _state(t)),),
             name="then without a shift",
         ).mutant("from D/100", first=(Eq(_state(0), D / 100),)),
-        assumptions=(v >= 1,),
         letters={v: "1 + eta L"},
     ),
     Ours(

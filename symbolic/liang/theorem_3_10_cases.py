@@ -77,7 +77,7 @@ _LEAST = Inequality(
     g,
     "<= and attained",
     x + sqrt(y),
-    (a <= T + 1, a * g <= (T + 1) * x, (T + 1 - a) * g**2 <= (T + 1) * y),
+    (a * g <= (T + 1) * x, (T + 1 - a) * g**2 <= (T + 1) * y),
     "its least, from the sums over T + 1, a steps of the first kind",
     attained=(Eq(a, T + 1), Eq(g, x), Eq(y, 0)),
 )
