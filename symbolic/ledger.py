@@ -61,6 +61,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "theorem_3_4",
             "theorem_3_4_window",
             "proposition_3_12",
+            "theorem_3_10_cases",
             "section_4",
             "appendix_a",
             "appendix_b",
@@ -68,6 +69,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "appendix_c_1_sums",
             "appendix_c_2",
             "appendix_c_3",
+            "appendix_c_3_cases",
             "appendix_e",
         ),
         "d2p2": (

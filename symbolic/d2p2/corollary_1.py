@@ -4,7 +4,7 @@ Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon, Corollary 1 for 
 ln(1/delta); theta stands for ln K.
 """
 
-from sympy import Expr, Integer, Rational, log, sqrt
+from sympy import Eq, Expr, Integer, Rational, Symbol, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -18,7 +18,8 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import RATE
-from lastiterate.symbolic.letters import G, theta, x, xi
+from lastiterate.symbolic.d2p2.theorem_2_rightly import mended
+from lastiterate.symbolic.letters import G, P, r, theta, x, zeta
 from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
 from lastiterate.symbolic.unevaluated import put
 
@@ -29,18 +30,28 @@ def _noise(variance: Expr) -> Expr:
     return _step * log(T) * variance / T
 
 
-_stuck, _level = Rational(1, 100), Rational(133, 6600)
-_pulled = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
-_here = {x: _stuck, stab: _level}
-_mended = (
-    x**2 * (G + stab) / (2 * eta * T * sigma_A**2 * sqrt(ell)),
-    eta * dim * sqrt(ell) * (G + stab) * nu**2 * (log(T) + 1) / (2 * T),
-    eta * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * sqrt(ell)),
+_convex = mended(eta, T, log(T) + 1)
+_settled = P * (G + stab) / (2 * r * sigma_A**2 * sqrt(ell)) + r * (ell + dim + 1) * sigma_A**2 * (G + stab) / (
+    2 * sqrt(ell)
 )
-
+_noisy = r * dim * sqrt(ell) * (G + stab) * nu**2 / 2
+_stuck, _level = Rational(1, 100), Rational(133, 6600)
+PULLED = (3 * x / (x + stab) - (4 - x) / (4 - x + stab)) / 4
+"""The mean of the normalised gradients of (x - a)^2/2, a = 0, 0, 0 and 4, between 0 and 4."""
+_here = {x: _stuck, stab: _level}
 _step_size = ell ** Rational(3, 2) / (dim**2 * sqrt(T))
 _constant = n * epsilon / (ell ** Rational(5, 2) * T * theta * sqrt(chi))
 _variance = _constant * T**2 * chi / (n**2 * epsilon**2)
+
+
+_falling = 1 / sqrt(T) + log(T) / T ** Rational(3, 2)
+
+
+def reached(accuracy: Symbol) -> Inequality:
+    """The rate is at most twice the accuracy from K = 1/accuracy^2 on."""
+    return Inequality(
+        _falling, "<=", 2 * accuracy, (T * accuracy**2 >= 1, accuracy > 0), "from K = 1/accuracy^2 on"
+    ).mutant("from K = 1/accuracy on", given=(T * accuracy >= 1, accuracy > 0))
 
 
 def _at(term: Expr) -> Expr:
@@ -58,7 +69,7 @@ CLAIMS = (
         "With eta = 1/sqrt(K) the mean iterate of convex smooth losses comes within 1/sqrt(K) + ln K/K^1.5 of f*",
         at("Corollary 1"),
         Identity(
-            put(_pulled, _here),
+            put(PULLED, _here),
             Integer(0),
             "(x - a)^2/2, a = 0, 0, 0, 4: the mean of the normalised gradients at 1/100, gamma = 133/6600",
         ),
@@ -80,19 +91,23 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/corollary_1/rightly",
-        "Equal convex losses of slope at most G: with eta = 1/sqrt(K) the mended (2) is of order 1/sqrt(K)",
+        "Equal convex losses of slope at most G, eta = theta/sqrt(K): (2) as mended by d2p2/theorem_2/rightly is "
+        "1/sqrt(K) and (ln K + 1)/K^1.5 times constants, and at most 1/sqrt(K) times what it is at K = 1",
         at("Corollary 1"),
         Identity(
-            sum(term.subs(eta, _step) for term in _mended),
-            ((G + stab) / (2 * sigma_A**2 * sqrt(ell)))
-            * (
-                (x**2 + (ell + dim + 1) * sigma_A**4) / sqrt(T)
-                + dim * ell * sigma_A**2 * nu**2 * (log(T) + 1) / (T * sqrt(T))
-            ),
-            "its three terms",
+            put(_convex, {eta: r / sqrt(T)}),
+            _settled / sqrt(T) + _noisy * (log(T) + 1) / (T * sqrt(T)),
+            "its terms",
         ),
-        assumptions=(stab > 0,),
-        letters={G: "greatest slope", x: "|x_1 - x*|"},
+        Inequality(
+            (log(T) + 1) / (T * sqrt(T)),
+            "<= and attained",
+            1 / sqrt(T),
+            name="ln K + 1 <= K",
+            attained=(Eq(T, 1),),
+        ).mutant("97 percent", sign="<=", right=Rational(97, 100) / sqrt(T), attained=()),
+        Identity(put(_convex, {eta: r, T: 1}), _settled + _noisy, "at K = 1"),
+        letters={G: "greatest slope", P: "|x_1 - x*|^2", r: "theta = eta sqrt(K)"},
         repairs="d2p2/corollary_1",
     ),
     Step(
@@ -105,10 +120,26 @@ CLAIMS = (
     ),
     Step(
         "d2p2/corollary_1/complexity",
-        "K = 1/zeta^2 brings 1/sqrt(K) + ln K/K^1.5 to the order of zeta, so the first term of the count decides",
+        "From K = 1/zeta^2 on 1/sqrt(K) + ln K/K^1.5 is at most 2 zeta, before it is above zeta; the second term of "
+        "the count, (ln(1/zeta)/zeta)^(2/3), is at most the first for zeta <= 1",
         at("Section 3.2", "below Corollary 1"),
-        Inequality(1 / xi + 2 * theta / xi**3, "<=", 2 / xi, (2 * theta <= xi**2, xi >= 1), "theta = ln xi"),
-        Inequality(1 / xi, "<=", 1 / xi + 2 * theta / xi**3, (xi >= 1,), "and fewer steps do not"),
+        reached(zeta),
+        Inequality(
+            Integer(1),
+            "<= and attained",
+            T * zeta**2,
+            (_falling <= zeta,),
+            "fewer steps do not",
+            attained=(Eq(T, 1), Eq(zeta, 1)),
+        ).mutant("three percent more steps", sign="<=", left=Rational(103, 100), attained=()),
+        Inequality(
+            (log(1 / zeta) / zeta) ** Rational(2, 3),
+            "<=",
+            1 / zeta**2,
+            (zeta > 0, zeta <= 1),
+            "so the first term of the count decides",
+        ).mutant("its cube", left=(log(1 / zeta) / zeta) ** 2),
+        letters={zeta: "accuracy"},
     ),
     Ours(
         "d2p2/corollary_1/private_rate",

@@ -7,9 +7,9 @@ the means of the step into one for E f, and K of them add up. d is dim, p is ell
 
 from sympy import Eq, Expr, Function, Le, Rational, Tuple, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Expected, Identity, Induction, Inequality
+from lastiterate.symbolic.claim import Claim, Expected, Identity, Induction
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.d2p2.theorem_2_rightly import STEP_MEANS
+from lastiterate.symbolic.d2p2.theorem_2_rightly import HARMONIC, STEP_MEANS
 from lastiterate.symbolic.letters import P, a, h, j, q, r, theta, u, y, z
 from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, sigma_sgd, stab, t
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, Variance, closed
@@ -56,7 +56,7 @@ CLAIMS = (
             ),
             name="K steps, each lowering E f by a E|grad f| but for bias, projection and noise",
         ),
-        Inequality(1 / (T + 1), "<=", -log(T / (T + 1)), (T >= 1,), "so the sum of 1/k is at most ln K + 1"),
+        HARMONIC,
         Identity(
             put((r + T * _projection + _noise * z) / (T * _descent), {eta: theta / sqrt(T)}) + _bias,
             _rate(z),

@@ -137,14 +137,16 @@ COMPLEXITY: Final = Refutation(
         sigma_sgd**2 / xi**2,
         2 * sigma_sgd + stab,
     ),
-    at={xi: Rational(1, 1000), r: 1000},
-    run=_there + ", each as often as one likes; the constant r = 1000 is tried",
+    at={xi: Rational(1, 10**4), r: 1000},
+    run="(x - a)^2/2, a = 0, 0, 0, 4, each as often as one likes, full batches, no noise, gamma = xi, from where the "
+    "normalised gradients cancel; the constant r = 1000 is tried",
     quantity=_slope,
     claimed=r * xi,
-    true=_stays,
-    over=(xi, tuple(Rational(m, 10**k) for k in (5, 4, 3) for m in (1, 2, 5))),
+    true=sqrt(4 + 2 * xi + xi**2) - 1 - xi,
+    over=(xi, tuple(Rational(m, 10**k) for k in (6, 5, 4) for m in (1, 2, 5))),
     exact=True,
     says=condition(
-        "Complexity", "with batches of {0} samples and {1} steps the mean gradient is at most {2}; losses {3}"
-    )(sigma_sgd**2 / xi**2, 1 / (sigma_sgd**2 * xi**2), r * xi, Smooth(L)),
+        "Complexity",
+        "with batches of {0} samples, {1} steps and gamma at most {2} the mean gradient is at most {3}; losses {4}",
+    )(sigma_sgd**2 / xi**2, 1 / (sigma_sgd**2 * xi**2), sigma_sgd * xi, r * xi, Smooth(L)),
 )

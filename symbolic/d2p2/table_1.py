@@ -1,41 +1,55 @@
-"""Sentences that rest on the clipping bias 2 sigma/sqrt(B) of Theorem 3, and the run that stalls at slope 56/9.
+"""Sentences that rest on the clipping bias 2 sigma/sqrt(B) of Theorem 3, and runs that stay where they are.
 
-13 samples of slope 14 and 14 of slope -1, each as often as one likes, in full batches: the example of `theorem_3`.
+Full batches: four samples (x - a)^2/2 at a point x whose normalised gradients cancel, for any gamma; and the example of
+`theorem_3`, 13 samples of slope 14 and 14 of slope -1, which stalls at slope 56/9.
 """
 
 from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import COMPLEXITY
-from lastiterate.symbolic.letters import theta, u
-from lastiterate.symbolic.notation import T, b, growth, sigma_sgd
+from lastiterate.symbolic.letters import x, xi
+from lastiterate.symbolic.notation import T, b, growth, sigma_sgd, stab
 from lastiterate.symbolic.unevaluated import put
 
+_stays = 2 + stab - sqrt(4 + 2 * stab + stab**2)
 _slope, _variance, _twelfth = Rational(56, 9), Rational(182 * 225, 27**2), Rational(1, 12)
 
 CLAIMS = (
     Claim(
         "d2p2/corollary_2/complexity",
-        "With B = sigma^2/xi^2 and K B = O(1/xi^4) gradients |grad f| falls to the order of xi",
+        "With B = sigma^2/xi^2, gamma = O(1/sqrt(K)) and K B = O(1/xi^4) gradients |grad f| falls to the order of xi",
         at("Section 3.2", "below Corollary 2"),
-        Asymptotic(_slope, 1 / u, path={u: growth}, name="xi = 1/u, the 27 samples again and again").mutant(
-            "xi^2", right=1 / u**2
+        Identity(put(PULLED, {x: _stays}), Integer(0), "of samples 0, 0, 0, 4 the normalised gradients cancel there"),
+        Inequality(1 - stab / 2, "<", 1 - _stays, name="|grad f| there").mutant(
+            "0.49 gamma", left=1 - stab * Rational(49, 100)
         ),
-        IntervalInequality(_slope, "<=", Integer(1000) * Rational(1, 1000), {}, "xi = 1/1000, up to a constant 1000"),
+        Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma").mutant("square of xi", right=stab**2),
+        IntervalInequality(
+            1 - _stays,
+            "<=",
+            1000 * stab,
+            {stab: (Rational(1, 10**4), Rational(1, 10**4))},
+            "xi = gamma = 1/10000, up to a constant 1000",
+        ),
+        assumptions=(stab > 0,),
         refutation=COMPLEXITY,
-        remark="""It rests on the clipping bias 2 sigma/sqrt(B) of (3). The 27 samples of d2p2/theorem_3, each as often
-        as one likes, have one sigma and stay at slope 6.22 for every B, K and step size. The bias is 2 sigma +
-        gamma, and no batch makes it small.""",
+        remark="""It rests on the clipping bias 2 sigma/sqrt(B) of (3). Four losses (x - a)^2/2, a = 0, 0, 0 and 4,
+        each as often as one likes, in full batches without noise: for every gamma the normalised gradients
+        cancel at a point of at most gamma/2, and a run from there stays there for every B, K and step size. So with
+        sigma = sqrt(3) and gamma = xi the gradient is never below 1 - xi/2. The bias is 2 sigma + gamma, and no batch
+        makes it small.""",
     ),
     Ours(
         "d2p2/corollary_2/complexity_rightly",
-        "K = 1/xi^2 steps bring all but the bias to the order of xi; K B is sigma^2/xi^4 for B = sigma^2/xi^2",
+        "From K = 1/xi^2 on 1/sqrt(K) + ln K/K^1.5, all but the bias, is at most 2 xi; K B is sigma^2/xi^4 for B = "
+        "sigma^2/xi^2 and K = 1/xi^2",
         at("Section 3.2", "below Corollary 2"),
-        Identity(put(T * b, {T: 1 / u**2, b: sigma_sgd**2 / u**2}), sigma_sgd**2 / u**4, "u is xi"),
-        Inequality(
-            u + 2 * theta * u**3, "<=", 2 * u, (2 * theta * u**2 <= 1,), "1/sqrt(K) + ln K/K^1.5, theta = ln 1/u"
-        ),
+        Identity(put(T * b, {T: 1 / xi**2, b: sigma_sgd**2 / xi**2}), sigma_sgd**2 / xi**4, "gradients", (xi > 0,)),
+        reached(xi),
+        letters={xi: "accuracy"},
         repairs="d2p2/corollary_2/complexity",
     ),
     Claim(

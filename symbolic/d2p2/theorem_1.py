@@ -2,12 +2,12 @@
 
 At K = B = n = p = d = epsilon = 1 and |A| = x the step is a Gaussian mechanism of mu = x / nu: the true delta with A
 known is at least P(|A| >= x) times that at x, and |A| is unbounded. With A hidden the iterate is A^2 g + A e, g = 1 or
--1, whose densities have the ratio exp(2 x/nu^2): delta is at least (1 - exp(-epsilon)) P(x >= epsilon nu^2), and
-A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu are at least sqrt(epsilon nu).
+-1, whose densities have the ratio exp(2 xi/nu^2), A known or not: delta is at least (1 - exp(-epsilon)) P(xi >= epsilon
+nu^2), and A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu are at least sqrt(epsilon nu).
 `numeric.random_projection.cost` has the exact account.
 """
 
-from sympy import Eq, Expr, Integer, Rational, diff, exp, log, sqrt
+from sympy import Derivative, Eq, Expr, Integer, Rational, diff, exp, log, pi, sqrt
 
 from lastiterate.symbolic.claim import (
     Claim,
@@ -25,6 +25,7 @@ from lastiterate.symbolic.d2p2.refutations import PRIVACY
 from lastiterate.symbolic.formulas.divergences import (
     chi_square,
     delta_of_gdp,
+    density_exponent,
     projected_moment,
     projected_order_limit,
     projected_step,
@@ -32,7 +33,7 @@ from lastiterate.symbolic.formulas.divergences import (
     tail,
 )
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import q, r, u, v, x, xi
+from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z
 from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, growth, n, nu, sigma
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -53,6 +54,11 @@ _classic = sqrt(2 * log(Rational(5, 4) * 10**5))
 def _at_least(noise: Expr, length: Expr) -> Expr:
     """A lower bound of the true delta at epsilon = 1, p = d = 1: |A| >= length, and then the Gaussian mechanism."""
     return 2 * tail(length) * delta_of_gdp(_one, length / noise)
+
+
+def _density(place: Expr, mean: Expr, variance: Expr) -> Expr:
+    """A Gaussian density, without its normalising constant."""
+    return exp(density_exponent(place, mean, variance))
 
 
 def _below_truth(constant: int, minus_log: int) -> IntervalInequality:
@@ -112,15 +118,75 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_1/every_constant",
-        "No C_1 and C_2 serve: the true delta, A known, is above delta by any factor, at eps = K = B = n = p = d = 1",
+        "No C_1 and C_2 serve, A known or not: at K = B = n = p = d = 1, every eps and the least nu^2 the true delta "
+        "is at least (1 - exp(-eps)) sqrt(delta)/pi where ln(1/delta) >= 64 C_2 and C_2 ln(1/delta) >= 1",
         at("Theorem 1"),
-        # |A| >= sqrt(chi) has the chance 2 tail(sqrt(chi)) >= c exp(-chi/2)/sqrt(chi); there mu = epsilon/sqrt(C_2).
-        Unbounded(exp(-chi / 2) / sqrt(chi), exp(-chi), {chi: growth}, (chi >= 1,), "over delta").mutant(
+        Identity(
+            _density(xi, x**2, nu**2 * x**2),
+            exp(2 * xi / nu**2) * _density(xi, -(x**2), nu**2 * x**2),
+            "ratio of the densities of the iterate at xi, the same for every A",
+            (x > 0,),
+        ),
+        Inequality(
+            (1 - exp(-epsilon)) * p,
+            "<= and attained",
+            p - exp(epsilon) * q,
+            (q <= exp(-2 * epsilon) * p,),
+            "so what the event xi >= eps nu^2 shows, of chances p and q",
+            attained=(Eq(epsilon, 0), Eq(p, q)),
+        ),
+        Inequality(
+            epsilon * nu**2,
+            "<= and attained",
+            x * z,
+            (x >= y, z >= nu * y, Eq(y**2, epsilon * nu)),
+            "it is met where A e > 0, |A| >= y and |e| >= nu y",
+        ).mutant("|e| >= 0.97 nu y", sign="<=", given=(x >= y, 100 * z >= 97 * nu * y, Eq(y**2, epsilon * nu))),
+        Identity(
+            Derivative(tail(y), y),
+            -_density(y, _zero, _one) / sqrt(2 * pi),
+            "P(A > y) falls as the density of A: by the density between y and y + 1 up to there",
+        ),
+        Identity(
+            _density(y + u, _zero, _one),
+            exp((1 - u) * (2 * y + 1 + u) / 2) * _density(y + 1, _zero, _one),
+            "the density there, from its least value on",
+        ),
+        Inequality(
+            _one,
+            "<= and attained",
+            exp((1 - u) * (2 * y + 1 + u) / 2),
+            (u <= 1,),
+            "which is at y + 1",
+            attained=(Eq(u, 1),),
+        ),
+        Identity(
+            2 * (1 - exp(-epsilon)) * (_density(y + 1, _zero, _one) / sqrt(2 * pi)) ** 2,
+            (1 - exp(-epsilon)) * exp(-((y + 1) ** 2)) / pi,
+            "both signs, A and e",
+        ),
+        Inequality(
+            (y + 1) ** 2,
+            "<= and attained",
+            chi / 2,
+            (Eq(y**4, C_2 * chi), chi >= 64 * C_2, C_2 * chi >= 1),
+            "y^4 = eps^2 nu^2 = C_2 ln(1/delta)",
+        ).mutant("ln(1/delta) >= 62 C_2", sign="<=", given=(Eq(y**4, C_2 * chi), chi >= 62 * C_2, C_2 * chi >= 1)),
+        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta").mutant(
             "over sqrt(delta)", right=exp(-chi / 2)
         ),
         *(_below_truth(constant, 16 * constant) for constant in (1, 10, 100)),
         _below_truth(1000, 16_000).mutant("delta not small", _below_truth(1000, 1)),
         Value(10**4 * _at_least(_classic, Integer(3)), "0.597", "a lower bound of delta, in 1e-4"),
+        letters={
+            x: "|A|",
+            z: "|e|",
+            xi: "iterate A^2 g + A e, g = 1 or -1",
+            p: "chance of the event where g = 1",
+            q: "where g = -1",
+            y: "sqrt(eps nu)",
+            u: "between 0 and 1",
+        },
     ),
     Ours(
         "d2p2/theorem_1/projected_step",

@@ -1,16 +1,19 @@
-"""Theorem 2 mended for equal convex losses of slope at most G: moments, one step, and the sum over the steps.
+"""Theorem 2 mended for equal convex losses of slope at most G: the means of a step, one step, and any number of them.
 
-The normalised gradients of equal losses have the mean that the proof takes for granted. By convexity f of the mean
-iterate is at most the mean of f, which the sum bounds.
+The normalised gradients of equal losses have the mean that the proof takes for granted. By convexity the value at the
+mean iterate is at most the mean value: the mean of t + 1 iterates lies between that of t of them and the next.
 """
 
-from sympy import Integer, Symbol, log, sqrt
+from sympy import Eq, Expr, Function, Integer, Le, Rational, Symbol, log, sqrt
 
-from lastiterate.symbolic.claim import Expected, Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Expected, Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import G, P, R, g, h, p, q, u, x, y, z
-from lastiterate.symbolic.notation import T, dim, ell, eta, nu, sigma_A, stab
+from lastiterate.symbolic.families import convex
+from lastiterate.symbolic.inductive import gains
+from lastiterate.symbolic.letters import G, P, Q, a, g, h, j, r, z
+from lastiterate.symbolic.notation import T, dim, ell, eta, nu, sigma_A, stab, t
+from lastiterate.symbolic.vector_steps import X, Y
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _one = Integer(1)
@@ -18,68 +21,113 @@ _root = sqrt(ell)
 _noise_true = dim * ell * sigma_A**2 * nu**2
 _half_step = 2 * eta * _root * sigma_A**2
 _A, _e = Symbol("A"), Symbol("e")
-_back = gaussian_mean(
-    [Transposed(_e), Transposed(_A), _A, _e], entries={_A: (dim, ell, sigma_A**2), _e: (ell, _one, nu**2)}
-)
-_u, _v = Vector("u"), Vector("v")
 _matrix = {_A: (dim, ell, sigma_A**2)}
+_entries = _matrix | {_e: (ell, _one, nu**2)}
+_u, _v, _best = Vector("u"), Vector("v"), Vector("x*")
+_back = gaussian_mean([Transposed(_e), Transposed(_A), _A, _e], entries=_entries)
 _forth = gaussian_mean([Transposed(_u), _A, Transposed(_A), _v], entries=_matrix) / _root
 _size = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, Transposed(_A), _v], entries=_matrix) / ell
-_across = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, _e], entries=_matrix | {_e: (ell, _one, nu**2)})
-_now, _next = Symbol("D_k", nonnegative=True), Symbol("D_{k+1}", nonnegative=True)
+_across = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, _e], entries=_entries)
+_along = gaussian_mean([Transposed(_u), _A, _e], entries=_entries)
 
 STEP_MEANS = (
-    Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along u = x_k - x*"),
-    Expected(_across, "==", Integer(0), name="the noise has mean 0 beside it"),
+    Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along any u"),
+    Expected(_along, "==", Integer(0), name="the noise has mean 0 along u"),
+    Expected(_across, "==", Integer(0), name="and beside the projected step"),
     Expected(_size, "<=", (ell + dim + 1) * sigma_A**4, (Norm(_v) <= 1,), "v of norm below 1"),
     Expected(_back, "==", _noise_true, name="noise"),
 )
 """The means of a step, along any u, of a normalised gradient v and of the noise."""
 
+_harmonic = Function("H", real=True)
+_split = Eq(log(j + 1), log(j) - log(j / (j + 1)))
+HARMONIC = Induction(
+    j,
+    Le(_harmonic(j), log(j) + 1),
+    (Eq(_harmonic(1), 1),),
+    (Eq(_harmonic(j + 1), _harmonic(j) + 1 / (j + 1)),),
+    (_split,),
+    start=1,
+    name="1 + 1/2 + ... + 1/j, for every j",
+).mutant("97 percent of ln j + 1", conclusion=Le(_harmonic(j), Rational(97, 100) * (log(j) + 1)))
+"""The sum of the variances over nu^2 of the noise of the first j steps."""
+
+# After t steps: E|x - x*|^2, E f(x) - f*, and that of the mean of the t iterates before.
+_distance, _gap, _gap_of_mean = (Function(name, nonnegative=True) for name in ("D", "F", "M"))
+_f = convex("f")
+_here, _least, _next = _f.at(X), _f.minimum(_best), _f.at(Y)
+_mean = _f.at((t * X + Y) / (t + 1))
+
+
+def _summed(noise: Expr) -> Induction:
+    """Steps that each lose a E(f - f*) but for the projection and this noise over its number."""
+    return Induction(
+        t,
+        Le(_distance(t) + a * t * _gap_of_mean(t), P + t * z + r * _harmonic(t)),
+        (Le(_distance(0), P), Eq(_harmonic(0), 0)),
+        (
+            Le(_distance(t + 1), _distance(t) - a * _gap(t) + z + noise / (t + 1)),
+            Le((t + 1) * _gap_of_mean(t + 1), t * _gap_of_mean(t) + _gap(t)),
+            gains(_harmonic, 1 / (t + 1)),
+        ),
+        name="any number of steps, and their mean iterate",
+    )
+
+
+def mended(size: Expr, count: Expr, logarithm: Expr) -> Expr:
+    """The three terms of (2) as mended, P = |x_1 - x*|^2, at a step size and K = ``count``; ln K + 1 last."""
+    start = P * (G + stab) / (2 * size * count * sigma_A**2 * _root)
+    noise = size * dim * _root * (G + stab) * nu**2 * logarithm / (2 * count)
+    return start + noise + size * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * _root)
+
+
 CLAIMS = (
     Ours(
         "d2p2/theorem_2/rightly",
-        "Equal convex losses of slope at most G: (G + gamma) for 1 + gamma, d sqrt(p) nu^2, (p + d + 1) sigma_A^2",
+        "(2) for equal convex losses of slope at most G, with G + gamma for 1 + gamma, d sqrt(p) nu^2 for p^1.5 nu^2 "
+        "and (p + d + 1)/sqrt(p) for p d^2",
         at("Theorem 2", "(2)"),
         *STEP_MEANS,
-        Inequality(
-            h / (G + stab), "<=", p / (g + stab), (g <= G, h <= p, h >= 0), "(14), v = grad f/(|grad f| + gamma)"
+        Expected(
+            Norm(_u) ** 2 - 2 * eta * (_forth + _along) + eta**2 * (_size + 2 * _across / _root + _back),
+            "==",
+            Norm(_u) ** 2
+            - _half_step * inner(_u, _v)
+            + eta**2 * ((ell + dim + 1) * sigma_A**4 * Norm(_v) ** 2 + _noise_true),
+            name="a step from u = x_k - x*: E|u - eta A (A' v/sqrt(p) + e)|^2, multiplied out",
+        ),
+        VectorInequality(
+            _here.value - _least.value, "<=", inner(_here.image, X - _best), (_here, _least), name="(14), in R^d"
         ),
         Inequality(
-            _next + _half_step * (R + q),
+            h / (G + stab), "<= and attained", Q / (g + stab), (g <= G, h <= Q, h >= 0), "v = grad f/(|grad f| + gamma)"
+        ).mutant("G + 0.97 gamma", sign="<=", left=h / (G + Rational(97, 100) * stab)),
+        VectorInequality(
+            _mean.value,
             "<=",
-            P + T * y + (z + 1 / T) * u,
-            (
-                _now + _half_step * R <= P + (T - 1) * y + z * u,
-                _next <= _now - _half_step * q + y + u / T,
-                T >= 1,
-            ),
-            "K - 1 steps to K: y and u of the projection and the noise, z the harmonic sum",
+            (t * _here.value + _next.value) / (t + 1),
+            (_here, _next, _mean),
+            name="mean of t + 1 iterates, from that of t",
         ),
-        Inequality(1 / (T + 1), "<=", -log(T / (T + 1)), (T >= 1,), "so z <= ln K + 1"),
+        _summed(r).mutant("three percent more noise", _summed(r * Rational(103, 100))),
+        HARMONIC,
         Identity(
             (G + stab)
             / (_half_step * T)
-            * (x**2 + T * eta**2 * (ell + dim + 1) * sigma_A**4 + eta**2 * _noise_true * z),
-            x**2 * (G + stab) / (2 * eta * T * sigma_A**2 * _root)
-            + eta * dim * _root * (G + stab) * nu**2 * z / (2 * T)
-            + eta * (ell + dim + 1) * sigma_A**2 * (G + stab) / (2 * _root),
-            "the mean over K steps",
+            * (P + T * eta**2 * (ell + dim + 1) * sigma_A**4 + eta**2 * _noise_true * (log(T) + 1)),
+            mended(eta, T, log(T) + 1),
+            "the three terms",
         ),
         assumptions=(stab > 0,),
         letters={
             G: "greatest slope",
             g: "slope at x_k",
             h: "f(x_k) - f*",
-            p: "<x_k - x*, grad f(x_k)>",
-            q: "mean of f(x_k) - f* over G + gamma",
-            R: "sum of the q before",
-            _now: "E|x_k - x*|^2",
-            _next: "E|x_(k+1) - x*|^2",
+            Q: "<x_k - x*, grad f(x_k)>",
+            a: "2 eta sqrt(p) sigma_A^2/(G + gamma)",
             P: "|x_1 - x*|^2",
-            y: "projection term",
-            u: "noise term",
-            z: "sum of 1/k",
+            z: "projection term",
+            r: "noise term",
         },
         repairs="d2p2/theorem_2",
     ),

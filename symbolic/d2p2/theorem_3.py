@@ -6,12 +6,14 @@ nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (
 substitution into (35): B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 """
 
-from sympy import Abs, Expr, Function, Integer, Rational, Tuple, log, sqrt
+from sympy import Abs, Expr, Function, Integer, Le, Rational, Tuple, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
+    Expected,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     Ours,
@@ -21,7 +23,8 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import CLIPPING_BIAS
-from lastiterate.symbolic.letters import g, gamma, j, kappa, r, theta, u, v, x, xi
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, theta, u, v, x, xi, y
 from lastiterate.symbolic.notation import (
     L,
     T,
@@ -38,9 +41,11 @@ from lastiterate.symbolic.notation import (
     sigma_A,
     sigma_sgd,
     stab,
+    t,
 )
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _twelfth = Rational(1, 12)
 _slope, _variance = Rational(56, 9), Rational(182 * 225, 27**2)
@@ -57,6 +62,18 @@ def _mean(of: Expr, value: Expr, name: str) -> Identity:
 def _bound(bias: Expr) -> Expr:
     """(3) at d = p = sigma_A = 1 and nu = 0, with this clipping bias beside stab."""
     return _start / (T * eta) + _curve * eta + bias + _twelfth
+
+
+_m, _g = Vector("m"), Vector("g")
+_along = inner(_m, _g) / (Norm(_g) + stab)
+# Of samples: chances and distances |m - g|; sums of both, of squared distances, and of <m, g/(|g| + gamma)>.
+_chance, _distance, _chances, _distances, _squares = (Function(name, nonnegative=True) for name in "pyPDS")
+_products = Function("X", real=True)
+
+
+def _kept(distances: Expr | int, levels: Expr | int) -> Expr:
+    """|m| less so many times |m - g| and gamma."""
+    return Norm(_m) - distances * Norm(_m - _g) - levels * stab
 
 
 _many: dict[Expr, Expr] = {T: Integer(10) ** 5, eta: Rational(1, 1000)}
@@ -122,26 +139,47 @@ CLAIMS = (
     ),
     Ours(
         "d2p2/theorem_3/per_sample",
-        "The bias of per-sample clipping: <m, g/(|g| + gamma)> >= |m| - 2 |m - g| - gamma, so 2 sigma + gamma",
+        "Clipping by samples in R^d: <m, g/(|g| + gamma)> >= |m| - 2 |m - g| - gamma, and so in the mean over any "
+        "samples with E|m - g|^2 <= sigma^2 it is at least |m| - 2 sigma - gamma, as in the example of (3)",
         at("Theorem 3", "(25)"),
-        Inequality(
-            Abs(kappa) - 2 * Abs(kappa - gamma) - stab,
-            "<=",
-            Abs(gamma) ** 2 / (Abs(gamma) + stab) - Abs(kappa - gamma) * Abs(gamma) / (Abs(gamma) + stab),
-            (stab > 0,),
-            "one sample on the line, mean kappa",
+        Expected(_kept(2, 1), "<=", _along, name="one sample")
+        .mutant("1.95 times the distance", left=_kept(Rational(195, 100), 1))
+        .mutant("97 percent of gamma", left=_kept(2, Rational(97, 100))),
+        Induction(
+            t,
+            Le(_chances(t) * (h - stab) - 2 * _distances(t), _products(t)),
+            begin(_products, _distances, _chances),
+            (
+                Le(_products(t) + _chance(t) * (h - stab - 2 * _distance(t)), _products(t + 1)),
+                gains(_distances, _chance(t) * _distance(t)),
+                gains(_chances, _chance(t)),
+            ),
+            name="any number of samples, each with its chance; h = |m|",
+        ),
+        Induction(
+            t,
+            Le(_distances(t) ** 2, _chances(t) * _squares(t)),
+            begin(_distances, _squares, _chances),
+            (
+                gains(_distances, _chance(t) * _distance(t)),
+                gains(_squares, _chance(t) * _distance(t) ** 2),
+                gains(_chances, _chance(t)),
+            ),
+            name="their mean distance by the mean square (Cauchy and Schwarz)",
         ),
         Inequality(
-            Abs(kappa) - 2 * Abs(kappa - gamma) - stab,
-            "<=",
-            kappa * gamma / (Abs(gamma) + stab),
-            (stab > 0,),
-            "and the inner product itself",
-        ),
+            h - 2 * sigma_sgd - stab,
+            "<= and attained",
+            xi,
+            (h - stab - 2 * y <= xi, y**2 <= sigma_sgd**2),
+            "chances of sum 1, y = E|m - g|, xi = E<m, g/(|g| + gamma)>",
+        ).mutant("1.95 sigma", sign="<=", left=h - Rational(195, 100) * sigma_sgd - stab),
         _mean(gamma / (Abs(gamma) + stab), Integer(0), "the example's slopes cancel"),
         _mean(gamma, _slope, "their mean"),
         _mean((gamma - _slope) ** 2, _variance, "their variance"),
         IntervalInequality(_slope, "<", 2 * sqrt(_variance) + _twelfth, {}, "within 2 sigma + gamma"),
+        assumptions=(stab > 0,),
+        letters={h: "|m|", xi: "mean inner product", y: "mean distance"},
         repairs="d2p2/theorem_3",
     ),
     Ours(

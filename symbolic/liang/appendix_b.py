@@ -3,27 +3,62 @@
 v is the growth 1 + eta L of one step.
 """
 
-from sympy import Eq, Function, Integer, Le, Rational
+from sympy import Eq, Expr, Function, Integer, Le, Rational
 
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion, Step, Unbounded, Units
-from lastiterate.symbolic.inductive import begin
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Step, Unbounded, Units
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import a, u, v, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import PREVIOUS, D, K, T, alpha, b, beta, eta, growth, n, sigma_dp, t
+from lastiterate.symbolic.notation import D, K, T, alpha, b, beta, eta, growth, n, sigma_dp, t
 from lastiterate.symbolic.unevaluated import put
 
-_shift = alpha * a**2 / (2 * eta**2 * sigma_dp**2 * (1 - beta))
+_weight = alpha / (2 * eta**2 * sigma_dp**2 * (1 - beta))
+_shift = _weight * a**2
 _rate = alpha * K**2 * T / (n * b * sigma_dp**2)  # (11)
 _price = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _state, _sequence = Function("z", nonnegative=True), Function("a", nonnegative=True)
+_any_state, _shifts, _covered = (Function(name, real=True) for name in ("z", "a", "R"))
+_loss, _squares = Function("D", nonnegative=True), Function("C", nonnegative=True)
+
+
+def _leads(taken: Expr) -> Induction:
+    """Where shifts a_t lead if this is taken off; v^t R is the sum of v^(t-i-1) a_i, as R is that of v^-(i+1) a_i."""
+    return Induction(
+        t,
+        Eq(_any_state(t), v**t * D - v**t * _covered(t)),
+        (Eq(_any_state(0), D), Eq(_covered(0), 0)),
+        (Eq(_any_state(t + 1), v * _any_state(t) - taken), gains(_covered, v ** -(t + 1) * _shifts(t))),
+        name="where any shifts lead",
+    )
+
+
+def _costs(weight: Expr) -> Induction:
+    """What t steps cost, this times the sum of the a_i^2 for the shifts."""
+    return Induction(
+        t,
+        Le(_loss(t), t * _price + weight * _squares(t)),
+        begin(_loss, _squares),
+        (Le(_loss(t + 1), _loss(t) + _price + _weight * _shifts(t) ** 2), gains(_squares, _shifts(t) ** 2)),
+        name="any shifts, each with its price",
+    )
+
 
 CLAIMS = (
     Step(
         "liang/appendix_b/sequence",
-        "B.3: with equal shifts a the sum formula of z_t solves z_(t+1) = (1 + eta L) z_t - a, z_tau = D",
+        "B.3: z_(t+1) = (1 + eta L) z_t - a_t from z_0 = D is the sum formula, v^t D less the sum of v^(t-i-1) a_i, "
+        "for any a_i; of one first shift v D it is 0 from then on",
         at("Theorem B.3"),
-        Recursion(t, D, v * PREVIOUS - a, v**t * D - a * (v**t - 1) / (v - 1), name="v = 1 + eta L"),
-        assumptions=(v > 1,),
+        _leads(_shifts(t)).mutant("shifts three percent larger", _leads(_shifts(t) * Rational(103, 100))),
+        Identity(put(v * z - a, {z: D, a: v * D}), Integer(0), "after the first shift, v D"),
+        Induction(
+            t,
+            Eq(_state(t), 0),
+            begin(_state),
+            (Eq(_state(t + 1), v * _state(t)),),
+            name="then without a shift",
+        ).mutant("from D/100", first=(Eq(_state(0), D / 100),)),
+        letters={v: "1 + eta L"},
     ),
     Ours(
         "liang/appendix_b/no_shift",
@@ -54,9 +89,10 @@ CLAIMS = (
     ),
     Step(
         "liang/appendix_b/sums",
-        "(45), (50): T - tau steps with equal shifts cost T - tau times one step",
+        "(45), (50): where each step adds at most its two prices, from 0 on, t steps with any shifts a_i cost at most "
+        "t times the price of the data and the sum of the prices of the a_i",
         at("Theorem B.2", "(45)"),
-        Recursion(t, Integer(0), PREVIOUS + _shift + _price, t * (_shift + _price), name="t counts the steps"),
+        _costs(_weight).mutant("97 percent of the shifts", _costs(_weight * Rational(97, 100))),
         assumptions=(beta > 0, beta < 1),
     ),
     Step(

@@ -4,7 +4,7 @@ Figure 5's setting: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.
 for the radius (two points are 2 D apart), (54) for the diameter. The paper's C is K.
 """
 
-from sympy import Expr, Integer, Rational, exp, log, sqrt
+from sympy import Eq, Expr, Integer, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -24,6 +24,7 @@ from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.liang.refutations import NAIVE
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
+from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, Vector
 
 _one = Integer(1)
@@ -43,7 +44,8 @@ def _against(factor: Expr) -> IntervalInequality:
     return IntervalInequality(_sign, "<=", factor * 4 * (D + eta) ** 2, _box, "sign of theta_1")
 
 
-_exact = alpha / (2 * eta**2 * sigma_dp**2) * ((1 + eta * L) * D + 2 * eta * K / sqrt(n * b)) ** 2
+_length = (1 + eta * L) * D + 2 * eta * K / sqrt(n * b)
+_exact = alpha / (2 * eta**2 * sigma_dp**2) * _length**2
 _figure: dict[Expr, Expr] = {
     L: Integer(1),
     K: Integer(2),
@@ -60,7 +62,6 @@ def _at(expression: Expr) -> Expr:
     return expression.subs(list(_figure.items()))
 
 
-_step: dict[Expr, Expr] = {n: Integer(1), b: Integer(1)}
 _root_naive = D + y  # y = eta C/b
 _root_exact = (1 + x) * D / 2 + y  # x = eta L, full batches
 
@@ -132,17 +133,32 @@ CLAIMS = (
     ),
     Ours(
         "liang/appendix_e/tighter_repaired",
-        "For eta L <= 1 and b <= n (54) is at most the naive bound with eta^2",
+        "For eta L <= 1 and b <= n (54) is at most the naive bound with eta^2, whose D is a radius where that of (54) "
+        "is a diameter; for full batches the naive bound at the same diameter is at most (54)",
         at("E.1"),
-        Inequality(_root_exact, "<= and attained", _root_naive, (x <= 1,), "full batches").mutant(
-            "eta L <= 2", sign="<=", given=(x <= 2,)
-        ),
-        Inequality(1 / sqrt(n * b), "<= and attained", 1 / b, (b <= n,), "smaller batches"),
+        Inequality(
+            _exact,
+            "<= and attained",
+            _naive / eta**2,
+            (eta * L <= 1, b <= n),
+            "every eta L up to 1 and every batch",
+            attained=(Eq(eta * L, 1), Eq(b, n)),
+        )
+        .mutant("eta L <= 1.03", sign="<=", given=(100 * eta * L <= 103, b <= n), attained=())
+        .mutant("b <= n + 1", sign="<=", given=(eta * L <= 1, b <= n + 1), attained=()),
         Identity(
-            _exact.subs(list(_step.items())),
-            (2 * alpha / (eta**2 * sigma_dp**2) * _root_exact**2).subs([(x, eta * L), (y, eta * K)]),
-            "the roots are those of (54)",
+            put(_naive / eta**2, {D: D / 2}),
+            alpha / (2 * eta**2 * sigma_dp**2) * (D + 2 * eta * K / b) ** 2,
+            "the naive bound at a diameter",
         ),
+        Inequality(
+            D + 2 * eta * K / b,
+            "<= and attained",
+            _length,
+            (Eq(b, n),),
+            "its root, full batches",
+            attained=(Eq(L, 0),),
+        ).mutant("b <= n", sign="<=", given=(b <= n,), attained=()),
         repairs="liang/appendix_e/tighter",
     ),
 )

@@ -6,7 +6,7 @@ leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is 
 
 from dataclasses import replace
 
-from sympy import Expr, Function, Integer, Max, Min, Rational, Symbol, Tuple, sqrt
+from sympy import Expr, Function, Integer, Min, Rational, Symbol, Tuple, sqrt
 
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -21,8 +21,8 @@ from lastiterate.symbolic.claim import (
     Units,
 )
 from lastiterate.symbolic.families import InSet, StronglyConvex
-from lastiterate.symbolic.letters import G, g, p, q, r, theta, x, y
-from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN, mean_of_least
+from lastiterate.symbolic.letters import G, g, r, theta, x, y
+from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
 from lastiterate.symbolic.notation import (
     GRADIENT,
@@ -217,13 +217,6 @@ CLAIMS = (
         (liang/appendix_c_1/clipping_bias, liang/appendix_c_1/mean_square, liang/appendix_c_1/square_2). The six terms
         of (17) are roots of a loss: liang/theorem_3_10/units.""",
         letters={Symbol("l"): "the population risk", Symbol("theta*"): "its minimiser"},
-    ),
-    Ours(
-        "liang/theorem_3_10/repaired",
-        "Paths, each with its chance and a least of at most p or q: the mean of the least is at most the larger",
-        at("Theorem 3.10", "(17)"),
-        mean_of_least(Max(p, q)).mutant("the smaller", mean_of_least(Max(p, q), Min(p, q))),
-        repairs="liang/theorem_3_10",
     ),
     Claim(
         "liang/theorem_3_10/units",
