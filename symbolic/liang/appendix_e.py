@@ -117,7 +117,8 @@ CLAIMS = (
         misprint=IntervalInequality(_at(_exact), "<", _at(_naive), {}, "the naive bound as printed"),
         remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the
         reverse of what the figure is said to show. With eta^2 below it, as in liang/appendix_e/units, the naive bound
-        is 4.95 and the order is as claimed.""",
+        is 4.95 and the order is as claimed, with one number for D, a diameter in (54) and a radius in the naive
+        bound.""",
     ),
     Step(
         "liang/appendix_e/tighter",
@@ -129,7 +130,8 @@ CLAIMS = (
         Asymptotic(_root_exact, _root_naive, path={x: growth, D: Integer(1), y: Integer(1)}, name="rough losses"),
         remark="""Theorem 3.4 has no limit on eta L, and (54) grows with it while the naive bound does not contain L.
         z3 finds points with eta L > 1 where (54) is the larger, and the path eta L = N shows that no constant mends
-        it. For eta L <= 1 and b <= n (54) is the smaller.""",
+        it. For eta L <= 1 and b <= n (54) is the smaller, with D a diameter in it and a radius in the naive bound; at
+        one diameter and for full batches the naive bound is never the larger.""",
     ),
     Ours(
         "liang/appendix_e/tighter_repaired",
