@@ -7,6 +7,7 @@ of a class agree. Letters that no form sees, by invariance under translations, a
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
@@ -179,8 +180,8 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
             hypotheses[name] = expression
             allowed += (sp.Ge(one, 0, evaluate=False) for one in needed)
     everything = [goal, *hypotheses.values()]
-    letters = sorted(set[Any]().union(*(one.atoms(Vector) for one in everything)), key=str)
-    values = sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str)
+    letters = tuple(sorted(set[Any]().union(*(one.atoms(Vector) for one in everything)), key=str))
+    values = tuple(sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str))
     forms = [_form(one, letters, values) for one in everything]
     kept = seen([one.matrix for one in forms])
     multipliers = {name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses}
@@ -188,7 +189,7 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
     return Problem(
         premises=tuple(one for one in allowed if one != sp.true),
         letters=tuple(letters[i] for i in kept),
-        values=tuple(values),
+        values=values,
         hypotheses=dict(zip(hypotheses, reduced[1:], strict=True)),
         goal=reduced[0],
         signs=signs,
@@ -251,8 +252,9 @@ def _expanded(expression: sp.Expr) -> sp.Expr:
     return squared.replace(Inner, inner)
 
 
-def _form(expression: sp.Expr, letters: list[Vector], values: list[FunctionValue]) -> Form:
-    """The form that an expression is.
+@lru_cache(maxsize=4096)
+def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
+    """The form that an expression is, which wrong variants of a claim share.
 
     Raises:
         UnsupportedError: it is not linear.
@@ -280,7 +282,7 @@ def linear(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] 
     return None if terms.keys() - {*units} else [sp.factor(terms.get(unit, sp.S.Zero)) for unit in units]
 
 
-def _pairs(letters: list[Vector]) -> Iterator[tuple[Vector, Vector]]:
+def _pairs(letters: Sequence[Vector]) -> Iterator[tuple[Vector, Vector]]:
     yield from ((one, one) for one in letters)
     yield from combinations(letters, 2)
 
