@@ -1,20 +1,21 @@
 """Full batches: (B.1), its best window, and Remark B.2 on data sets of two sizes.
 
-D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x is the window length taken real. gamma is
-the mean gradient of n samples, kappa that of one more.
+D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x is the window length taken real, y an
+increase of it. gamma is the mean gradient of n samples, kappa the gradient of one more.
 """
 
-from sympy import Abs, Expr, Integer, Min, Tuple
+from sympy import Abs, Eq, Expr, Integer, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import REMOVAL
 from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import gamma, kappa, x
+from lastiterate.symbolic.letters import gamma, kappa, x, y
 from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, w
 from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
 
 _cost = x * (D / x + s) ** 2
+_longer = _cost.subs(x, x + y)
 _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 
 
@@ -53,9 +54,11 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/appendix_b_1/best_window",
-        "The second bound of (B.1) is least at w = D/s, where it is 4 D s",
+        "Of real windows w = D/s is best in (B.1), at 4 D s; of whole ones its floor or its ceiling",
         at("B.1", "Numerical computation"),
-        Inequality(4 * D * s, "<= and attained", _cost, name="no window is better"),
+        Inequality(4 * D * s, "<= and attained", _cost, name="at w = D/s", attained=(Eq(x, D / s),)),
+        Inequality(_longer, "<=", _cost, (s * (x + y) <= D,), "a longer window up to D/s costs no more"),
+        Inequality(_cost, "<=", _longer, (D <= s * x,), "a longer window from D/s on costs no less"),
         Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0"),
         assumptions=(x > 0,),
     ),
