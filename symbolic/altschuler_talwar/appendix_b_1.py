@@ -58,7 +58,7 @@ CLAIMS = (
         at("B.1", "Numerical computation"),
         Inequality(4 * D * s, "<= and attained", _cost, name="at w = D/s", attained=(Eq(x, D / s),)),
         Inequality(_longer, "<=", _cost, (s * (x + y) <= D,), "a longer window up to D/s costs no more"),
-        Inequality(_cost, "<=", _longer, (D <= s * x,), "a longer window from D/s on costs no less"),
+        Inequality(_cost, "<=", _longer, (s * x >= D,), "a longer window from D/s on costs no less"),
         Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0"),
         assumptions=(x > 0,),
     ),
