@@ -1,7 +1,7 @@
 """Step sizes that change: the choice of the shifts, (5.7), and Example 5.8.
 
-x is a step size where nothing else is said; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x is D n T^c/K >= 1, w
-the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
+Unless a check says otherwise x is a step size; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x
+is D n T^c/K >= 1, w the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 """
 
 from typing import Any
