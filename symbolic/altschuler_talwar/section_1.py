@@ -163,7 +163,7 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/fixed_points",
-        "Where a map of R^d has a set of fixed points that is not convex, it is no contraction: one fixes all between two",
+        "Where the fixed points of a map of R^d are no convex set, it is no contraction: one fixes all between two",
         at("Section 1.2", "Convexity"),
         _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
         _between(c, (c**2 - 1) * theta * (1 - theta), "c >= 1"),
