@@ -8,7 +8,7 @@ variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and tw
 from collections.abc import Mapping
 from typing import Final
 
-from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log
+from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log, oo
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import (
@@ -106,7 +106,20 @@ CLAIMS = (
             {},
             "q = 1/10, sigma = 4, alpha = 200",
         ),
-        IntervalInequality(-log(1 - _tenth), "<", _bound.subs({q: _tenth, sigma: 4, alpha: 200}), {}, "S is smaller"),
+        IntervalInequality(
+            SampledDown(_tenth, Integer(4), Integer(200)),
+            "<",
+            _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
+            {},
+            "S there",
+        ),
+        IntervalInequality(
+            log(1 + 10 / (199 + x)) * 8 - log(16),
+            "<",
+            200 + x,
+            {x: (0, oo)},
+            "no order 200 + x meets the first condition of alpha*",
+        ),
     ),
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_15",
