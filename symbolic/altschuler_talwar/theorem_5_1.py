@@ -1,7 +1,7 @@
 """Strongly convex losses: the rate of Theorem 5.1, by (5.3) with a window of kappa log(u)/2 steps, or one step.
 
-r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S, v in
-the last term of (5.3), where sigma stands for sigma_1 and p for c^(2 w).
+r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S, v
+in the last term of (5.3), where sigma stands for sigma_1 and p for c^(2 w).
 """
 
 from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, Symbol, ceiling, exp, log, oo, sqrt
