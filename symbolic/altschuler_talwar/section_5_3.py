@@ -23,7 +23,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, r, x, y, z
+from lastiterate.symbolic.letters import r, x, y, z
 from lastiterate.symbolic.notation import D, L, T, eta, growth, t, w
 from lastiterate.symbolic.unevaluated import put
 
@@ -50,20 +50,24 @@ def _choice(name: str, says: Relational, shift: Expr) -> Induction:
     return Induction(t, says, begin(*used), tuple(gains(*one) for one in used.items()), name=name)
 
 
+_PROPORTIONAL = (
+    _choice("shifts r eta_t: their sum", Eq(_covered(t), r * _sum(t)), r * _size(t)),
+    _choice("what they cost", Eq(_cost(t), r**2 * t), r * _size(t)),
+)
+
 CLAIMS = (
     Step(
         "altschuler_talwar/section_5_3/value",
         "Shifts D eta_t/sum eta cost w D^2/(sum eta)^2",
         at("Section 5.3"),
-        Identity(w * put(a**2 / x**2, {a: D * x / r}), w * D**2 / r**2, "w steps, r the sum of their sizes"),
-        assumptions=(x > 0,),
+        *_PROPORTIONAL,
+        Identity(put(w * r**2, {r: D / x}), w * D**2 / x**2, "those that cover D, x = sum eta", (x > 0,)),
     ),
     Claim(
         "altschuler_talwar/section_5_3/proper_choice",
         "Over any w steps shifts D eta_t/sum eta cost w D^2/(sum eta)^2, never more than the uniform shifts D/w",
         at("Section 5.3"),
-        _choice("proportional shifts r eta_t: their sum", Eq(_covered(t), r * _sum(t)), r * _size(t)),
-        _choice("what they cost", Eq(_cost(t), r**2 * t), r * _size(t)),
+        *_PROPORTIONAL,
         _choice("uniform shifts r: their sum", Eq(_covered(t), r * t), r),
         _choice("what uniform shifts cost", Eq(_cost(t), r**2 * _inverse(t)), r),
         _choice("(sum eta)^2 sum 1/eta^2 >= w^3", Le(t**3, _sum(t) ** 2 * _inverse(t)), r).mutant(

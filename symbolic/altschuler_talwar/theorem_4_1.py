@@ -177,6 +177,7 @@ CLAIMS = (
         Asymptotic(sqrt(y), _one, Integer(95), given=(y <= 9000,)).mutant(
             "any noise", constant=None, path={y: 1000 + growth}, given=()
         ),
+        Asymptotic(_one, sqrt(y), _one, name="conversely"),
         assumptions=(y >= 1000,),
         repairs="altschuler_talwar/theorem_4_1/matching_dp",
     ),

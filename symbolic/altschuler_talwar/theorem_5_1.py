@@ -129,7 +129,7 @@ CLAIMS = (
     ),
     Step(
         "altschuler_talwar/section_5_1/rate",
-        "Below (5.3): at ceil(kappa y/2) < T it is <= 3 S kappa y, y = log(alpha D^2/(eta^2 sigma_1^2 S kappa)) >= 1",
+        "Below (5.3): at ceil(kappa y/2) < T it is <= 5/2 S kappa y, y = log(alpha D^2/(eta^2 sigma_1^2 S kappa)) >= 1",
         at("Section 5.1"),
         Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, name="c <= 1 - 1/kappa"),
         IntervalInequality(1 - z, "<=", exp(-z), {z: (0, 1)}, "1 - 1/kappa <= exp(-1/kappa), z = 1/kappa"),
@@ -139,9 +139,13 @@ CLAIMS = (
             p * u * r / 2,
             "last term of (5.3) over S = v, p = c^(2 w), y = log u",
         ),
-        Asymptotic(w + 1 + q * r / 2, r * y, Integer(3), given=(y >= 1, *_window), name="(5.3) over S, q = p u").mutant(
-            "any u", constant=None, path={r: _one, y: 1 / growth, z: _one, w: _one, q: _one}, given=_window
-        ),
+        Inequality(
+            w + 1 + q * r / 2,
+            "<= and attained",
+            Rational(5, 2) * r * y,
+            (y >= 1, *_window),
+            "(5.3) over S, q = p u",
+        ).mutant("logarithm of 0.97", sign="<=", given=(y >= Rational(97, 100), *_window)),
         assumptions=(r >= 1, z <= 1),
         letters={w: "window, T - tau - 1"},
     ),
