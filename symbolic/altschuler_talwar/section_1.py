@@ -148,7 +148,7 @@ CLAIMS = (
             v + u * y / 2, "<= and attained", y / 2, (y * (1 - u) >= 2 * v,), "the roots, for DP, T = M^(2/(1 - c))"
         ),
         assumptions=(u < 1,),
-        letters={u: "c", z: "D n/K"},
+        letters={u: "c", z: "D n/K", v: "log M", y: "log T"},
     ),
     Claim(
         "altschuler_talwar/section_1/strongly_convex_threshold",
@@ -163,7 +163,7 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/fixed_points",
-        "Where the fixed points of a map of R^d are no convex set, it is no contraction: one fixes all between two",
+        "A map of R^d whose fixed points are no convex set is no contraction, which fixes every point between two",
         at("Section 1.2", "Convexity"),
         _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
         _between(c, (c**2 - 1) * theta * (1 - theta), "c >= 1"),
