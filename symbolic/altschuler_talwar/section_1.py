@@ -88,6 +88,7 @@ CLAIMS = (
             given=(alpha <= 1000,),
             name="both over K^2/(n sigma)^2",
         ).mutant("at any order", constant=None, path={alpha: growth, T: _one, x: 2 * _one}, given=()),
+        Asymptotic(Min(T, 3 * x / 4) / 10**5, alpha * Min(T, x), _one, name="conversely"),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -166,8 +167,8 @@ CLAIMS = (
         "A map of R^d whose fixed points are no convex set is no contraction, which fixes every point between two",
         at("Section 1.2", "Convexity"),
         _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
-        _between(c, (c**2 - 1) * theta * (1 - theta), "c >= 1"),
-        assumptions=(theta <= 1, c >= 1),
+        _between(c, (c**2 - 1) * theta * (1 - theta), "any c"),
+        assumptions=(theta <= 1,),
         letters={theta: "share of the way from one fixed point to the other"},
     ),
 )

@@ -97,7 +97,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/lemma_2_12/orders",
-        "At q = 1/10, sigma = 4, alpha = 200 > alpha* the larger direction breaks the bound, the smaller does not",
+        "q = 1/10, sigma = 4, alpha = 200: the larger direction breaks the bound, the smaller does not; alpha* < 6.02",
         at("Section 2.3"),
         IntervalInequality(
             _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
@@ -114,11 +114,11 @@ CLAIMS = (
             "S there",
         ),
         IntervalInequality(
-            log(1 + 10 / (199 + x)) * 8 - log(16),
+            log(1 + 10 / (Rational(502, 100) + x)) * 8 - log(16),
             "<",
-            200 + x,
+            Rational(602, 100) + x,
             {x: (0, oo)},
-            "no order 200 + x meets the first condition of alpha*",
+            "no order 6.02 + x meets the first condition of alpha*",
         ),
     ),
     Claim(

@@ -124,7 +124,14 @@ CLAIMS = (
         "altschuler_talwar/section_5_3/example_5_8",
         "Example 5.8: (5.7) gives alpha D K T^c/(n sigma_DP^2), and with (1.1) min{T, D n T^c/K}, D n T^c >= K",
         at("Example 5.8"),
-        Inequality(1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "the last w step sizes, z = T^c: at least w T^-c"),
+        Inequality(1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "step sizes up to T, z = T^c: T^-c or more"),
+        Induction(
+            t,
+            Le(r * t, _sum(t)),
+            begin(_sum),
+            (gains(_sum, _size(t)), Le(r, _size(t))),
+            name="the sum of any number t of them, r = T^-c",
+        ),
         Asymptotic(
             1 + w + x**2 / w, x, Integer(4), given=(w < T, x >= 1), name="first display, a window of w < T"
         ).mutant("x >= 0", constant=None, path={w: _one, x: 1 / growth, T: growth}, given=()),

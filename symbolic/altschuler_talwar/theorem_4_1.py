@@ -218,9 +218,9 @@ CLAIMS = (
         Induction(
             t,
             Le(_below(t), _run(t)),
-            (Eq(_below(0), -D / 2), Le(-D / 2, _run(0))),
+            (Le(_below(0), _run(0)),),
             (_clamped(_run, _noise(t)), Eq(_below(t + 1), Min(_below(t) + _noise(t), D / 2))),
-            name="any pushes and noise: from -D/2, not projected there, no run is above one from another start",
+            name="pushes and noise Z: not projected from below, a run stays below one that starts above it",
         ),
         IntervalInequality(exp(Rational(1, 10)) / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"),
         repairs="altschuler_talwar/theorem_4_1/start",

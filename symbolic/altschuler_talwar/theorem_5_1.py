@@ -115,7 +115,8 @@ CLAIMS = (
         Expected(
             gaussian_mean([Transposed(_ones), _noise, Transposed(_noise), _ones], entries={_noise: (T, dim, r**2)}),
             "==",
-            dim * r**2 * Norm(_ones) ** 2,
+            dim * r**2 * T,
+            (Eq(Norm(_ones) ** 2, T),),
             name="mean square of the sum of T noises, each N(0, r^2) in d coordinates; r = eta sigma_DP",
         ),
         NormBound(
