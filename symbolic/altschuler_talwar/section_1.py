@@ -34,7 +34,7 @@ _u, _v = Vector("u"), Vector("v")
 
 
 def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
-    """How far a Lipschitz map moves the point at theta between two fixed points, over their distance, squared."""
+    """A Lipschitz map moves the point at theta between two fixed points by their distance times sqrt(far) at most."""
     family, middle = Operators("T", lipschitz), (1 - theta) * _u + theta * _v
     ends = tuple(replace(family.at(point), image=point) for point in (_u, _v))
     moved = family.at(middle)

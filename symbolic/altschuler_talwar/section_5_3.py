@@ -35,7 +35,7 @@ _cost, _sum, _squares, _inverse = (Function(name, nonnegative=True) for name in 
 
 
 def _choice(name: str, says: Relational, shift: Expr) -> Induction:
-    """What is said of any number t of steps with these shifts.
+    """A statement on these shifts in any number t of steps.
 
     R is the sum of the shifts, C what they cost; S, X and Q are the sums of eta, eta^2 and 1/eta^2.
     """
