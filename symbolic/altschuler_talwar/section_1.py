@@ -31,6 +31,7 @@ _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _noise = b * sigma_dp / (n * K)
 _one = Integer(1)
 _u, _v = Vector("u"), Vector("v")
+_stretched = (c**2 - 1) * theta * (1 - theta)
 
 
 def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
@@ -167,7 +168,7 @@ CLAIMS = (
         "A map of R^d whose fixed points are no convex set is no contraction, which fixes every point between two",
         at("Section 1.2", "Convexity"),
         _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
-        _between(c, (c**2 - 1) * theta * (1 - theta), "any c"),
+        _between(c, _stretched, "any c").mutant("one percent less", _between(c, 99 * _stretched / 100, "less")),
         assumptions=(theta <= 1,),
         letters={theta: "share of the way from one fixed point to the other"},
     ),
