@@ -43,6 +43,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "section_2_4",
             "theorem_3_1",
             "theorem_4_1",
+            "one_nonzero",
             "theorem_5_1",
             "section_5_1",
             "section_5_2",

@@ -45,6 +45,12 @@ MAP_LETTERS: Final = {
     _NOISE: "noise before and Z_t",
     Symbol("f"): "mean of the losses of the batch, of the class of each of them",
 }
+PROJECTED_LETTERS: Final = {
+    _U: "a value of U_t",
+    _V: "another value of U_t",
+    _S: "Z_t",
+    Symbol("f"): MAP_LETTERS[Symbol("f")],
+}
 REPLACED_LETTERS: Final = {
     Symbol("f"): "sum of the losses of the b - 1 other samples over b, (b - 1) L/b-smooth as each is L-smooth",
     _U: "gradient of the sample at one iterate",
@@ -60,6 +66,14 @@ def noisy_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
     return VectorInequality(
         Norm(ends[0].image - ends[1].image), "<=", factor * Norm(_V - _W), (*samples, *ends), name="map"
     )
+
+
+def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
+    """The map u -> p - size f'(p), p = P_X(u + s), moves two points no farther apart than ``factor`` times."""
+    ends = tuple(DOMAIN.at(point + _S) for point in (_U, _V))
+    samples = tuple(family.at(end.image) for end in ends)
+    moved = [end.image - size * one.image for end, one in zip(ends, samples, strict=True)]
+    return VectorInequality(Norm(moved[0] - moved[1]), "<=", factor * Norm(_U - _V), (*ends, *samples), name="map")
 
 
 def replaced_sample(times: Expr) -> VectorInequality:

@@ -1,20 +1,35 @@
 """Full batches: (B.1), its best window, and Remark B.2 on data sets of two sizes.
 
-D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x is the window length taken real. gamma is
-the mean gradient of n samples, kappa that of one more.
+D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x is the window length taken real, y an
+increase of it. gamma is the mean gradient of n samples, kappa the gradient of one more.
 """
 
-from sympy import Abs, Expr, Integer, Min, Tuple
+from sympy import Abs, Eq, Expr, Function, Integer, Le, Min, Tuple
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import REMOVAL
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, UpperBound
+from lastiterate.symbolic.claim import (
+    Claim,
+    Derived,
+    Identity,
+    Induction,
+    Inequality,
+    IntervalInequality,
+    NormBound,
+    Ours,
+    UpperBound,
+)
+from lastiterate.symbolic.inductive import begin
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import gamma, kappa, x
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, w
+from lastiterate.symbolic.letters import gamma, kappa, x, y
+from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, t, w
 from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _cost = x * (D / x + s) ** 2
+_u, _v = Vector("u"), Vector("v")
+_total = Function("G", nonnegative=True)  # length of the sum of t gradients
+_longer = _cost.subs(x, x + y)
 _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 
 
@@ -25,7 +40,7 @@ def _removed(bound: Expr) -> Inequality:
         "<= and attained",
         bound,
         (Abs(gamma) <= K, Abs(kappa) <= K),
-        "means",
+        "means, on the line",
     )
 
 
@@ -53,9 +68,11 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/appendix_b_1/best_window",
-        "The second bound of (B.1) is least at w = D/s, where it is 4 D s",
+        "Of real windows w = D/s is best in (B.1), at 4 D s; of whole ones its floor or its ceiling",
         at("B.1", "Numerical computation"),
-        Inequality(4 * D * s, "<= and attained", _cost, name="no window is better"),
+        Inequality(4 * D * s, "<= and attained", _cost, name="at w = D/s", attained=(Eq(x, D / s),)),
+        Inequality(_longer, "<=", _cost, (s * (x + y) <= D,), "a longer window up to D/s costs no more"),
+        Inequality(_cost, "<=", _longer, (s * x >= D,), "a longer window from D/s on costs no less"),
         Identity(D + x * s - x * (D / x + s), Integer(0), "the shifts end at z_T = 0"),
         assumptions=(x > 0,),
     ),
@@ -73,10 +90,23 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/appendix_b_1/remark_b_2_repaired",
-        "Means of n and of n + 1 gradients differ by up to 2 K/(n + 1); sums over a fixed number by K over it",
+        "In R^d means of n and of n + 1 gradients differ by up to 2 K/(n + 1), sums over a fixed number by K over it",
         at("Remark B.2"),
+        NormBound(_u + _v, x + y, (Norm(_u) <= x, Norm(_v) <= y), "length of a sum of two"),
+        Induction(
+            t,
+            Le(_total(t), t * K),
+            begin(_total),
+            (Le(_total(t + 1), _total(t) + K),),
+            name="length of the sum of t gradients",
+        ),
+        NormBound(
+            (_u + _v) / (n + 1) - _u / n, 2 * K / (n + 1), (Norm(_u) <= n * K, Norm(_v) <= K), "means, u the sum of n"
+        ),
         _removed(2 * K / (n + 1)),
-        Inequality(Abs(kappa) / n, "<= and attained", K / n, (Abs(kappa) <= K,), "sum divided by a fixed n"),
+        NormBound(_v / n, K / n, (Norm(_v) <= K,), "sums divided by a fixed n: one gradient more"),
+        Inequality(Abs(kappa) / n, "<= and attained", K / n, (Abs(kappa) <= K,), "the same, on the line"),
         repairs="altschuler_talwar/appendix_b_1/remark_b_2",
+        letters={_u: "sum of gradients", _v: "one gradient more"},
     ),
 )

@@ -1,11 +1,12 @@
 """Small batches: (B.2), its parts, its window, and Remark B.1.
 
-u is the price S of a step, v = alpha D^2/(2 eta^2 sigma_1^2), w in 0..T-1. The run: ten losses on an interval of
+u is the price S of a step, v = alpha D^2/(2 eta^2 sigma_1^2), w in 0..T-1, y the window taken real, z an
+increase of it. The run: ten losses on an interval of
 diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sigma_DP = T = 1. The last iterate is 9/10
 N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
 """
 
-from sympy import Expr, Integer, Min, Rational, log, sqrt
+from sympy import Eq, Expr, Integer, Min, Rational, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
@@ -15,7 +16,7 @@ from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Int
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
 from lastiterate.symbolic.kernel.profiles import Power, SwapStep
-from lastiterate.symbolic.letters import q, u, v, y
+from lastiterate.symbolic.letters import q, u, v, y, z
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, sigma, sigma_dp
 from lastiterate.symbolic.unevaluated import put
 
@@ -34,6 +35,8 @@ def _window_range(last: Expr) -> Inequality:
     return Inequality(Min(y, last), "<=", T - 1, name="the window is one of 0..T-1")
 
 
+_window = u * y + v / y
+_longer = _window.subs(y, y + z)
 _coin = SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2)
 
 CLAIMS = (
@@ -111,9 +114,18 @@ CLAIMS = (
     ),
     Step(
         "altschuler_talwar/appendix_b_2/best_window",
-        "The window D/(eta sigma_1) sqrt(alpha/(2 S)) is the best real one",
+        "Of real windows D/(eta sigma_1) sqrt(alpha/(2 S)) is best in (B.2); of whole ones its floor or its ceiling",
         at("B.2", "Numerical computation"),
-        Inequality(2 * sqrt(u * v), "<= and attained", u * y + v / y, (y > 0,), "no window is better"),
+        Inequality(
+            2 * sqrt(u * v),
+            "<= and attained",
+            _window,
+            (y > 0,),
+            "no window is better than sqrt(v/u)",
+            (Eq(y, sqrt(v / u)),),
+        ),
+        Inequality(_longer, "<=", _window, (y > 0, u * (y + z) ** 2 <= v), "a longer window up to it costs no more"),
+        Inequality(_window, "<=", _longer, (y > 0, v <= u * y**2), "a longer window from it on costs no less"),
         Identity(
             put(sqrt(v / u), {v: alpha * D**2 / (2 * eta**2 * sigma**2)}),
             D / (eta * sigma) * sqrt(alpha / (2 * u)),

@@ -4,14 +4,26 @@ x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <=
 min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 """
 
-from sympy import Eq, Expr, Integer, Min, sqrt
+from dataclasses import replace
+
+from sympy import Eq, Expr, Integer, Min, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, NormBound, Unbounded, Units
-from lastiterate.symbolic.letters import a, p, q, r, u, v, x, z
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Inequality,
+    NormBound,
+    Unbounded,
+    Units,
+    VectorInequality,
+)
+from lastiterate.symbolic.families import Operators
+from lastiterate.symbolic.letters import p, q, r, theta, u, v, x, y, z
 from lastiterate.symbolic.notation import D, K, T, alpha, b, c, chi, eta, growth, n, sigma_dp, w
 from lastiterate.symbolic.unevaluated import carried_out, put
-from lastiterate.symbolic.vectors import Norm, Vector, inner
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
 _step = carried_out(_lemma)
@@ -19,7 +31,15 @@ _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _noise = b * sigma_dp / (n * K)
 _one = Integer(1)
 _u, _v = Vector("u"), Vector("v")
-_near = (2 * Norm(_u) <= c * z, 2 * Norm(_v) <= c * z, inner(_u - _v, _u - _v) >= z**2)
+_stretched = (c**2 - 1) * theta * (1 - theta)
+
+
+def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
+    """A Lipschitz map moves the point at theta between two fixed points by their distance times sqrt(far) at most."""
+    family, middle = Operators("T", lipschitz), (1 - theta) * _u + theta * _v
+    ends = tuple(replace(family.at(point), image=point) for point in (_u, _v))
+    moved = family.at(middle)
+    return VectorInequality(Norm(moved.image - middle) ** 2, "<=", far * Norm(_u - _v) ** 2, (*ends, moved), name=name)
 
 
 def _gradients(bound: Expr) -> NormBound:
@@ -69,6 +89,7 @@ CLAIMS = (
             given=(alpha <= 1000,),
             name="both over K^2/(n sigma)^2",
         ).mutant("at any order", constant=None, path={alpha: growth, T: _one, x: 2 * _one}, given=()),
+        Asymptotic(Min(T, 3 * x / 4) / 10**5, alpha * Min(T, x), _one, name="conversely"),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -120,13 +141,16 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/schedule_rate",
-        "With step sizes t^-c the threshold D n/(K eta_T) grows as T^c, more slowly than T",
+        "Step sizes t^-c, any c < 1: D n/(K eta_T) is D n/K T^c, and T^c is at most T/M from T = M^(1/(1 - c)) on",
         at("Section 1.2"),
         Identity(put(z / eta, {eta: T ** (-u)}), z * T**u, "D n/K over eta_T"),
-        Unbounded(T, T**u, {T: growth, u: _one / 2}, (u < 1,), "T over T^c at c = 1/2").mutant(
-            "c = 1", path={T: growth, u: _one}, given=(u <= 1,)
+        Identity(log(exp(v) * T**u), v + u * log(T), "M T^c, M = e^v"),
+        Inequality(v + u * y, "<= and attained", y, (y * (1 - u) >= v,), "M T^c <= T, y = log T: their logarithms"),
+        Inequality(
+            v + u * y / 2, "<= and attained", y / 2, (y * (1 - u) >= 2 * v,), "the roots, for DP, T = M^(2/(1 - c))"
         ),
-        Unbounded(sqrt(T), sqrt(T**u), {T: growth, u: _one / 2}, (u < 1,), "the roots, for DP"),
+        assumptions=(u < 1,),
+        letters={u: "c", z: "D n/K", v: "log M", y: "log T"},
     ),
     Claim(
         "altschuler_talwar/section_1/strongly_convex_threshold",
@@ -141,18 +165,11 @@ CLAIMS = (
     ),
     Claim(
         "altschuler_talwar/section_1/fixed_points",
-        "Where the set of fixed points of a map is not convex, the map is no contraction",
+        "A map of R^d whose fixed points are no convex set is no contraction, which fixes every point between two",
         at("Section 1.2", "Convexity"),
-        NormBound(
-            (_u + _v) / 2,
-            a * z,
-            (*_near, c**2 - 1 <= 4 * a**2),
-            "how far a c-Lipschitz map moves the middle of two fixed points; c = 1: not at all",
-        ),
-        letters={
-            _u: "image of the middle less the first fixed point",
-            _v: "image less the second",
-            z: "their distance",
-        },
+        _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
+        _between(c, _stretched, "any c").mutant("one percent less", _between(c, 99 * _stretched / 100, "less")),
+        assumptions=(theta <= 1,),
+        letters={theta: "share of the way from one fixed point to the other"},
     ),
 )

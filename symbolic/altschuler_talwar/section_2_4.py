@@ -8,7 +8,7 @@ variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and tw
 from collections.abc import Mapping
 from typing import Final
 
-from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log
+from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log, oo
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import (
@@ -97,7 +97,7 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/lemma_2_12/orders",
-        "At q = 1/10, sigma = 4, alpha = 200 > alpha* the larger direction breaks the bound, the smaller does not",
+        "q = 1/10, sigma = 4, alpha = 200: the larger direction breaks the bound, the smaller does not; alpha* < 6.02",
         at("Section 2.3"),
         IntervalInequality(
             _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
@@ -106,7 +106,20 @@ CLAIMS = (
             {},
             "q = 1/10, sigma = 4, alpha = 200",
         ),
-        IntervalInequality(-log(1 - _tenth), "<", _bound.subs({q: _tenth, sigma: 4, alpha: 200}), {}, "S is smaller"),
+        IntervalInequality(
+            SampledDown(_tenth, Integer(4), Integer(200)),
+            "<",
+            _bound.subs({q: _tenth, sigma: 4, alpha: 200}),
+            {},
+            "S there",
+        ),
+        IntervalInequality(
+            log(1 + 10 / (Rational(502, 100) + x)) * 8 - log(16),
+            "<",
+            Rational(602, 100) + x,
+            {x: (0, oo)},
+            "no order 6.02 + x meets the first condition of alpha*",
+        ),
     ),
     Claim(
         "altschuler_talwar/section_2_4/lemma_2_15",

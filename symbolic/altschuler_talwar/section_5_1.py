@@ -5,7 +5,7 @@ L is the paper's smoothness M; w = T - tau - 1. Against
 w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 """
 
-from sympy import Abs, Integer, Max, Rational, exp, log, sqrt
+from sympy import Abs, Eq, Integer, Max, Rational, exp, log, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.claim import (
@@ -27,7 +27,7 @@ from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import x, z
+from lastiterate.symbolic.letters import theta, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
@@ -59,15 +59,22 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/section_5_1/best_step",
-        "No step size contracts by less than (L - m)/(L + m), as B.3 says",
-        at("Lemma 5.3"),
+        "No step size contracts every loss by a factor below (L - m)/(L + m), that of 2/(L + m), as B.3 says",
+        at("B.3", "when the stepsize is 2/(M + m)"),
+        Identity(
+            Abs(xi - eta * theta * xi - (zeta - eta * theta * zeta)),
+            Abs(1 - eta * theta) * Abs(xi - zeta),
+            "theta x^2/2, theta = m or L: how far apart a step leaves two points",
+        ),
         Inequality(
             (L - m) / (L + m),
             "<= and attained",
             Max(Abs(1 - eta * m), Abs(1 - eta * L)),
-            (m <= L, m > 0, eta > 0, eta < 3 / L),
-        ).mutant("half of c", sign="<=", right=Max(Abs(1 - eta * m), Abs(1 - eta * L)) / 2, given=(m <= L,)),
-        assumptions=(L > 0,),
+            name="the worse of the two, least at 2/(L + m)",
+            attained=(Eq(eta, 2 / (L + m)),),
+        ),
+        step(_losses, (L - m) / (L + m), 2 / (L + m)),
+        assumptions=(m <= L, L > 0),
     ),
     Claim(
         "altschuler_talwar/section_5_1/proposition_5_4",

@@ -27,19 +27,20 @@ def _contraction(bound: Expr) -> Inequality:
     return Inequality(P - 2 * eta * Q + eta**2 * R, "<=", P, (R <= L * Q, eta * bound <= 2), "a gradient step")
 
 
+def _earlier(steps: Expr) -> Expr:
+    return _unit * (2 / b**2 + 4 / (b * n) + 2 * steps / n**2)
+
+
 CLAIMS = (
     Claim(
         "altschuler_talwar/section_5_2/earlier_bound",
-        "(5.4): without a diameter the shifts cost 4 eta^2 K^2 (1/b^2 + T/n^2)",
+        "(5.4): without a diameter RDP with alpha K^2/sigma_DP^2 (2/b^2 + 4/(b n) + 2 T/n^2), for any T and b <= n",
         at("Section 5.2", "(5.4)"),
-        Asymptotic(
-            (T - r) * s**2 + (s * r) ** 2 / _last, s**2 * (r**2 + T), _one, given=(*_cycle, r <= T), name="T >= n/b"
-        ).mutant(
-            "without 1/b^2", right=s**2 * T, constant=None, path={T: growth, r: growth, j: growth, s: _one}, given=()
+        RenyiBound("noisy_sgd/cyclic, from 0", _earlier(w), at={w: T}, name="all T steps").mutant(
+            "without 1/(b n)", bound=_unit * (2 / b**2 + 2 * w / n**2)
         ),
-        Inequality(
-            (s * r) ** 2 / y, "<=", s**2 * (r**2 + T), (y >= 1,), "T < n/b: i* at most once, y steps from the end"
-        ),
+        assumptions=(alpha > 1, eta * L <= 2, b <= n),
+        statement=private(_earlier(T), CyclicBatches(b, n), Convex(L, K), eta * L <= 2, b <= n),
     ),
     Claim(
         "altschuler_talwar/section_5_2/transient",

@@ -1,50 +1,102 @@
 """Step sizes that change: the choice of the shifts, (5.7), and Example 5.8.
 
-x is a step size; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x is D n T^c/K >= 1, w
-the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
+Unless a check says otherwise x is a step size; w = T - tau - 1; costs in units of alpha/(2 sigma_1^2). In Example 5.8 x
+is D n T^c/K >= 1, w the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 """
 
-from sympy import Integer, Min, Rational, log
+from typing import Any
+
+from sympy import Eq, Expr, Function, Integer, Le, Min, Rational, log
+from sympy.core.relational import Relational
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, SEEN, claimed
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours, Step
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Induction,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    Step,
+)
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.letters import a, r, x, y, z
-from lastiterate.symbolic.notation import D, L, T, eta, growth, w
+from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.letters import r, x, y, z
+from lastiterate.symbolic.notation import D, L, T, eta, growth, t, w
 from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
 
+_size: Any = Function("eta", positive=True)
+_shift, _covered = (Function(name, real=True) for name in ("a", "R"))
+_cost, _sum, _squares, _inverse = (Function(name, nonnegative=True) for name in ("C", "S", "X", "Q"))
+
+
+def _choice(name: str, says: Relational, shift: Expr) -> Induction:
+    """A statement on these shifts in any number t of steps.
+
+    R is the sum of the shifts, C what they cost; S, X and Q are the sums of eta, eta^2 and 1/eta^2.
+    """
+    terms = {
+        _covered: shift,
+        _cost: shift**2 / _size(t) ** 2,
+        _sum: _size(t),
+        _squares: _size(t) ** 2,
+        _inverse: 1 / _size(t) ** 2,
+    }
+    used = {total: term for total, term in terms.items() if says.has(total)}
+    return Induction(t, says, begin(*used), tuple(gains(*one) for one in used.items()), name=name)
+
+
+_PROPORTIONAL = (
+    _choice("shifts r eta_t: their sum", Eq(_covered(t), r * _sum(t)), r * _size(t)),
+    _choice("what they cost", Eq(_cost(t), r**2 * t), r * _size(t)),
+)
 
 CLAIMS = (
     Step(
         "altschuler_talwar/section_5_3/value",
         "Shifts D eta_t/sum eta cost w D^2/(sum eta)^2",
         at("Section 5.3"),
-        Identity(w * put(a**2 / x**2, {a: D * x / r}), w * D**2 / r**2, "w steps, r the sum of their sizes"),
-        assumptions=(x > 0,),
+        *_PROPORTIONAL,
+        Identity(put(w * r**2, {r: D / x}), w * D**2 / x**2, "those that cover D, x = sum eta", (x > 0,)),
     ),
     Claim(
         "altschuler_talwar/section_5_3/proper_choice",
-        "Shifts in proportion to the step sizes, not uniform ones: they cost no more, w D^2/(sum eta)^2",
+        "Over any w steps shifts D eta_t/sum eta cost w D^2/(sum eta)^2, never more than the uniform shifts D/w",
         at("Section 5.3"),
+        *_PROPORTIONAL,
+        _choice("uniform shifts r: their sum", Eq(_covered(t), r * t), r),
+        _choice("what uniform shifts cost", Eq(_cost(t), r**2 * _inverse(t)), r),
+        _choice("(sum eta)^2 sum 1/eta^2 >= w^3", Le(t**3, _sum(t) ** 2 * _inverse(t)), r).mutant(
+            "one percent more", conclusion=Le(Rational(101, 100) * t**3, _sum(t) ** 2 * _inverse(t))
+        ),
         Inequality(
-            3 / z**2 - 2 * x / z**3, "<= and attained", 1 / x**2, (x > 0, z > 0), "summed up; z is the mean step size"
-        ).mutant("z^2 for z^3", sign="<=", left=3 / z**2 - 2 / z**2 + x),
+            w * D**2 / x**2,
+            "<= and attained",
+            z * D**2 / w**2,
+            (x > 0, w**3 <= x**2 * z),
+            "r = D/x against r = D/w, x = sum eta, z = sum 1/eta^2",
+            (Eq(x, w), Eq(z, w)),
+        ),
     ),
     Ours(
         "altschuler_talwar/section_5_3/best_choice",
-        "In proportion to eta_t^2 the shifts cost least, D^2/sum eta_t^2, which is at most w D^2/(sum eta)^2",
+        "Any w shifts cost D^2/sum eta_t^2 at least, those in proportion to eta_t^2 that: at most w D^2/(sum eta)^2",
         at("Section 5.3"),
-        Inequality(
-            2 * r * a - r**2 * x**2,
-            "<= and attained",
-            a**2 / x**2,
-            (x > 0,),
-            "summed up, r = D/sum eta^2: at least r D",
+        _choice("any shifts (Cauchy and Schwarz)", Le(_covered(t) ** 2, _cost(t) * _squares(t)), _shift(t)).mutant(
+            "three percent less", conclusion=Le(_covered(t) ** 2, Rational(97, 100) * _cost(t) * _squares(t))
         ),
-        Inequality(2 * x * z - z**2, "<= and attained", x**2, name="summed up: sum eta^2 is at least (sum eta)^2/w"),
+        Inequality(D**2 / x, "<= and attained", y, (x > 0, x * y >= D**2), "those that cover D, x = sum eta^2"),
+        _choice("shifts r eta_t^2: their sum", Eq(_covered(t), r * _squares(t)), r * _size(t) ** 2),
+        _choice("what they cost", Eq(_cost(t), r**2 * _squares(t)), r * _size(t) ** 2),
+        Identity(put(r**2 * x, {r: D / x}), D**2 / x, "those that cover D", (x > 0,)),
+        _choice("(sum eta)^2 <= w sum eta^2", Le(_sum(t) ** 2, t * _squares(t)), r).mutant(
+            "a hundredth of a step less", conclusion=Le(_sum(t) ** 2, (t - Rational(1, 100)) * _squares(t))
+        ),
+        Inequality(D**2 / x, "<= and attained", w * D**2 / z**2, (z > 0, z**2 <= w * x), "z = sum eta"),
     ),
     Step(
         "altschuler_talwar/section_5_3/bound",
@@ -72,7 +124,14 @@ CLAIMS = (
         "altschuler_talwar/section_5_3/example_5_8",
         "Example 5.8: (5.7) gives alpha D K T^c/(n sigma_DP^2), and with (1.1) min{T, D n T^c/K}, D n T^c >= K",
         at("Example 5.8"),
-        Inequality(1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "the last w step sizes, z = T^c: at least w T^-c"),
+        Inequality(1 / z, "<= and attained", 1 / y, (y > 0, y <= z), "step sizes up to T, z = T^c: T^-c or more"),
+        Induction(
+            t,
+            Le(r * t, _sum(t)),
+            begin(_sum),
+            (gains(_sum, _size(t)), Le(r, _size(t))),
+            name="the sum of any number t of them, r = T^-c",
+        ),
         Asymptotic(
             1 + w + x**2 / w, x, Integer(4), given=(w < T, x >= 1), name="first display, a window of w < T"
         ).mutant("x >= 0", constant=None, path={w: _one, x: 1 / growth, T: growth}, given=()),

@@ -35,7 +35,7 @@ from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, 
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, tau, w
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, private
 from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map
+from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
 
 _one = Integer(1)
 SMALL: Final = (b / n < Rational(1, 5), alpha <= largest_order(b / n, b * sigma_dp / (2 * sqrt(2) * K)))
@@ -198,13 +198,19 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/proof_3_1/independence_repaired",
-        "U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(projected U_t + Z_t) + Y_(t+1), Y_(t+1) new",
+        "U_t = W_t - gradients + Y_t is one: U_(t+1) = psi(P(U_t + Z_t)) + Y_(t+1), and psi after P contracts in R^d",
         at("Step 2"),
-        Identity(c**2 * (c**2 * y + v) + v, c**4 * y + c**2 * v + v, "variance of U_(t+1), either way"),
+        Identity(
+            put(zeta + z, {zeta: xi - eta * gamma + a}), xi - eta * gamma + (a + z), "what is projected is U_t + Z_t"
+        ),
+        projected_map(convex("f", L), S.One, eta).mutant(
+            "a step one percent longer", projected_map(convex("f", L), S.One, 101 * eta / 100)
+        ),
         Inequality(D**2 / (w + 1), "<", D**2 / w, name="steps tau..T-1, one more than in (3.6)").mutant(
             "one step less", left=D**2 / (w - 1), given=(w > 1,)
         ),
-        assumptions=(c < 1,),
+        assumptions=(eta * L <= 2,),
+        letters=PROJECTED_LETTERS,
         repairs="altschuler_talwar/proof_3_1/independence",
     ),
     Step(

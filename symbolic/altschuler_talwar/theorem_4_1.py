@@ -2,12 +2,14 @@
 
 x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sigma_DP^2) >= 1/c_sigma = 1000; c_D = 1000, c_alpha =
 10^-7; (4.1) at T >= x is y times 9/1600000. A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with
-probability b/n, against one that is not pushed, whose maximum bounds it. For one nonzero loss: the denominator's last
-k + 1 steps are free of it with probability (1 - q)^(k + 1), in k <= D/(eta sigma) + 2 of them it reaches any interval
-of one deviation with probability phi(2)^k, and a step from inside one costs alpha/2.
+probability b/n, against one that is not pushed, whose maximum bounds it. The runs of noise Z and of -Z from one start
+have one law: of two events that exclude each other, of one chance, each has chance 1/2 at most.
 """
 
-from sympy import Expr, Function, Integer, Le, Min, Rational, erf, exp, log, pi, sqrt
+from typing import Any
+
+from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, erf, exp, log, sqrt
+from sympy.core.relational import Relational
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.claim import (
@@ -21,9 +23,8 @@ from lastiterate.symbolic.claim import (
     Step,
 )
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, t, w
-from lastiterate.symbolic.refutation import Refutation, words
+from lastiterate.symbolic.letters import v, x, y, z
+from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, t
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
@@ -34,54 +35,29 @@ from lastiterate.symbolic.statement import (
     Neighbours,
     RenyiDivergence,
     closed,
-    condition,
 )
 from lastiterate.symbolic.unevaluated import put
 
 _one = Integer(1)
-_level = Rational(9, 1_600_000)  # (4.1) over y
-_bar = 3 * D * n / (4 * K * eta)
+LEVEL = Rational(9, 1_600_000)  # (4.1) over y
+BAR = 3 * D * n / (4 * K * eta)
 _pushed = (1 + erf(sqrt(Rational(5, 4)))) / 2 - Rational(1, 10)
-_seen = 100 * log(_pushed) / 99 + y / 800
+SEEN = 100 * log(_pushed) / 99 + y / 800
 _shown = Rational(1, 10) - log(100) / 99
 """What is known of the order 100 where (1/10, 1/100)-DP fails."""
 
 
-def _quantity(bar: Expr) -> Expr:
+def quantity(bar: Expr) -> Expr:
     """(4.1) for T and T bar of which this is the smaller."""
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
 
 
-_small = Rational(1, 10**7)
-_pair = _quantity(Integer(1500)).subs({K: 1, n: 2})
-"""(4.1) at n = 2, b = K = eta = 1 and D = 1000, for T >= 1500."""
+_run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
 
 
-def _most(lengths: Expr) -> Expr:
-    """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3, lengths = D/(eta sigma_DP)."""
-    return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
-
-
-_refutation = Refutation(
-    fails=words(
-        "With one loss that is not zero the other run reaches the same places at a cost of order {} at most, while "
-        "the lower bound grows like {}.",
-        D / (eta * sigma_dp),
-        1 / sigma_dp**2,
-    ),
-    at={n: 2, b: 1, K: 1, eta: 1, D: 1000, sigma_dp: _small, T: 10**10 + 3},
-    run="any pair of data sets with one loss that is not zero, at order 100",
-    quantity=("Rényi divergence of order 100 of the last iterates",),
-    claimed=_quantity(Min(T, _bar)),
-    true=_most(D / (eta * sigma_dp)),
-    over=(sigma_dp, tuple(k * _small * 10**e for e in range(4) for k in (1, 2, 5))),
-    sign=">=",
-    says=closed(
-        RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER)) >= _quantity(Min(T, _bar)),
-        Neighbours(SAMPLES, OTHER),
-        condition("OneNonzero", "all losses of {0} and {1} but one are zero")(SAMPLES, OTHER),
-    ),
-)
+def _clamped(run: Any, move: Expr) -> Relational:
+    """A step of a run on [-D/2, D/2]."""
+    return Eq(run(t + 1), Min(Max(run(t) + move, -D / 2), D / 2))
 
 
 _by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # what a run loses, and all of them so far
@@ -92,12 +68,12 @@ CLAIMS = (
         "Theorem 4.1: for some pair of data sets D_100 exceeds (4.1), at every admissible noise, from any start",
         at("Theorem 4.1", "(4.1)"),
         Identity(
-            put(_quantity(x), {x: _bar}),
-            put(_level * D**2 / (x * eta**2 * sigma_dp**2), {x: _bar}),
+            put(quantity(x), {x: BAR}),
+            put(LEVEL * D**2 / (x * eta**2 * sigma_dp**2), {x: BAR}),
             "(4.1) is a multiple of y",
         ),
-        IntervalInequality(-Rational(1, 5), "<", _seen - y / 800, {}, "what the event shows, T = T bar from 0"),
-        Inequality(_level * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "(4.1) is below it at every noise"),
+        IntervalInequality(-Rational(1, 5), "<", SEEN - y / 800, {}, "what the event shows, T = T bar from 0"),
+        Inequality(LEVEL * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "(4.1) is below it at every noise"),
         Identity(
             put(exp(-(z**2) / (2 * v)), {z: D / 20, v: D**2 / y}), exp(-y / 800), "maximum of the walk", (y >= 1000,)
         ),
@@ -105,25 +81,25 @@ CLAIMS = (
             Exists(
                 (SAMPLES, OTHER),
                 (Neighbours(SAMPLES, OTHER),),
-                RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER)) > _quantity(Min(T, _bar)),
+                RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER)) > quantity(Min(T, BAR)),
             ),
             Diameter(D),
             BatchesOf(b, n),
             1000 * eta * K <= D,
-            sigma_dp**2 <= D**2 / (1000 * eta**2 * _bar),
+            sigma_dp**2 <= D**2 / (1000 * eta**2 * BAR),
         ),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/construction",
         "The push is 3D/4 in all, so that the mean is D/4 and the variance at most D^2/1000",
         at("Section 4"),
-        Identity(put(x * eta * K / n, {x: _bar}), 3 * D / 4, "eta K/b with probability b/n, T bar times"),
+        Identity(put(x * eta * K / n, {x: BAR}), 3 * D / 4, "eta K/b with probability b/n, T bar times"),
         Identity(put(-D / 2 + z, {z: 3 * D / 4}), D / 4, "mean"),
         Inequality(
-            _bar * eta**2 * sigma_dp**2,
+            BAR * eta**2 * sigma_dp**2,
             "<= and attained",
             D**2 / 1000,
-            (sigma_dp**2 <= D**2 / (1000 * eta**2 * _bar),),
+            (sigma_dp**2 <= D**2 / (1000 * eta**2 * BAR),),
             "variance",
         ),
     ),
@@ -131,17 +107,17 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/constants",
         "A.4: with the constants of footnote 9, (4.1) exceeds 0.005, and 0.005 + log(100)/99 < 0.1",
         at("A.4"),
-        Inequality(Rational(5, 1000), "<", _level * y, (y >= 1000,), "(4.1) above 0.005"),
+        Inequality(Rational(5, 1000), "<", LEVEL * y, (y >= 1000,), "(4.1) above 0.005"),
         IntervalInequality(Rational(5, 1000) + log(100) / 99, "<", Rational(1, 10), {}, "conversion at delta = 0.01"),
     ),
     Step(
         "altschuler_talwar/theorem_4_1/suffices",
         "A.4: it suffices to show that the run is not (100, 0.005)-RDP",
         at("A.4"),
-        Inequality(_level * y, "<=", Rational(5, 1000), (y >= 1000,), "(4.1) at most 0.005").mutant(
+        Inequality(LEVEL * y, "<=", Rational(5, 1000), (y >= 1000,), "(4.1) at most 0.005").mutant(
             "at most 1/2", right=Rational(1, 2)
         ),
-        Asymptotic(_level * y, _one, path={y: 1000 + growth}, given=(y >= 1000,), name="(4.1) bounded"),
+        Asymptotic(LEVEL * y, _one, path={y: 1000 + growth}, given=(y >= 1000,), name="(4.1) bounded"),
         remark="""(4.1) is shown to be greater than 0.005, and then it is said to suffice that the run is not (100,
         0.005)-RDP. That leaves every epsilon from 0.005 to (4.1), which grows like 1/sigma^2 without limit, while a
         test of positivity shows at most 0.054 for T above T bar. The argument gives the theorem for noise within a
@@ -151,10 +127,10 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/suffices_repaired",
         "For y up to 9000, noise within a factor three of the largest, failing (0.1, 0.01)-DP suffices",
         at("A.4"),
-        IntervalInequality(_level * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000").mutant(
+        IntervalInequality(LEVEL * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000").mutant(
             "y at most 10000", box={y: (1000, 10000)}
         ),
-        IntervalInequality(2 * _level * y, "<", _shown, {y: (1000, 4500)}, "T below T bar, y at most 4500"),
+        IntervalInequality(2 * LEVEL * y, "<", _shown, {y: (1000, 4500)}, "T below T bar, y at most 4500"),
         repairs="altschuler_talwar/theorem_4_1/suffices",
     ),
     Step(
@@ -201,6 +177,7 @@ CLAIMS = (
         Asymptotic(sqrt(y), _one, Integer(95), given=(y <= 9000,)).mutant(
             "any noise", constant=None, path={y: 1000 + growth}, given=()
         ),
+        Asymptotic(_one, sqrt(y), _one, name="conversely"),
         assumptions=(y >= 1000,),
         repairs="altschuler_talwar/theorem_4_1/matching_dp",
     ),
@@ -222,46 +199,30 @@ CLAIMS = (
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",
-        "Pushed towards the farther end the other run has at most 1/2 there: which is enough, .5 e^(1/10) + .01 < .89",
+        "Push to the farther end: not both Z and -Z lift the other run above 0, hence 1/2; .5 e^(1/10) + .01 < .89",
         at("Theorem 4.1"),
+        Induction(
+            t,
+            Le(_run(t) + _mirrored(t), 0),
+            (Le(_run(0), 0), Eq(_mirrored(0), _run(0))),
+            (_clamped(_run, _noise(t)), _clamped(_mirrored, -_noise(t))),
+            name="from one start at 0 or below, noise Z and -Z",
+        ).mutant("start at D/100 or below", first=(Le(_run(0), D / 100), Eq(_mirrored(0), _run(0)))),
+        Inequality(
+            x,
+            "<= and attained",
+            _one / 2,
+            (x + y <= 1, Eq(x, y)),
+            "chances of disjoint events, the same as Z and -Z have one law",
+        ),
+        Induction(
+            t,
+            Le(_below(t), _run(t)),
+            (Le(_below(0), _run(0)),),
+            (_clamped(_run, _noise(t)), Eq(_below(t + 1), Min(_below(t) + _noise(t), D / 2))),
+            name="pushes and noise Z: not projected from below, a run stays below one that starts above it",
+        ),
         IntervalInequality(exp(Rational(1, 10)) / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"),
         repairs="altschuler_talwar/theorem_4_1/start",
-    ),
-    Claim(
-        "altschuler_talwar/theorem_4_1/one_nonzero",
-        "The lower bound holds even when all but one of the losses are zero",
-        at("Section 4"),
-        IntervalInequality(
-            _pair.subs(sigma_dp, _small),
-            "<=",
-            _most(1000 / _small),
-            {},
-            "n = 2, b = K = eta = 1, D = 1000, sigma_DP = 10^-7, T at least 10^10 + 3",
-        ).mutant("a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3),
-        Asymptotic(
-            _pair,
-            _most(1000 / sigma_dp),
-            path={sigma_dp: 1 / growth**4},
-            name="the same, noise falling to 0, whatever c_alpha",
-        ),
-        refutation=_refutation,
-        remark="""The lower bound is said to hold even when all but one of the losses are zero, as in the pair of its
-        proof. With b = n/2, little noise and T above D/(eta sigma) + 3 the last iterates of any such pair have D_100
-        of order D/(eta sigma), in both orders, where (4.1) grows like 1/sigma^2. It holds at T = T bar, and for noise
-        within a factor three of the largest; data sets with more nonzero losses are not covered by this.""",
-    ),
-    Ours(
-        "altschuler_talwar/theorem_4_1/one_nonzero_repaired",
-        "One nonzero loss: it holds at T = T bar from 0; later D_100 is at most of order D/(eta sigma_DP), b = n/2",
-        at("Section 4"),
-        IntervalInequality(-Rational(1, 5), "<", _seen - y / 800, {}, "T = T bar: what the event shows"),
-        Inequality(_level * y, "<", y / 800 - Rational(1, 5), (y >= 1000,), "T = T bar: (4.1) is below it"),
-        Identity(-log(exp(-2) / sqrt(2 * pi)), 2 + log(2 * pi) / 2, "density two deviations away"),
-        Inequality(x**2, "<=", (x + z) ** 2, name="past the end the density only falls"),
-        Inequality((u - v) ** 2, "<=", w**2, (u <= w, v <= w), "two points of one interval"),
-        IntervalInequality(
-            _pair.subs(sigma_dp, Rational(1, 1000)), "<", _most(Integer(10) ** 6), {}, "silent at 1/1000"
-        ),
-        repairs="altschuler_talwar/theorem_4_1/one_nonzero",
     ),
 )

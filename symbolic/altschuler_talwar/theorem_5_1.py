@@ -1,24 +1,33 @@
 """Strongly convex losses: the rate of Theorem 5.1, by (5.3) with a window of kappa log(u)/2 steps, or one step.
 
-r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S.
+r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2 S r); costs in units of the price S, v
+in the last term of (5.3), where sigma stands for sigma_1 and p for c^(2 w).
 """
 
-from sympy import Eq, Integer, Max, Min, ceiling, exp, log, oo, sqrt
+from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, Symbol, ceiling, exp, log, oo, sqrt
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Claim,
+    Expected,
+    Identity,
+    Induction,
     Inequality,
     IntervalInequality,
+    NormBound,
     Ours,
     RenyiBound,
     Step,
 )
-from lastiterate.symbolic.letters import r, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, sigma_dp, tau, w
+from lastiterate.symbolic.expectations import Transposed, gaussian_mean
+from lastiterate.symbolic.inductive import begin
+from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, sigma, sigma_dp, t, tau, w
 from lastiterate.symbolic.statement import StronglyConvex, private
+from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)
@@ -26,7 +35,17 @@ _long = (c * (L + m) >= L - m, c**w * D * n <= K * eta)
 _whole = ceiling(L / m)
 _steps = _whole * Max(1, ceiling(log(D * n / (K * eta)) / log(3)))
 _chosen = {w: _steps, tau: T - _steps, c: exp(-2 / _whole), y: 1 / _whole}
-_window = r * y / 2 + 1  # at least the window ceil(r y/2)
+_window = (2 * w <= r * y + 2, q <= 1)  # of w = ceil(r y/2)
+_zero = Integer(0)
+
+_noise, _ones, _far, _sum = Symbol("Z"), Vector("1"), Vector("g"), Vector("z")
+_drift = Function("x", nonnegative=True)  # length of the sum of the gradient steps so far
+
+
+def _moment(power: int) -> Expr:
+    """The mean of this power of |Z|^2, Z the noise of one step."""
+    return gaussian_mean(*([[Transposed(_noise), _noise]] * power), entries={_noise: (dim, _one, sigma_dp**2)})
+
 
 CLAIMS = (
     Claim(
@@ -68,39 +87,67 @@ CLAIMS = (
         "altschuler_talwar/section_5_1/effective_diameter",
         "Without a domain the iterates move by O(T eta (K + sigma_DP)) with high probability",
         at("Section 5.1"),
+        Expected(
+            _moment(2) - _moment(1) ** 2, "==", 2 * dim * sigma_dp**4, name="variance of |Z|^2, one step, over eta"
+        ),
+        Identity(
+            put(x / y**2, {x: 2 * dim * sigma_dp**4, y: dim * sigma_dp**2 / 2}),
+            8 / dim,
+            "Chebyshev: chance that |Z|^2 is at most half its mean",
+        ),
         Asymptotic(
-            sqrt(T * dim) * sigma_dp,
+            sqrt(dim / 2) * sigma_dp,
             T * (K + sigma_dp),
             path={T: _one, dim: growth, K: _one, sigma_dp: _one},
-            name="root mean square of the noise, over eta",
+            name="that length, T = 1",
         ).mutant("T^2", right=T**2 * (K + sigma_dp)),
         remark="""The iterates are said to stay within O(T eta (L + sigma)) of the start. In d dimensions one step of
-        noise has length near eta sigma sqrt(d), which no constant covers. With sigma sqrt(d) for sigma it holds, and
-        the logarithm gains one of the dimension.""",
+        noise is longer than eta sigma sqrt(d/2) but for a chance of 8/d, and no constant covers that. With sigma
+        sqrt(d) for sigma it holds, and the logarithm gains one of the dimension.""",
     ),
     Ours(
         "altschuler_talwar/section_5_1/effective_diameter_repaired",
-        "With sigma_DP sqrt(d) it holds in the mean square",
+        "Without a domain T steps move the iterate by T eta (K + sigma_DP sqrt(d)) at most in the root mean square",
         at("Section 5.1"),
-        Asymptotic(
-            T * K + sqrt(T * dim) * sigma_dp, T * (K + sqrt(dim) * sigma_dp), _one, name="drift and noise"
-        ).mutant(
-            "for T steps of noise, once",
-            right=K + sqrt(dim) * sigma_dp,
-            constant=None,
-            path={T: growth, dim: _one, K: _one, sigma_dp: _one},
+        Induction(
+            t, Le(_drift(t), t * eta * K), begin(_drift), (Le(_drift(t + 1), _drift(t) + eta * K),), name="drift"
         ),
+        Expected(
+            gaussian_mean([Transposed(_ones), _noise, Transposed(_noise), _ones], entries={_noise: (T, dim, r**2)}),
+            "==",
+            dim * r**2 * T,
+            (Eq(Norm(_ones) ** 2, T),),
+            name="mean square of the sum of T noises, each N(0, r^2) in d coordinates; r = eta sigma_DP",
+        ),
+        NormBound(
+            _far + _sum,
+            T * eta * (K + sigma_dp * sqrt(dim)),
+            (Norm(_far) <= T * eta * K, Norm(_sum) <= eta * sigma_dp * sqrt(dim * T)),
+            "drift and noise",
+        ).mutant("three percent less noise", bound=T * eta * (K + Rational(97, 100) * sigma_dp * sqrt(dim))),
         repairs="altschuler_talwar/section_5_1/effective_diameter",
+        letters={_ones: "T ones, so that its square is T", _far: "sum of gradient steps", _sum: "sum of the noises"},
     ),
     Step(
         "altschuler_talwar/section_5_1/rate",
-        "Below (5.3): epsilon <~ S kappa log(alpha D^2/(eta^2 sigma_1^2 S kappa)), where the logarithm is 1 or more",
+        "Below (5.3): at ceil(kappa y/2) < T it is <= 5/2 S kappa y, y = log(alpha D^2/(eta^2 sigma_1^2 S kappa)) >= 1",
         at("Section 5.1"),
         Inequality((r - 1) / (r + 1), "<= and attained", 1 - 1 / r, name="c <= 1 - 1/kappa"),
         IntervalInequality(1 - z, "<=", exp(-z), {z: (0, 1)}, "1 - 1/kappa <= exp(-1/kappa), z = 1/kappa"),
-        Asymptotic(_window + 1 + r / 2, r * y, Integer(4), given=(y >= 1,), name="window r y/2, y = log u").mutant(
-            "any u", constant=None, path={r: _one, y: 1 / growth, z: _one}, given=()
+        Inequality(2 * w * xi + y, "<=", _zero, (xi <= -1 / r, 2 * w >= r * y), "c^(2 w) e^y <= 1, xi = log c"),
+        Identity(
+            put(p * alpha * D**2 / (2 * eta**2 * sigma**2 * v), {alpha: u * eta**2 * sigma**2 * v * r / D**2}),
+            p * u * r / 2,
+            "last term of (5.3) over S = v, p = c^(2 w), y = log u",
         ),
+        Inequality(
+            w + 1 + q * r / 2,
+            "<= and attained",
+            Rational(5, 2) * r * y,
+            (y >= 1, *_window),
+            "(5.3) over S, q = p u",
+        ).mutant("logarithm of 0.97", sign="<=", given=(y >= Rational(97, 100), *_window)),
         assumptions=(r >= 1, z <= 1),
+        letters={w: "window, T - tau - 1"},
     ),
 )
