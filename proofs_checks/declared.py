@@ -51,7 +51,7 @@ _OF_RATIONALS: Mapping[str, Callable[[int, int], bool]] = {
 
 
 def fact(value: sp.Expr, name: str) -> bool | None:
-    """What Sympy calls ``value.is_name``."""
+    """The fact that Sympy calls ``value.is_name``."""
     known = _OF_RATIONALS.get(name.removeprefix("extended_") if name != "extended_real" else name)
     if known is not None and value.is_Rational:
         return known(value.p, value.q)

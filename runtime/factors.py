@@ -131,7 +131,7 @@ class Factored:
         return zeros.index_put_((table, part.inputs), slopes, accumulate=True)
 
     def in_order(self, alike: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """What there is of each of ``alike``, one a parameter, in their order."""
+        """Parts of each of ``alike``, one a parameter, in the order of the parameters."""
         found: dict[int, Tensor] = {}
         for group, ones in zip(self.alike, alike, strict=True):
             found |= zip(group, ones, strict=True)

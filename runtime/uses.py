@@ -48,6 +48,7 @@ class Use:
     shape: tuple[int, ...]
 
     def tokens(self, parameter: torch.Size) -> int:
+        """Number of tokens of a sample."""
         outside = parameter[1] if self.name == "embedding" else parameter[0]
         return torch.Size(self.shape).numel() // outside
 
@@ -109,6 +110,7 @@ class Watch:
         self.inputs: dict[int, Tensor] = {}
 
     def of(self, name: str, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        """The function of this name that tells this watch of every call."""
         defaults = list(_ARGUMENTS[name].items())
 
         def called(input: Tensor, weight: Tensor, *given: Any, **options: Any) -> Tensor:  # noqa: A002

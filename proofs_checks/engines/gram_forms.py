@@ -264,11 +264,9 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     found = linear(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
         raise UnsupportedError(f"a form linear in inner products and function values is needed, got {expression}")
-    size = len(letters)
-    matrix = sp.zeros(size, size)
+    matrix, place = sp.zeros(len(letters), len(letters)), letters.index
     for (u, v), row in zip(products, found, strict=False):
-        i, k = letters.index(u), letters.index(v)
-        matrix[i, k] = matrix[k, i] = row if u == v else row / 2
+        matrix[place(u), place(v)] = matrix[place(v), place(u)] = row if u == v else row / 2
     return Form(matrix, sp.Matrix([found[len(products) : -1]]), found[-1])
 
 

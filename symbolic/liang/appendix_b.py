@@ -22,7 +22,7 @@ _loss, _squares = Function("D", nonnegative=True), Function("C", nonnegative=Tru
 
 
 def _leads(taken: Expr) -> Induction:
-    """Where shifts a_t lead if this is taken off; v^t R is the sum of v^(t-i-1) a_i, as R is that of v^-(i+1) a_i."""
+    """State that shifts a_t lead to, if this is taken off; R sums v^-(i+1) a_i, so v^t R sums v^(t-i-1) a_i."""
     return Induction(
         t,
         Eq(_any_state(t), v**t * D - v**t * _covered(t)),
@@ -33,7 +33,7 @@ def _leads(taken: Expr) -> Induction:
 
 
 def _costs(weight: Expr) -> Induction:
-    """What t steps cost, this times the sum of the a_i^2 for the shifts."""
+    """Cost of t steps: this times the sum of the a_i^2 for the shifts."""
     return Induction(
         t,
         Le(_loss(t), t * _price + weight * _squares(t)),
