@@ -5,7 +5,7 @@ one step is Balle, Barthe & Gaboardi 2018, Theorem 2; no law is conditioned on t
 is B^2 / X, X = x + (1 - beta) r linear in every share.
 """
 
-from sympy import Integer, diff
+from sympy import Integer, Rational, binomial, diff
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Inequality, Ours
@@ -21,9 +21,14 @@ _one = Integer(1)
 _width = x + (1 - beta) * r
 
 
-# r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n. A batch with i*
-# comes from n - b others by a swap, each revealed with chance 1/r, the element chosen with chance 1/b.
-_uniform = (n - b) / (n * r)
+# A pair is a revealed batch, b of the n - 1 other samples, and a slot of it. Each batch with i* comes from equally many
+# pairs, by symmetry.
+_revealed, _with, _all = binomial(n - 1, b), binomial(n - 1, b - 1), binomial(n, b)
+_pairs = b * _revealed
+_swapped = q * (n - b) / _pairs
+_without_it = Identity(put((1 - q) / _revealed, {q: b / n}), 1 / _all, "chance of a batch without i*")
+_pairs_each = Identity(_pairs / _with, n - b, "pairs that one batch with i* comes from")
+_with_it = Identity(put(_swapped, {q: b / n}), 1 / _all, "chance of a batch with i*")
 
 
 # Densities gamma at x (shared), kappa at y, xi at y'; the level is t = 1 + q u, and 1 + u in units of q.
@@ -47,12 +52,12 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/law",
-        "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
+        "Reveal b of the n - 1 others, put i* in a slot with chance b/n: every batch has the chance 1/binomial(n, b)",
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
-        Identity((1 - b / n) / r, _uniform, "a batch without i*"),
-        Identity(put(q * (n - b) / (r * b), {q: b / n}), _uniform, "a batch with i*"),
-        letters={r: "number of batches of b of the n - 1 other samples"},
-        assumptions=(n > b,),
+        _without_it.mutant("three percent more swaps", left=put((1 - q) / _revealed, {q: Rational(103, 100) * b / n})),
+        _pairs_each.mutant("a pair more", right=n - b + 1),
+        _with_it.mutant("three percent more swaps", left=put(_swapped, {q: Rational(103, 100) * b / n})),
+        assumptions=(b <= n - 1,),
     ),
     Ours(
         "ours/sampled/profile",
