@@ -5,7 +5,6 @@ along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD tak
 """
 
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational, cosh, diff, exp, sinh
-from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
@@ -16,22 +15,20 @@ from lastiterate.symbolic.derivations.checks import (
     poisson_sizes,
     poisson_stretches,
 )
+from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import P, Q, R, a, j, p, q, r, rho, u, v, x, y, z
+from lastiterate.symbolic.letters import a, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import step
 
 _one, _half = Integer(1), Rational(1, 2)
 
 
-def _step(bound: Expr, *given: Boolean) -> Inequality:
-    """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
-    return Inequality(P - 2 * r * Q + r**2 * R, "<=", bound * P, given=given, name="one step, squared")
-
-
-_cocoercive = (R <= L * Q, R <= L**2 * P)
+_off = Rational(97, 100)
+_convex = convex("f", L)
 
 
 def _factor(step: Expr) -> Expr:
@@ -121,13 +118,14 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/long_step",
-        "A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
+        "A step h of a convex, L-smooth function moves no two points apart by more than the factor max(1, h L - 1)",
         proof("expansions", "Convex and strongly convex losses"),
-        _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2).mutant(
-            "(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive)
-        ),
-        _step(_one, *_cocoercive, r * L <= 2).mutant("never expands", _step(_one, *_cocoercive, r * L >= 2)),
-        assumptions=(r > 0, L > 0),
+        step(_convex, Max(1, r * L - 1), r, name="one step of any length")
+        .mutant("three percent less of h L", step(_convex, Max(1, _off * r * L - 1), r))
+        .mutant("the factor is one", step(_convex, _one, r))
+        .mutant("three percent less", step(_convex, _off * Max(1, r * L - 1), r)),
+        letters={r: "length h of the step"},
+        assumptions=(L > 0,),
     ),
     Ours(
         "ours/poisson/sizes",
