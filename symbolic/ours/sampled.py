@@ -5,17 +5,22 @@ one step is Balle, Barthe & Gaboardi 2018, Theorem 2; no law is conditioned on t
 is B^2 / X, X = x + (1 - beta) r linear in every share.
 """
 
-from sympy import Integer, Rational, binomial, diff
+from collections.abc import Iterator
+
+from sympy import Expr, Integer, Max, Rational, binomial, diff
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.losses import omega
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Profile, SwapStep
 from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi
-from lastiterate.symbolic.notation import L, alpha, b, beta, eta, lam, n, sigma
+from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, m, n, sensitivity, sigma
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
-_one = Integer(1)
+_one, _off = Integer(1), Rational(97, 100)
 
 # Two ways to spend X, which is x and (1 - beta) r; u stands for B^2.
 _width = x + (1 - beta) * r
@@ -36,6 +41,26 @@ _level, _tau = 1 + q * u, 1 + u
 
 
 _left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
+
+
+def _price(reach: Expr, share: Expr = beta, rest: Expr = 1 - beta) -> Profile:
+    """The price of the coin at a share of the noise, and of a shift at the rest."""
+    return Composed((SwapStep(q, sensitivity(b) ** 2 / (share * sigma**2)), Gauss(reach**2 / (rest * sigma**2))))
+
+
+def _last_step() -> Iterator[Derived]:
+    """By class of losses; D is the diameter, and e(D) what a step of one data set makes of it."""
+    reached = {
+        "modulus": update.same_batch(D, omega(D), eta, K),
+        "convex": Max(1, eta * L - 1) * D,
+        "strongly convex": Max(1 - eta * m, eta * L - 1) * D,
+    }
+    for losses, reach in reached.items():
+        yield (
+            Derived(f"without_replacement/last step, {losses}", _price(reach), losses)
+            .mutant(f"{losses}: shares add up to more than one", profile=_price(reach, rest=1 - _off * beta))
+            .mutant(f"{losses}: the coin at all of the noise", profile=_price(reach, share=_one))
+        )
 
 
 CLAIMS = (
@@ -75,16 +100,10 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/step",
-        "One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
+        "The last step, without replacement, pays for the change of the data at the share beta, for e(D) at 1 - beta",
         proof("without_replacement", "Windows"),
-        Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step"),
-        Identity(
-            alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
-            alpha * a**2 / (2 * sigma**2),
-            "price of a shift at the share 1 - beta",
-        ),
-        Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept"),
-        assumptions=(alpha > 1, beta < 1, beta > 0),
+        *_last_step(),
+        assumptions=(beta < 1, beta > 0, q <= 1, m <= L),
     ),
     Ours(
         "ours/sampled/shares",
