@@ -7,7 +7,7 @@ is B^2 / X, X = x + (1 - beta) r linear in every share.
 
 from collections.abc import Iterator
 
-from sympy import Expr, Integer, Max, Rational, binomial, diff
+from sympy import Eq, Expr, Integer, Max, Rational, binomial, diff
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours
@@ -15,7 +15,7 @@ from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.derivations.losses import omega
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Profile, SwapStep
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, theta, u, v, x, xi
 from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, m, n, sensitivity, sigma
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
@@ -107,26 +107,33 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/shares",
-        "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
+        "Shares: what one costs the shifts of a straight window, convex in X; the best shift at a given pressure",
         proof("without_replacement", "Windows"),
         Identity(
             diff(alpha * u / (2 * _width), beta), alpha * u / (2 * _width**2) * r, "what a share costs the shifts"
         ),
         Inequality(
-            u / ((p + q) / 2),
+            u / (theta * p + (1 - theta) * q),
             "<= and attained",
-            (u / p + u / q) / 2,
-            name="the cost of the shifts is convex in X",
-        ),
-        Identity(
-            put(alpha * a**2 / (2 * v) - lam * a, {a: lam * v / alpha}),
+            theta * u / p + (1 - theta) * u / q,
+            (theta <= 1,),
+            "the cost of the shifts is convex in X",
+        ).mutant("three percent less", right=_off * (theta * u / p + (1 - theta) * u / q)),
+        Inequality(
             -(lam**2) * v / (2 * alpha),
-            "at the stationary shift",
-        ),
+            "<= and attained",
+            alpha * a**2 / (2 * v) - lam * a,
+            name="the shift lam v / alpha costs least",
+            attained=(Eq(a, lam * v / alpha),),
+        ).mutant("three percent more", left=-_off * lam**2 * v / (2 * alpha)),
         letters={
             lam: "what a unit of distance costs later",
             r: "noise variance of the free steps",
             u: "square of the distance to hide",
+            v: "noise variance of the shift",
+            p: "an X",
+            q: "another",
+            theta: "any weight",
         },
         assumptions=(alpha > 1, beta < 1),
     ),
