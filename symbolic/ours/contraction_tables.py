@@ -3,7 +3,7 @@
 A table falls from its first node to its last; between nodes it is a chord, and below it the profile of p against q.
 """
 
-from sympy import Eq, Function, Ge, Le
+from sympy import Eq, Function, Rational
 
 from lastiterate.symbolic.claim import Induction, Ours
 from lastiterate.symbolic.derivations.contraction import k
@@ -29,14 +29,14 @@ CLAIMS = (
         proof("contraction", "Tables"),
         Induction(
             k,
-            Le(_mass(k), 1 + _slope(k)),
+            Eq(_mass(k), 1 + _slope(k)),
             (Eq(_mass(0), 1 + _slope(0)),),
             (Eq(_slope(k + 1), _slope(k) + _atom(k)), Eq(_mass(k + 1), _mass(k) + _atom(k))),
-            name="the masses q up to a node are at most 1 and the slope that begins there",
-        ),
+            name="the masses q up to a node are 1 and the slope that begins there",
+        ).mutant("three percent more", conclusion=Eq(_mass(k), 1 + Rational(103, 100) * _slope(k))),
         Induction(
             k,
-            Ge(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
+            Eq(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
             (Eq(_other(0), 0), Eq(_value(0), 1), Eq(_node(0), 0)),
             (
                 Eq(_node(k + 1), _node(k) + _cell(k)),
@@ -44,7 +44,9 @@ CLAIMS = (
                 Eq(_slope(k + 1), _slope(k) + _atom(k)),
                 Eq(_other(k + 1), _other(k) + (_node(k) + _cell(k)) * _atom(k)),
             ),
-            name="the masses p up to the last node, where no slope begins, are at least 1 less the value there",
+            name="the masses p up to the last node, where no slope begins, are 1 less the value there",
+        ).mutant(
+            "three percent less", conclusion=Eq(_other(k), 1 - _value(k) + Rational(97, 100) * _node(k) * _slope(k))
         ),
         Induction(
             t,
