@@ -7,7 +7,7 @@ along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD tak
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational, cosh, diff, exp, sinh
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, NormBound, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import (
     poisson,
     poisson_blocks,
@@ -23,12 +23,21 @@ from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import step
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _one, _half = Integer(1), Rational(1, 2)
 
 
 _off = Rational(97, 100)
 _convex = convex("f", L)
+
+_iterate, _sum, _of_the_sample = map(Vector, ("w", "v", "g"))
+_by_the_sample = NormBound(
+    _iterate - eta / b * _sum - (_iterate - eta / b * (_sum + _of_the_sample)),
+    eta * K / b,
+    (Norm(_of_the_sample) <= K,),
+    "i* moves an outcome by at most eta K / b",
+)
 
 
 def _factor(step: Expr) -> Expr:
@@ -81,11 +90,12 @@ _tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "
 CLAIMS = (
     Ours(
         "ours/poisson/theorem",
-        "Poisson batches: in a window each step pays for its coin, in its order, and for its shift",
+        "Poisson batches, any losses: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
         attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
             "priced by S_down, as in the papers", bound="poisson_s_down"
         ),
+        *poisson("modulus"),
         *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="liang/lemma_3_2/other_order",
@@ -111,10 +121,17 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/step",
-        "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
+        "Given the batch without i*, of size j, runs without i* step by eta j / b; i* moves them by eta K / b at most",
         proof("poisson", "Two directions"),
         Identity(put(x - eta / b * u, {u: j * y}), x - eta * j / b * y, "u the sum of j gradients of mean y"),
-        Identity(x - eta / b * u - (x - eta / b * (u + K)), eta * K / b, "i* moves an outcome by eta K / b"),
+        _by_the_sample.mutant("three percent less", bound=_off * _by_the_sample.bound),
+        letters={
+            u: "a coordinate of the sum of the gradients",
+            x: "of the iterate",
+            y: "of the mean gradient",
+            _sum: "the sum of the gradients",
+            _of_the_sample: "that of i*",
+        },
     ),
     Ours(
         "ours/poisson/long_step",

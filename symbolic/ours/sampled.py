@@ -66,11 +66,12 @@ def _last_step() -> Iterator[Derived]:
 CLAIMS = (
     Ours(
         "ours/sampled/theorem",
-        "Batches without replacement: in a window each step pays for its coin and for its shift",
+        "Batches without replacement, any losses: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
         attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
         .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
+        *without_replacement("modulus"),
         *without_replacement("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="chien_li/theorem_3_12",
