@@ -82,7 +82,7 @@ CLAIMS = (
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
         _without_it.mutant("three percent more swaps", left=put((1 - q) / _revealed, {q: Rational(103, 100) * b / n})),
         _pairs_each.mutant("a pair more", right=n - b + 1),
-        _with_it.mutant("three percent more swaps", left=put(_swapped, {q: Rational(103, 100) * b / n})),
+        _with_it.mutant("three percent more swaps, with i*", left=put(_swapped, {q: Rational(103, 100) * b / n})),
         assumptions=(b <= n - 1,),
     ),
     Ours(
