@@ -142,7 +142,6 @@ CLAIMS = (
         .mutant("the factor is one", step(_convex, _one, r))
         .mutant("three percent less", step(_convex, _off * Max(1, r * L - 1), r)),
         letters={r: "length h of the step"},
-        assumptions=(L > 0,),
     ),
     Ours(
         "ours/poisson/sizes",
