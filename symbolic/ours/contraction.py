@@ -238,7 +238,7 @@ CLAIMS = (
         proof("contraction", "Forgetting"),
         *(
             Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, _ALL[:1])
-            for losses in ("modulus", "strongly convex")
+            for losses in ("modulus", "convex", "strongly convex")
         ),
         assumptions=(m <= L,),
     ),

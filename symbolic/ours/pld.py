@@ -5,7 +5,7 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Derivative, Expr, Function, Integer, Le, Max, Rational, diff, exp, log, pi, sqrt
+from sympy import Derivative, Eq, Expr, Function, Integer, Le, Max, Rational, diff, exp, log, pi, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
@@ -170,10 +170,17 @@ CLAIMS = (
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
-        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error").mutant(
-            "no tilt", given=_exponentials[:1]
-        ),
-        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)", v: "exp(lam x)"},
+        Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
+        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error")
+        .mutant("no tilt", given=_exponentials[:1])
+        .mutant("three percent less of the tilt", given=(_exponentials[0], v >= 1 + _off * lam * x)),
+        letters={
+            lam: "slope of the tilt",
+            x: "privacy loss",
+            u: "exp(-x)",
+            v: "exp(lam x)",
+            kappa: "-x or lam x",
+        },
     ),
     Ours(
         "ours/pld/power",

@@ -171,8 +171,9 @@ CLAIMS = (
             "the part outside forgotten", right=u, given=()
         ),
         *poisson_sizes("modulus"),
+        *poisson_sizes("convex"),
         *poisson_sizes("strongly convex"),
-        *poisson_ranges("modulus", "strongly convex"),
+        *poisson_ranges("modulus", "convex", "strongly convex"),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(
