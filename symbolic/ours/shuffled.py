@@ -90,8 +90,8 @@ _encounter_first = Inequality(
 )
 
 # Shifts a that do not look at the order lead from A to e - a, e what a step makes of A. z is the distance of runs that
-# meet the sample where m = 1, and not where m = 0; k is the secant of the expansion from z to A. C, B and E are the cost,
-# that of a alone, and what the sample adds.
+# meet the sample where m = 1, and not where m = 0; k is the secant of the expansion from z to A. C is the cost, B that
+# of the shifts a alone, E what the sample adds.
 _shift, _level, _image, _secant, _total, _without, _extra = (Function(one, nonnegative=True) for one in "aAekCBE")
 _state, _met = Function("z", nonnegative=True), Function("m", real=True)
 _coin = Eq(_met(t) ** 2, _met(t))
