@@ -1,4 +1,4 @@
-"""Tables of contraction: numbers out of them, and the atoms at their nodes, whose masses are what a block is searched by.
+"""Tables of contraction: numbers out of them, and the atoms at their nodes, by whose masses a block is searched.
 
 A table falls from its first node to its last; between nodes it is a chord, and below it the profile of p against q.
 """
