@@ -97,6 +97,25 @@ _terms = Induction(
 _weight, _input, _product = (Function(name, real=True) for name in ("a", "b", "R"))
 _weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in ("A", "B", "X", "x"))
 
+# Of a class: its probability, v and u less their means. Sums: the third cumulant of v, v and u, the variance of v.
+_chance, _cumulant, _variance = (
+    Function("p", nonnegative=True),
+    Function("H", real=True),
+    Function("V", nonnegative=True),
+)
+_off_v, _off_u = (Function(name, real=True) for name in "vu")
+_third = Induction(
+    t,
+    Le(_cumulant(t), d * _variance(t)),
+    begin(_cumulant, _variance),
+    (
+        gains(_cumulant, _chance(t) * _off_v(t) ** 2 * _off_u(t)),
+        gains(_variance, _chance(t) * _off_v(t) ** 2),
+        Le(_off_u(t), d),
+    ),
+    name="third cumulant, any number of classes",
+)
+
 _x, _back, _moved_on = map(Vector, ("x", "s", "w"))
 _there = inner(_x, _back)  # |V x|^2 = <x, V'V x>
 _one_to_one = VectorInequality(
@@ -127,7 +146,7 @@ CLAIMS = (
         "ours/certified/network/outputs",
         "Lines on cross-entropy's Hessian: a third cumulant is below osc times a variance, B B^T, row sums",
         proof(_PAGE, "The loss in its outputs"),
-        Inequality(gamma**2 * kappa, "<=", d * gamma**2, given=(kappa <= d,), name="third cumulant"),
+        _third.mutant("three percent less", conclusion=Le(_cumulant(t), Rational(97, 100) * d * _variance(t))),
         Identity(x**2 * ((1 - x**2) ** 2 + x**2 * (1 - x**2)), x**2 - x**4, "B B^T, diagonal"),
         Identity(
             x * y * (-(1 - x**2) * x * y - (1 - y**2) * x * y + x * y * (1 - x**2 - y**2)),
@@ -138,8 +157,6 @@ CLAIMS = (
         Inequality(p * (1 - p) * (1 - 2 * p), "<=", p * (1 - p), name="logistic loss"),
         assumptions=(p <= 1,),
         letters={
-            gamma: "v less its mean",
-            kappa: "u less its mean",
             d: "greatest difference of two entries of u",
             x: "root of a probability",
             y: "root of another",
