@@ -40,12 +40,12 @@ _joint = Inequality(
 )
 
 # d is the least cost over all targets, at the mean of two states; on the right are any targets of those states.
-_met = d <= _stage(_mean(x, y), _mean(z, g)) / r + G
+_any_targets = d <= _stage(_mean(x, y), _mean(z, g)) / r + G
 _least = Inequality(
     d,
     "<= and attained",
     _mean(_stage(x, z) / r + P, _stage(y, g) / r + R),
-    (*_weight, _met, _mean(P, R) >= G),
+    (*_weight, _any_targets, _mean(P, R) >= G),
     "the least over targets, where what follows is convex",
 )
 
@@ -165,7 +165,7 @@ CLAIMS = (
         "Costs-to-go stay convex in the distance, least over targets and pooled over any orders: chords lie above",
         proof("shuffled", "The mean over orders: value iteration over epochs"),
         _joint.mutant("three percent less of a state", right=_mean(_stage(_off * x, z), _stage(y, g))),
-        _least.mutant("what follows is not convex", given=(*_weight, _met)).mutant(
+        _least.mutant("what follows is not convex", given=(*_weight, _any_targets)).mutant(
             "three percent less of the cost", right=_off * _least.right
         ),
         *_exponentials,
