@@ -21,6 +21,7 @@ from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0, late, shuffled
 from lastiterate.symbolic.derivations.random_batches import (
     contracting_blocks,
+    last_swap_step,
     poisson_blocks,
     poisson_composition,
     poisson_sizes,
@@ -35,7 +36,7 @@ from lastiterate.symbolic.derivations.tracked import N_0
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, v, x, y
-from lastiterate.symbolic.notation import D, Delta, K, T, b, c, eta, s, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, c, eta, s, sensitivity, sigma, t, tau, w
 
 Derivation = Callable[[Kernel], Guarantee]
 
@@ -70,6 +71,10 @@ def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr, tracked: bo
 
 def _last_step(losses: str, kernel: Kernel) -> Guarantee:
     return last_step(kernel, LOSSES[losses], sigma**2, T)
+
+
+def _last_swap_step(losses: str, kernel: Kernel) -> Guarantee:
+    return last_swap_step(kernel, LOSSES[losses], q, beta, sigma**2, T)
 
 
 def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Expr], kernel: Kernel) -> Guarantee:
@@ -117,6 +122,10 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
     **{key: one for key, one in _paths("late", late).items() if "convex" in key},
     **_paths("without_replacement", swap_window, q, tracked=True),
     "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
+    **{
+        f"without_replacement/last step, {losses}": partial(_last_swap_step, losses)
+        for losses in ("modulus", "convex", "strongly convex")
+    },
     **_paths("poisson", poisson_window, q),
     **_paths("poisson_sizes", poisson_sizes, q, tracked=True),
     **{f"poisson_ranges/{losses}": partial(_ranges, losses) for losses in ("modulus", "convex", "strongly convex")},

@@ -28,7 +28,7 @@ from lastiterate.symbolic.kernel.lemmas import (
 from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import rho
-from lastiterate.symbolic.notation import Delta, K, b, w
+from lastiterate.symbolic.notation import D, Delta, K, b, eta, w
 
 i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
@@ -64,6 +64,15 @@ def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr,
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     same = losses.same_data(_eta, _eta)
     return both_orders(kernel, window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
+
+
+def last_swap_step(kernel: Kernel, losses: Losses, q: Expr, share: Expr, v: Expr, T: Expr) -> Guarantee:
+    """The last step, without replacement: the coin takes a share of the noise v, and a shift of e(D) takes the rest."""
+    carried = losses.same_data(eta, eta)
+    reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
+    coin, shift = swap_coin(q, update.sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
+    given = kernel.step(Order.FIRST, T - 1, (D, S.Zero), carried, shift, v, coin, (batch,))
+    return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),), S.Zero)))
 
 
 def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:

@@ -1,16 +1,26 @@
-"""Tables of contraction: the profile on nodes is that of atoms, whose masses are what a block is searched by.
+"""Tables of contraction: numbers out of them, and the atoms at their nodes, by whose masses a block is searched.
 
 A table falls from its first node to its last; between nodes it is a chord, and below it the profile of p against q.
 """
 
-from sympy import Eq, Function, Ge, Le
+from sympy import Derivative, Eq, Expr, Function, Rational, S, exp, log, pi, sqrt
 
-from lastiterate.symbolic.claim import Induction, Ours
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.contraction import k
+from lastiterate.symbolic.formulas.contraction import (
+    constant_moment,
+    gaussian_rest,
+    markov,
+    markov_rest,
+    moment_up_to,
+)
+from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, hockey_stick
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import gamma
-from lastiterate.symbolic.notation import t
+from lastiterate.symbolic.letters import a, gamma, kappa, r, rho, u, v, x, xi, y
+from lastiterate.symbolic.letters import p as weight
+from lastiterate.symbolic.notation import alpha, t
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.unevaluated import put
 
 _mass, _other, _slope, _value, _node = (Function(name, real=True) for name in ("Q", "P", "s", "Y", "y"))
 """Masses of q and p up to a node, the slope that begins there, the value and the place of the node."""
@@ -22,21 +32,94 @@ _seen, _place, _steep, _weight, _width, _far_masses, _near_masses = (
 )
 """The same from the last node down: the profile, place, slope, mass of q there, the cell, sums of y q and of q."""
 
+_moment = moment_up_to(alpha, u, r)
+_density = exp(density_exponent(log(r), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * r)
+_tangent = markov(S.One, 1 + rho, u ** (1 + rho))
+_off = Rational(97, 100)
+
+
+def _mixed(one: Expr, other: Expr) -> Expr:
+    return rho * one + (1 - rho) * other
+
+
+def _line(at: Expr, share: Expr = S.One) -> Expr:
+    """A tangent, which falls."""
+    return xi - a * at / share
+
+
+_between_ends = Inequality(
+    _mixed(gamma, kappa),
+    "<= and attained",
+    _line(_mixed(x, y)),
+    (rho <= 1, gamma <= _line(x), kappa <= _line(y)),
+    "a chord with both ends below a line is below it",
+)
+
 CLAIMS = (
+    Ours(
+        "ours/contraction/renyi",
+        "Any Renyi order out of a table: its atoms, its last value, and another bound right of its last node r",
+        proof("contraction", "Numbers"),
+        Identity(Derivative(_moment, (u, 2)), alpha * (alpha - 1) * u ** (alpha - 2), "bent as the weight"),
+        Identity(put(_moment, {u: r}), S.Zero, "nothing at r"),
+        Identity(put(Derivative(_moment, u), {u: r}), S.Zero, "no slope at r"),
+        Identity(
+            Derivative(constant_moment(alpha, r, weight), r),
+            alpha * (alpha - 1) * r ** (alpha - 2) * weight,
+            "the last value p",
+        ),
+        Identity(Derivative(gaussian_rest(alpha, r, v), r), -(r**alpha) * _density, "ratios of Gaussians, mu = v"),
+        Identity(put(_tangent, {u: (1 + rho) / rho}), 1 / rho, "a power of u meets u - 1"),
+        Identity(put(Derivative(_tangent, u), {u: (1 + rho) / rho}), S.One, "and touches it there"),
+        Identity(
+            Derivative(markov_rest(alpha, 1 + rho, weight, r), r),
+            -alpha * (alpha - 1) * r ** (alpha - 2) * markov(r, 1 + rho, weight),
+            "by a moment p of order 1 + rho",
+        ).mutant("another power", right=-alpha * (alpha - 1) * r ** (alpha - 1) * markov(r, 1 + rho, weight)),
+        assumptions=(alpha > 1, 1 + rho > alpha),
+        letters={
+            rho: "a higher order less 1",
+            u: "ratio of the two laws",
+            r: "last node",
+            weight: "value there, or a moment",
+        },
+    ),
+    Ours(
+        "ours/contraction/gdp",
+        "The profile of mu-GDP is convex, so above its tangents: a chord is below it if both ends are below a tangent",
+        proof("contraction", "Numbers"),
+        Identity(Derivative(hockey_stick(r, v), r), -cumulative(-log(r) / v - v / 2), "slope"),
+        Identity(Derivative(hockey_stick(r, v), (r, 2)), _density, "curvature"),
+        Inequality(S.Zero, "<", _density, name="is positive"),
+        _between_ends.mutant("one end above the tangent", given=_between_ends.given[:2]).mutant(
+            "three percent steeper tangents", right=_line(_mixed(x, y), _off)
+        ),
+        letters={
+            v: "mu",
+            r: "factor of the second law",
+            rho: "share of an end",
+            x: "an end of a cell",
+            y: "the other end",
+            gamma: "value of a table there",
+            kappa: "value at the other end",
+            xi: "value of a tangent at 0",
+            a: "its fall",
+        },
+    ),
     Ours(
         "ours/contraction/atoms",
         "A table is the profile of atoms at its nodes: q is the change of slope, p = y q, and the last value has q = 0",
         proof("contraction", "Tables"),
         Induction(
             k,
-            Le(_mass(k), 1 + _slope(k)),
+            Eq(_mass(k), 1 + _slope(k)),
             (Eq(_mass(0), 1 + _slope(0)),),
             (Eq(_slope(k + 1), _slope(k) + _atom(k)), Eq(_mass(k + 1), _mass(k) + _atom(k))),
-            name="the masses q up to a node are at most 1 and the slope that begins there",
-        ),
+            name="the masses q up to a node are 1 and the slope that begins there",
+        ).mutant("three percent more", conclusion=Eq(_mass(k), 1 + Rational(103, 100) * _slope(k))),
         Induction(
             k,
-            Ge(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
+            Eq(_other(k), 1 - _value(k) + _node(k) * _slope(k)),
             (Eq(_other(0), 0), Eq(_value(0), 1), Eq(_node(0), 0)),
             (
                 Eq(_node(k + 1), _node(k) + _cell(k)),
@@ -44,7 +127,9 @@ CLAIMS = (
                 Eq(_slope(k + 1), _slope(k) + _atom(k)),
                 Eq(_other(k + 1), _other(k) + (_node(k) + _cell(k)) * _atom(k)),
             ),
-            name="the masses p up to the last node, where no slope begins, are at least 1 less the value there",
+            name="the masses p up to the last node, where no slope begins, are 1 less the value there",
+        ).mutant(
+            "three percent less", conclusion=Eq(_other(k), 1 - _value(k) + Rational(97, 100) * _node(k) * _slope(k))
         ),
         Induction(
             t,

@@ -5,14 +5,14 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Max, Ne
+from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, p, q, u, v, x, y, z
+from lastiterate.symbolic.letters import P, R, a, p, q, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, m, s, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
@@ -33,6 +33,16 @@ def _slope(left: Expr) -> Expr:
 _lower, _upper, _image, _secant, _shift = (Function(name, nonnegative=True) for name in ("z", "x", "e", "k", "a"))
 
 _risen, _gone, _steep, _wide, _rise = (Function(name, nonnegative=True) for name in ("S", "X", "u", "x", "f"))
+
+_points = gains(_risen, _steep(t) * _wide(t)), gains(_gone, _wide(t)), gains(_steep, _rise(t))
+_under_the_chord = Inequality(
+    P,
+    "<= and attained",
+    (P + R) * x / (x + y),
+    (u * x >= P, v * y <= R, u <= v),
+    "so any point lies below the chord of any two others around it",
+)
+_off = Rational(97, 100)
 
 CLAIMS = (
     Ours(
@@ -78,20 +88,39 @@ CLAIMS = (
     ),
     Ours(
         "ours/participations/string",
-        "Slopes between encounters l steps apart rise by c^-l towards the past; for c <= 1 the chord lies above",
+        "Slopes between encounters l steps apart rise by c^-l towards the past; for c < 1 any chord lies above",
         proof("affine_windows", "Schedules: a taut string"),
         Identity(put(_slope(u), {u: p * q}), put(_slope(u), {u: q}) / p, "ratio of slopes", (Ne(c, 1), Ne(p, 1))),
-        # Slopes u <= v over widths x, y: the middle point lies below the chord of the outer ones.
-        Inequality(u * x, "<=", (u * x + v * y) * x / (x + y), given=(u <= v,), name="chord"),
         Induction(
             t,
             Le(_risen(t), _steep(t) * _gone(t)),
             begin(_risen, _gone),
-            (gains(_risen, _steep(t) * _wide(t)), gains(_gone, _wide(t)), gains(_steep, _rise(t))),
+            _points,
             name="over any number of encounters the last slope is the greatest",
+        ).mutant("three percent less", conclusion=Le(_risen(t), _off * _steep(t) * _gone(t))),
+        Induction(
+            t,
+            Ge(_risen(t), v * _gone(t)),
+            (Eq(_steep(0), v), *begin(_risen, _gone)),
+            _points,
+            keeps=(Ge(_steep(t), v),),
+            name="the first slope is the least",
+        ).mutant("three percent more", conclusion=Ge(_risen(t), v * _gone(t) / _off)),
+        _under_the_chord.mutant(
+            "three percent less steep after the point", given=(u * x >= P, v * y <= R, _off * u <= v)
         ),
         Recursion(w, Integer(0), PREVIOUS + (1 - c**2) * c ** (2 * w - 2), 1 - c ** (2 * w), name="(1 - c^2) X"),
-        assumptions=(c > 0, x > 0, y > 0),
+        letters={
+            p: "c^l",
+            q: "c to the number of steps from an encounter to the end",
+            P: "rise from an encounter to a later point of the path to the past",
+            R: "rise from there to a third",
+            x: "clock from the first to the second",
+            y: "clock from the second to the third",
+            u: "last slope before the second",
+            v: "first slope after it",
+        },
+        assumptions=(y > 0,),
     ),
     Ours(
         "ours/participations/piece",

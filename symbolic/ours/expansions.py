@@ -9,14 +9,16 @@ Source       docs/proofs/expansions.md.
 
 from typing import Final
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, Max, Rational, S, Symbol
 
-from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours
+from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours, VectorInequality
+from lastiterate.symbolic.families import Functions, convex, strongly_convex
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.letters import h, x, y, z
 from lastiterate.symbolic.notation import K, L, b, c, eta, m, s
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import DOMAIN, projection
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _k = Symbol("k", nonnegative=True)
@@ -26,6 +28,14 @@ _near: Final = (Norm(_d) <= z, h >= 0)
 
 def _square(vector: Expr) -> Expr:
     return inner(vector, vector)
+
+
+def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequality:
+    """A step h along the gradient of a function, of which ``kept`` is left of the point: v - w grows by ``factor``."""
+    one, other = map(family.at, (_v, _w))
+    moved = kept * (_v - _w) - h * (one.image - other.image)
+    check = VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")
+    return check.mutant("a step three percent less far", right=Rational(97, 100) * factor * Norm(_v - _w))
 
 
 def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
@@ -38,6 +48,8 @@ def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
     )
 
 
+_POINTS: Final = {_v: "a point", _w: "another", Symbol("f"): "the mean of the losses of a batch"}
+
 CLAIMS = (
     Ours(
         "ours/expansions/projection",
@@ -46,6 +58,7 @@ CLAIMS = (
         NormBound(_w, z, (inner(_u, _w) >= 0, inner(_v, _w) <= 0, _square(_w + _u - _v) <= z**2)).mutant(
             "one of the two is no projection", given=(inner(_u, _w) >= 0, _square(_w + _u - _v) <= z**2)
         ),
+        projection(DOMAIN).mutant("three percent closer", projection(DOMAIN, Rational(97, 100))),
         letters={_w: "difference of the projections", _u: "the first point minus its own", _v: "the second minus its"},
     ),
     Ours(
@@ -71,7 +84,9 @@ CLAIMS = (
         NormBound(
             _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
         ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
+        _step(convex("f", L), Max(1, h * L - 1)),
         *_sizes(S.Zero),
+        letters=_POINTS,
     ),
     Ours(
         "ours/expansions/strongly_convex",
@@ -89,7 +104,9 @@ CLAIMS = (
             ),
             "cocoercivity of f - m |x|^2 / 2",
         ),
+        _step(strongly_convex("f", m, L), Max(1 - h * m, h * L - 1)),
         *_sizes(m),
+        letters=_POINTS,
     ),
     Ours(
         "ours/expansions/weight_decay",
@@ -113,7 +130,8 @@ CLAIMS = (
             ),
             "losses that are m-strongly convex; convex ones where m = 0",
         ),
-        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"},
+        _step(strongly_convex("f", m, L), Max(_k - h * m, h * L - _k), _k),
+        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"} | _POINTS,
     ),
     Ours(
         "ours/expansions/sensitivity",

@@ -7,8 +7,7 @@ known but for u s. One neuron a layer is written out; with matrices in the place
 the same line.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Ge, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt
-from sympy.core.relational import Relational
+from sympy import Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
@@ -49,17 +48,17 @@ def _second_derivative(factor: Expr) -> tuple[Eq, ...]:
     )
 
 
-def _unrolled(relation: type[Relational], words: str) -> Induction:
-    """One side of the equation: what is left of the second derivative, ``kappa`` in all."""
-    check = Induction(
+_unrolled = (
+    Induction(
         _k,
-        relation(_total(_k), kappa - _adjoint(_k) * _here(_k)),
+        Eq(_total(_k), kappa - _adjoint(_k) * _here(_k)),
         (Eq(_total(0), 0), Eq(_adjoint(0), 1), Eq(_here(0), kappa)),
         _second_derivative(_two),
-        name=f"the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is {words} f''",
+        name="the sum over the layers of U (phi'' a'^2 + 2 phi' V h') is f'' less U h'' of the layer that is left",
     )
-    return check.mutant(f"the factor 2 dropped, {words}", laws=_second_derivative(_one))
-
+    .mutant("the factor 2 dropped", laws=_second_derivative(_one))
+    .mutant("three percent less of it", laws=_second_derivative(Rational(97, 100) * _two))
+)
 
 _spread = Induction(
     _k,
@@ -98,6 +97,25 @@ _terms = Induction(
 _weight, _input, _product = (Function(name, real=True) for name in ("a", "b", "R"))
 _weights, _inputs, _columns, _count = (Function(name, nonnegative=True) for name in ("A", "B", "X", "x"))
 
+# Of a class: its probability, v and u less their means. Sums: the third cumulant of v, v and u, the variance of v.
+_chance, _cumulant, _variance = (
+    Function("p", nonnegative=True),
+    Function("H", real=True),
+    Function("V", nonnegative=True),
+)
+_off_v, _off_u = (Function(name, real=True) for name in "vu")
+_third = Induction(
+    t,
+    Le(_cumulant(t), d * _variance(t)),
+    begin(_cumulant, _variance),
+    (
+        gains(_cumulant, _chance(t) * _off_v(t) ** 2 * _off_u(t)),
+        gains(_variance, _chance(t) * _off_v(t) ** 2),
+        Le(_off_u(t), d),
+    ),
+    name="third cumulant, any number of classes",
+)
+
 _x, _back, _moved_on = map(Vector, ("x", "s", "w"))
 _there = inner(_x, _back)  # |V x|^2 = <x, V'V x>
 _one_to_one = VectorInequality(
@@ -128,7 +146,7 @@ CLAIMS = (
         "ours/certified/network/outputs",
         "Lines on cross-entropy's Hessian: a third cumulant is below osc times a variance, B B^T, row sums",
         proof(_PAGE, "The loss in its outputs"),
-        Inequality(gamma**2 * kappa, "<=", d * gamma**2, given=(kappa <= d,), name="third cumulant"),
+        _third.mutant("three percent less", conclusion=Le(_cumulant(t), Rational(97, 100) * d * _variance(t))),
         Identity(x**2 * ((1 - x**2) ** 2 + x**2 * (1 - x**2)), x**2 - x**4, "B B^T, diagonal"),
         Identity(
             x * y * (-(1 - x**2) * x * y - (1 - y**2) * x * y + x * y * (1 - x**2 - y**2)),
@@ -139,8 +157,6 @@ CLAIMS = (
         Inequality(p * (1 - p) * (1 - 2 * p), "<=", p * (1 - p), name="logistic loss"),
         assumptions=(p <= 1,),
         letters={
-            gamma: "v less its mean",
-            kappa: "u less its mean",
             d: "greatest difference of two entries of u",
             x: "root of a probability",
             y: "root of another",
@@ -233,8 +249,7 @@ CLAIMS = (
         "ours/certified/network/second_derivative",
         "The second derivative of the outputs is a sum over the layers, for every number of layers of one neuron",
         proof(_PAGE, "The second derivative"),
-        _unrolled(Le, "at most"),
-        _unrolled(Ge, "at least"),
+        _unrolled,
         _terms,
         letters={_k: "layers below the top", kappa: "second derivative of the outputs"},
     ),

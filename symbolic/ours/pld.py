@@ -5,12 +5,13 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Function, Integer, Le, Max, Rational, diff, log
+from sympy import Derivative, Eq, Expr, Function, Integer, Le, Max, Rational, diff, exp, log, pi, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import on_lattices
 from lastiterate.symbolic.formulas import accounting
+from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, exchanged, hockey_stick
 from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi, y
 from lastiterate.symbolic.notation import alpha, beta, lam, s, t, w
 from lastiterate.symbolic.papers import proof
@@ -18,10 +19,37 @@ from lastiterate.symbolic.unevaluated import put
 
 _half = Rational(1, 2)
 
-# Slopes of the profile at t = 1 from the right and, by f'(t) = -1 + f(1/t) - f'(1/t)/t, from the left.
+# Slopes of the profile at r = 1 from the right and, by f'(r) = -1 + f(1/r) - f'(1/r)/r, from the left.
 _right = -p
 _left = -1 + q * (1 - 2 * p) + p
 _rates = (q <= 1, p <= _half)
+
+
+def _level(factor: Expr) -> Expr:
+    return 1 + (factor - 1) / q
+
+
+def _above(factor: Expr) -> Expr:
+    """The profile of a step without replacement from 1 on; below it is that, exchanged."""
+    return q * hockey_stick(_level(factor), v)
+
+
+def _slope(level: Expr) -> Expr:
+    """The slope of E_level(N(v, 1) || N(0, 1))."""
+    return -cumulative(-log(level) / v - v / 2)
+
+
+def _curvature(level: Expr) -> Expr:
+    return exp(density_exponent(log(level), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * level)
+
+
+_below = exchanged(r, _above)
+_slope_below = -1 + _above(1 / r) - _slope(_level(1 / r)) / r
+_off = Rational(97, 100)
+
+
+def _at_one(slope: Expr, at: Expr, name: str) -> Identity:
+    return Identity(put(slope, {r: Integer(1)}), at.subs(p, cumulative(-v / 2)), name)
 
 
 # A profile's value gamma and slope kappa at the argument xi = (t - 1)/q.
@@ -29,7 +57,7 @@ _shape = (gamma >= 0, gamma >= -xi, kappa >= -1, kappa <= 0)
 
 
 def _grows(*given: Boolean) -> Inequality:
-    return Inequality(Integer(0), "<=", gamma - xi * kappa, given, "derivative in the rate")
+    return Inequality(Integer(0), "<=", gamma - xi * kappa, given, "which is not negative")
 
 
 _to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the cell
@@ -72,19 +100,48 @@ CLAIMS = (
         "ours/pld/replacement",
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
         proof("privacy_loss", "A pair for the step without replacement"),
-        Inequality(_left, "<=", _right, name="the slope does not fall at t = 1"),
+        Identity(Derivative(_above(r), r), _slope(_level(r)), "slope from 1 on", (r >= 1,)),
+        Identity(Derivative(_above(r), (r, 2)), _curvature(_level(r)) / q, "curvature from 1 on", (r >= 1,)).mutant(
+            "three percent less", right=_off * _curvature(_level(r)) / q
+        ),
+        Identity(Derivative(_below, r), _slope_below, "slope up to 1", (r <= 1,)),
+        Identity(
+            Derivative(_below, (r, 2)), _curvature(_level(1 / r)) / (q * r**3), "curvature up to 1", (r <= 1,)
+        ).mutant("another power", right=_curvature(_level(1 / r)) / (q * r**2)),
+        Inequality(Integer(0), "<", _curvature(r), name="both are positive"),
+        _at_one(_slope(_level(r)), _right, "slope at 1 from the right"),
+        _at_one(_slope_below, _left, "and from the left"),
+        Inequality(_left, "<=", _right, name="which does not exceed it").mutant(
+            "three percent more of the rate", left=-1 + Rational(103, 100) * q * (1 - 2 * p) + p
+        ),
         Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
+        letters={r: "factor of the second law", v: "mu of the means, d / sigma", p: "Phi(-mu / 2)"},
         assumptions=_rates,
     ),
     Ours(
         "ours/pld/rate",
         "The profile rises with the sampling rate: a schedule may be priced by its highest rate",
         proof("privacy_loss", "A pair for the step without replacement"),
+        Identity(
+            Derivative(_above(r), q),
+            hockey_stick(_level(r), v) - (_level(r) - 1) * _slope(_level(r)),
+            "the derivative in the rate, of level, value and slope",
+            (r >= 1,),
+        ).mutant(
+            "three percent less of the slope",
+            right=hockey_stick(_level(r), v) - _off * (_level(r) - 1) * _slope(_level(r)),
+        ),
         _grows(*_shape)
         .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
         .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
-        letters={gamma: "value of the profile", kappa: "its slope", xi: "level less 1"},
+        letters={
+            gamma: "value of the profile",
+            kappa: "its slope",
+            xi: "level less 1",
+            r: "factor of the second law",
+            v: "mu of the means, d / sigma",
+        },
     ),
     Ours(
         "ours/pld/chords",
@@ -113,10 +170,17 @@ CLAIMS = (
         "ours/pld/tilt",
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
-        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error").mutant(
-            "no tilt", given=_exponentials[:1]
-        ),
-        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)", v: "exp(lam x)"},
+        Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
+        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error")
+        .mutant("no tilt", given=_exponentials[:1])
+        .mutant("three percent less of the tilt", given=(_exponentials[0], v >= 1 + _off * lam * x)),
+        letters={
+            lam: "slope of the tilt",
+            x: "privacy loss",
+            u: "exp(-x)",
+            v: "exp(lam x)",
+            kappa: "-x or lam x",
+        },
     ),
     Ours(
         "ours/pld/power",

@@ -5,10 +5,9 @@ along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD tak
 """
 
 from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational, cosh, diff, exp, sinh
-from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
+from lastiterate.symbolic.claim import Identity, Induction, Inequality, NormBound, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import (
     poisson,
     poisson_blocks,
@@ -16,22 +15,29 @@ from lastiterate.symbolic.derivations.checks import (
     poisson_sizes,
     poisson_stretches,
 )
+from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import P, Q, R, a, j, p, q, r, rho, u, v, x, y, z
+from lastiterate.symbolic.letters import a, j, p, q, r, rho, u, v, x, y, z
 from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import step
+from lastiterate.symbolic.vectors import Norm, Vector
 
 _one, _half = Integer(1), Rational(1, 2)
 
 
-def _step(bound: Expr, *given: Boolean) -> Inequality:
-    """|x - y - h (grad f(x) - grad f(y))|^2 for a convex, L-smooth f, h = r."""
-    return Inequality(P - 2 * r * Q + r**2 * R, "<=", bound * P, given=given, name="one step, squared")
+_off = Rational(97, 100)
+_convex = convex("f", L)
 
-
-_cocoercive = (R <= L * Q, R <= L**2 * P)
+_iterate, _sum, _of_the_sample = map(Vector, ("w", "v", "g"))
+_by_the_sample = NormBound(
+    _iterate - eta / b * _sum - (_iterate - eta / b * (_sum + _of_the_sample)),
+    eta * K / b,
+    (Norm(_of_the_sample) <= K,),
+    "i* moves an outcome by at most eta K / b",
+)
 
 
 def _factor(step: Expr) -> Expr:
@@ -84,11 +90,12 @@ _tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "
 CLAIMS = (
     Ours(
         "ours/poisson/theorem",
-        "Poisson batches: in a window each step pays for its coin, in its order, and for its shift",
+        "Poisson batches, any losses: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
         attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
             "priced by S_down, as in the papers", bound="poisson_s_down"
         ),
+        *poisson("modulus"),
         *poisson("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="liang/lemma_3_2/other_order",
@@ -114,20 +121,27 @@ CLAIMS = (
     ),
     Ours(
         "ours/poisson/step",
-        "Given the batch without i*, two copies of the run without i* take a step eta j / b, j its size",
+        "Given the batch without i*, of size j, runs without i* step by eta j / b; i* moves them by eta K / b at most",
         proof("poisson", "Two directions"),
         Identity(put(x - eta / b * u, {u: j * y}), x - eta * j / b * y, "u the sum of j gradients of mean y"),
-        Identity(x - eta / b * u - (x - eta / b * (u + K)), eta * K / b, "i* moves an outcome by eta K / b"),
+        _by_the_sample.mutant("three percent less", bound=_off * _by_the_sample.bound),
+        letters={
+            u: "a coordinate of the sum of the gradients",
+            x: "of the iterate",
+            y: "of the mean gradient",
+            _sum: "the sum of the gradients",
+            _of_the_sample: "that of i*",
+        },
     ),
     Ours(
         "ours/poisson/long_step",
-        "A convex, L-smooth step h expands by max(1, h L - 1): large batches go beyond 2 / L",
+        "A step h of a convex, L-smooth function moves no two points apart by more than the factor max(1, h L - 1)",
         proof("expansions", "Convex and strongly convex losses"),
-        _step((r * L - 1) ** 2, *_cocoercive, r * L >= 2).mutant(
-            "(h L - 1)^2 for short steps too", _step((r * L - 1) ** 2, *_cocoercive)
-        ),
-        _step(_one, *_cocoercive, r * L <= 2).mutant("never expands", _step(_one, *_cocoercive, r * L >= 2)),
-        assumptions=(r > 0, L > 0),
+        step(_convex, Max(1, r * L - 1), r, name="one step of any length")
+        .mutant("three percent less of h L", step(_convex, Max(1, _off * r * L - 1), r))
+        .mutant("the factor is one", step(_convex, _one, r))
+        .mutant("three percent less", step(_convex, _off * Max(1, r * L - 1), r)),
+        letters={r: "length h of the step"},
     ),
     Ours(
         "ours/poisson/sizes",
@@ -157,8 +171,9 @@ CLAIMS = (
             "the part outside forgotten", right=u, given=()
         ),
         *poisson_sizes("modulus"),
+        *poisson_sizes("convex"),
         *poisson_sizes("strongly convex"),
-        *poisson_ranges("modulus", "strongly convex"),
+        *poisson_ranges("modulus", "convex", "strongly convex"),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(

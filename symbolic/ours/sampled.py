@@ -5,25 +5,35 @@ one step is Balle, Barthe & Gaboardi 2018, Theorem 2; no law is conditioned on t
 is B^2 / X, X = x + (1 - beta) r linear in every share.
 """
 
-from sympy import Integer, diff
+from collections.abc import Iterator
+
+from sympy import Eq, Expr, Integer, Max, Rational, binomial, diff
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Inequality, Ours
+from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, u, v, x, xi
-from lastiterate.symbolic.notation import L, alpha, b, beta, eta, lam, n, sigma
+from lastiterate.symbolic.derivations.losses import omega
+from lastiterate.symbolic.formulas import update
+from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Profile, SwapStep
+from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, theta, u, v, x, xi
+from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, m, n, sensitivity, sigma
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
-_one = Integer(1)
+_one, _off = Integer(1), Rational(97, 100)
 
 # Two ways to spend X, which is x and (1 - beta) r; u stands for B^2.
 _width = x + (1 - beta) * r
 
 
-# r is the number of batches of b samples out of the n - 1 others; there are r n / (n - b) out of all n. A batch with i*
-# comes from n - b others by a swap, each revealed with chance 1/r, the element chosen with chance 1/b.
-_uniform = (n - b) / (n * r)
+# A pair is a revealed batch, b of the n - 1 other samples, and a slot of it. Each batch with i* comes from equally many
+# pairs, by symmetry.
+_revealed, _with, _all = binomial(n - 1, b), binomial(n - 1, b - 1), binomial(n, b)
+_pairs = b * _revealed
+_swapped = q * (n - b) / _pairs
+_without_it = Identity(put((1 - q) / _revealed, {q: b / n}), 1 / _all, "chance of a batch without i*")
+_pairs_each = Identity(_pairs / _with, n - b, "pairs that one batch with i* comes from")
+_with_it = Identity(put(_swapped, {q: b / n}), 1 / _all, "chance of a batch with i*")
 
 
 # Densities gamma at x (shared), kappa at y, xi at y'; the level is t = 1 + q u, and 1 + u in units of q.
@@ -33,26 +43,47 @@ _level, _tau = 1 + q * u, 1 + u
 _left = (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi)
 
 
+def _price(reach: Expr, share: Expr = beta, rest: Expr = 1 - beta) -> Profile:
+    """The price of the coin at a share of the noise, and of a shift at the rest."""
+    return Composed((SwapStep(q, sensitivity(b) ** 2 / (share * sigma**2)), Gauss(reach**2 / (rest * sigma**2))))
+
+
+def _last_step() -> Iterator[Derived]:
+    """By class of losses; D is the diameter, and e(D) what a step of one data set makes of it."""
+    reached = {
+        "modulus": update.same_batch(D, omega(D), eta, K),
+        "convex": Max(1, eta * L - 1) * D,
+        "strongly convex": Max(1 - eta * m, eta * L - 1) * D,
+    }
+    for losses, reach in reached.items():
+        yield (
+            Derived(f"without_replacement/last step, {losses}", _price(reach), losses)
+            .mutant(f"{losses}: shares add up to more than one", profile=_price(reach, rest=1 - _off * beta))
+            .mutant(f"{losses}: the coin at all of the noise", profile=_price(reach, share=_one))
+        )
+
+
 CLAIMS = (
     Ours(
         "ours/sampled/theorem",
-        "Batches without replacement: in a window each step pays for its coin and for its shift",
+        "Batches without replacement, any losses: in a window each step pays for its coin and for its shift",
         proof("without_replacement", "Windows"),
         attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
         .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
+        *without_replacement("modulus"),
         *without_replacement("convex"),
         assumptions=(alpha > 1, eta * L <= 2),
         repairs="chien_li/theorem_3_12",
     ),
     Ours(
         "ours/sampled/law",
-        "Reveal a batch without i*, swap with probability b/n: a batch drawn without replacement",
+        "Reveal b of the n - 1 others, put i* in a slot with chance b/n: every batch has the chance 1/binomial(n, b)",
         proof("without_replacement", "Reveal a batch, keep a coin hidden"),
-        Identity((1 - b / n) / r, _uniform, "a batch without i*"),
-        Identity(put(q * (n - b) / (r * b), {q: b / n}), _uniform, "a batch with i*"),
-        letters={r: "number of batches of b of the n - 1 other samples"},
-        assumptions=(n > b,),
+        _without_it.mutant("three percent more swaps", left=put((1 - q) / _revealed, {q: Rational(103, 100) * b / n})),
+        _pairs_each.mutant("a pair more", right=n - b + 1),
+        _with_it.mutant("three percent more swaps, with i*", left=put(_swapped, {q: Rational(103, 100) * b / n})),
+        assumptions=(b <= n - 1,),
     ),
     Ours(
         "ours/sampled/profile",
@@ -70,39 +101,40 @@ CLAIMS = (
     ),
     Ours(
         "ours/sampled/step",
-        "One step with split noise: the price of the change of the data, and that of a shift, at variance shares",
+        "The last step, without replacement, pays for the change of the data at the share beta, for e(D) at 1 - beta",
         proof("without_replacement", "Windows"),
-        Identity(beta * sigma**2 + (1 - beta) * sigma**2, sigma**2, "variances add to the noise of the step"),
-        Identity(
-            alpha * a**2 / (2 * (1 - beta) * sigma**2) * (1 - beta),
-            alpha * a**2 / (2 * sigma**2),
-            "price of a shift at the share 1 - beta",
-        ),
-        Inequality(v + x - a, "<=", v + r - a, given=(x <= r,), name="one coin: order is kept"),
-        assumptions=(alpha > 1, beta < 1, beta > 0),
+        *_last_step(),
+        assumptions=(beta < 1, beta > 0, q <= 1, m <= L),
     ),
     Ours(
         "ours/sampled/shares",
-        "Shares: what one costs the shifts of a straight window, and the shift at a given pressure",
+        "Shares: what one costs the shifts of a straight window, convex in X; the best shift at a given pressure",
         proof("without_replacement", "Windows"),
         Identity(
             diff(alpha * u / (2 * _width), beta), alpha * u / (2 * _width**2) * r, "what a share costs the shifts"
         ),
         Inequality(
-            u / ((p + q) / 2),
+            u / (theta * p + (1 - theta) * q),
             "<= and attained",
-            (u / p + u / q) / 2,
-            name="the cost of the shifts is convex in X",
-        ),
-        Identity(
-            put(alpha * a**2 / (2 * v) - lam * a, {a: lam * v / alpha}),
+            theta * u / p + (1 - theta) * u / q,
+            (theta <= 1,),
+            "the cost of the shifts is convex in X",
+        ).mutant("three percent less", right=_off * (theta * u / p + (1 - theta) * u / q)),
+        Inequality(
             -(lam**2) * v / (2 * alpha),
-            "at the stationary shift",
-        ),
+            "<= and attained",
+            alpha * a**2 / (2 * v) - lam * a,
+            name="the shift lam v / alpha costs least",
+            attained=(Eq(a, lam * v / alpha),),
+        ).mutant("three percent more", left=-_off * lam**2 * v / (2 * alpha)),
         letters={
             lam: "what a unit of distance costs later",
             r: "noise variance of the free steps",
             u: "square of the distance to hide",
+            v: "noise variance of the shift",
+            p: "an X",
+            q: "another",
+            theta: "any weight",
         },
         assumptions=(alpha > 1, beta < 1),
     ),

@@ -5,23 +5,31 @@ F_t and e are arbitrary. Kinks: e has left slope c and right slope r at z_t, a >
 before; at a convex kink a whole interval a c <= x <= a r is stationary.
 """
 
-from sympy import Eq, Expr, Function, Ge, Max
+from sympy import Eq, Expr, Function, Ge, Integer, Max, Rational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, gamma, kappa, p, r, u, v, x, y, z
+from lastiterate.symbolic.letters import a, gamma, h, kappa, p, r, theta, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.notation import c, s, sigma, t
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import FREE_STEPS
 
+_one = Integer(1)
 _before = p * (c * z + s) + kappa
 
 
-def _term(at: Expr) -> Expr:
-    """A term concave in y, z the image of a fixed state."""
-    return Max(z - at, 0) ** 2 - at**2
+def _term(at: Expr, less: Expr = _one) -> Expr:
+    """A term concave in y, h the image of a fixed state."""
+    return Max(h - at, 0) ** 2 - less * at**2
+
+
+def _chord_below(less: Expr = _one) -> Inequality:
+    """The chord between two points lies below the term."""
+    chord = theta * _term(xi, less) + (1 - theta) * _term(zeta, less)
+    between = theta * xi + (1 - theta) * zeta
+    return Inequality(chord, "<= and attained", _term(between, less), (theta <= 1,), "any point of a chord")
 
 
 # The parabola r y^2 plus the chord, from x to z, of what is left of values gamma and kappa.
@@ -75,7 +83,8 @@ CLAIMS = (
         "ours/value_iteration/concave",
         "(e - y)_+^2 - y^2 is concave in y, whatever e",
         proof("affine_windows", "Value iteration with a known sign of the error"),
-        Inequality((_term(x) + _term(y)) / 2, "<=", _term((x + y) / 2), name="midpoint concavity"),
+        _chord_below().mutant("three percent less of y^2", _chord_below(Rational(97, 100))),
+        letters={h: "e, of any sign", xi: "y at an end of a chord", zeta: "y at the other end", theta: "any weight"},
     ),
     Ours(
         "ours/value_iteration/chord",
