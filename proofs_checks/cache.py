@@ -67,11 +67,15 @@ _PLACES = frozenset(
 
 _CLAIMS = frozenset({*PAPERS, "ours"})
 
+LEMMAS: Final = "lastiterate.symbolic.ours.expansions"
+"""The module of the claims on which derivations of others rest."""
+
 
 @lru_cache(maxsize=1)
 def _foundation() -> str:
     """Hash of the sources of the engines and of what they use, and of the solvers' versions."""
-    return _hashed(_files("*.py", _UNRELATED | _CLAIMS))  # claims are hashed by their data instead
+    lemmas = LEMMAS, Path(str(import_module(LEMMAS).__file__)).read_bytes()
+    return _hashed((*_files("*.py", _UNRELATED | _CLAIMS), lemmas))  # other claims are hashed by their data instead
 
 
 @lru_cache(maxsize=1)
