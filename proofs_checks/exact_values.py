@@ -6,6 +6,7 @@ from math import prod
 
 import sympy as sp
 from flint import arb, ctx, fmpq
+from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.limits import exists, is_limit
@@ -58,7 +59,7 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
     """A ball around the expression's value at the point, of the precision at which it is asked for."""
     try:
-        value = _fraction(expression, point)
+        value = fraction(expression, point)
         return lambda: arb(value)
     except UnsupportedError:
         whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
@@ -74,7 +75,7 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
     is zero unless the value is rational.
     """
     with suppress(UnsupportedError):
-        value = _fraction(expression, point)
+        value = fraction(expression, point)
         return (value > 0) - (value < 0)
     tiny = False
     try:
@@ -98,23 +99,23 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
     return 0 if (nearly and tiny) or _is_zero(value) else None
 
 
-def _fraction(expression: sp.Expr, point: Point) -> fmpq:
-    """The exact value of a rational function, at a point at which all of it is defined.
+def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
+    """The exact value of a rational function of letters and values of functions, where all of it is defined.
 
     Raises:
         UnsupportedError: the expression is something else, or has a part that is not defined there.
     """
-    if isinstance(expression, sp.Symbol):
+    if isinstance(expression, sp.Symbol | AppliedUndef):
         expression = point.get(expression, expression)
     if isinstance(expression, sp.Rational):
         return exact(expression)
     if isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max):
-        return _FOLDED[type(expression)](_fraction(part, point) for part in expression.args)
+        return _FOLDED[type(expression)](fraction(part, point) for part in expression.args)
     if isinstance(expression, sp.Pow):
-        base, exponent = (_fraction(part, point) for part in expression.args)
+        base, exponent = (fraction(part, point) for part in expression.args)
         if exponent.q == 1 and abs(exponent.p) <= LONGEST and (base != 0 or exponent > 0):
             return base ** int(exponent.p)
-    raise UnsupportedError(f"{expression} is no rational function that is defined at the point")
+    raise UnsupportedError("this is no rational function that is defined at the point")  # to print it takes long
 
 
 _FOLDED: dict[type, Callable[[Iterator[fmpq]], fmpq]] = {
@@ -178,7 +179,7 @@ def truth_at(condition: Boolean, point: Point) -> bool | None:
 
     def decided(relation: sp.Rel) -> bool | None:
         try:
-            gap = _fraction(relation.lhs, point) - _fraction(relation.rhs, point)
+            gap = fraction(relation.lhs, point) - fraction(relation.rhs, point)
         except UnsupportedError:
             return by_difference(relation)
         return (gap > 0) - (gap < 0) in _SIGNS[relation.func]

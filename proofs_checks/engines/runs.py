@@ -6,6 +6,7 @@ Where roots are taken, what is drawn are the powers of which they are the roots.
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from math import lcm
 
 import sympy as sp
@@ -13,9 +14,10 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import fact
 from lastiterate.proofs_checks.defined import defined_at
-from lastiterate.proofs_checks.exact_values import Point, truth_at
+from lastiterate.proofs_checks.exact_values import Point, fraction, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.symbolic.inductive import Induction
 
@@ -67,10 +69,10 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]
     for point in points(letters, (*assumptions, *of_letters), POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
-        rules = [_put(rule, point) for rule in check.first]
+        rules = [_at_letters(rule, point) for rule in check.first]
         for i, laws_here, sides_here in zip(indices, laws, sides, strict=True):
-            rules += [_put(law, point) for law in laws_here]
-            further = _extended(names, rules, values, i, generator, root)
+            rules += [_at_letters(law, point) for law in laws_here]
+            further = _extended(names, rules, point, values, i, generator, root)
             if further is None:
                 break
             rules = further
@@ -80,16 +82,30 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
             yield Run(point, dict(values), i, left, right, truth_at(relation, {}) if known else None)
 
 
-def _put(rule: Boolean, values: Mapping[sp.Basic, sp.Basic]) -> Boolean:
+def _at_letters(rule: Boolean, point: Point) -> Boolean:
+    """A rule whose values of functions stand at numbers; other letters are put in later, together with the values."""
+    return _put(rule, point) if any(value.free_symbols for value in rule.atoms(AppliedUndef)) else rule
+
+
+def _put(rule: Boolean, known: Mapping[sp.Expr, sp.Expr]) -> Boolean:
     """A rule with values put in; Sympy is not asked whether a relation holds, which takes long."""
     if isinstance(rule, Relational):
-        return rule.func(*(side.xreplace(values) for side in rule.args), evaluate=False)
-    return rule.xreplace(values)
+        return rule.func(*(_number(side, known) for side in rule.args), evaluate=False)
+    return rule.xreplace(known)
+
+
+def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+    try:
+        value = fraction(side, known)
+    except UnsupportedError:
+        return side.xreplace(known)
+    return sp.Rational(int(value.p), int(value.q))
 
 
 def _extended(
     names: list[sp.core.function.UndefinedFunction],
     rules: list[Boolean],
+    point: Point,
     values: dict[AppliedUndef, sp.Expr],
     i: int,
     generator: random.Random,
@@ -101,7 +117,7 @@ def _extended(
         The rules that speak of further values; None where no values were found.
     """
     for _ in range(TRIES):
-        added = dict(values)
+        added: dict[sp.Expr, sp.Expr] = {**point, **values}
         open_ = [name(i) for name in names]
         for value in list(open_):
             if _by_rule(value, rules, added):
@@ -113,8 +129,9 @@ def _extended(
                 if other not in added:
                     _by_rule(other, rules, added)
         whole = [_put(rule, added) for rule in rules]
-        if all(_allowed(value, added) for value in added) and all(map(_may_hold, whole)):
-            values.update(added)
+        new = {value: number for value, number in added.items() if value not in values and value not in point}
+        if all(starmap(_allowed, new.items())) and all(map(_may_hold, whole)):
+            values.update(new)
             return [rule for rule in whole if rule.atoms(AppliedUndef)]
         if not open_:
             return None
@@ -140,17 +157,17 @@ def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
     return all(getattr(value, f"is_{name}") in (None, fact(number, name)) for name in _FACTS)
 
 
-def _allowed(value: AppliedUndef, values: Mapping[AppliedUndef, sp.Expr]) -> bool:
-    return bool(values[value].is_Rational) and _declared(value, values[value])
+def _allowed(value: AppliedUndef, number: sp.Expr) -> bool:
+    return bool(number.is_Rational) and _declared(value, number)
 
 
-def _by_rule(value: AppliedUndef, rules: list[Boolean], values: dict[AppliedUndef, sp.Expr]) -> bool:
+def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
     """Give a value what the first law allows that has it alone on one side: both sides are equal there."""
     for rule in rules:
         if isinstance(rule, Relational):
             for one, other in (rule.args, rule.args[::-1]):
-                found = other.xreplace(values) if one == value and not other.has(value) else None
+                found = _number(other, known) if one == value and not other.has(value) else None
                 if found is not None and found.is_Rational:
-                    values[value] = found
+                    known[value] = found
                     return True
     return False
