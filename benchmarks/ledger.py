@@ -19,4 +19,4 @@ def check() -> list[Limit]:
     lines = done.stdout.strip().splitlines()
     if done.returncode not in (0, 1) or not lines:
         return []
-    return [Limit("`lastiterate check --no-cache`", seconds, "s", 120.0, lines[-1])]
+    return [Limit("`lastiterate check --no-cache`", seconds, "s", 60.0, lines[-1])]

@@ -62,9 +62,9 @@ CLAIMS = (
         "No step size contracts every loss by a factor below (L - m)/(L + m), that of 2/(L + m), as B.3 says",
         at("B.3", "when the stepsize is 2/(M + m)"),
         Identity(
-            Abs(xi - eta * theta * xi - (zeta - eta * theta * zeta)),
-            Abs(1 - eta * theta) * Abs(xi - zeta),
-            "theta x^2/2, theta = m or L: how far apart a step leaves two points",
+            (xi - eta * theta * xi - (zeta - eta * theta * zeta)) ** 2,
+            Abs(1 - eta * theta) ** 2 * (xi - zeta) ** 2,
+            "theta x^2/2, theta = m or L: the squared distance of two points after a step",
         ),
         Inequality(
             (L - m) / (L + m),
