@@ -5,6 +5,7 @@ import sympy as sp
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check, induction
+from lastiterate.proofs_checks.engines.runs import POINTS, runs
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.inductive import Induction
@@ -87,3 +88,15 @@ def test_only_a_declared_sign_is_a_premise_of_what_is_put_in():
     assert known == frozenset()
     _, known = induction._put_in(said, frozenset({sp.Eq(z(1), x(0) - s)}))
     assert known == {sp.Ge(x(0) - s, 0)}
+
+
+def test_a_run_obeys_what_is_said_of_values_at_letters_and_of_values_to_come() -> None:
+    n = sp.Symbol("n", integer=True, nonnegative=True)
+    above = Induction(t, sp.Ge(z(t), s), laws=(sp.Ge(z(t), a(n)),))
+    found = [run for run in runs(above, (sp.Le(n, 0),)) if run.index == 0]
+    assert found
+    assert all(run.values[z(0)] >= run.values[a(0)] for run in found)
+    falls = Induction(t, sp.Ge(z(t), s), laws=(sp.Eq(z(t + 1), z(t) - a(t)),))  # so a(t) is no more than z(t)
+    found = [run for run in runs(falls, ()) if run.index == 2]
+    assert len(found) == POINTS
+    assert all(run.values[z(i)] >= run.values[a(i)] for run in found for i in range(3))

@@ -54,6 +54,15 @@ def test_a_witness_holds_again_and_is_json() -> None:
     assert Witness.from_json(mixed.to_json()) == mixed
 
 
+def test_the_value_is_that_of_the_cells_whatever_was_asked_before() -> None:
+    few, many = evaluated(_GOOD, 2), evaluated(_GOOD)
+    assert few is not None
+    assert many is not None
+    assert few < many
+    assert evaluated(replace(_GOOD, assumption=Clipped(), value=0.001)) == many
+    assert evaluated(replace(_GOOD, order=3.0)) != many
+
+
 def _steep() -> Gradient:
     return ((-_HALF, 0.0), (0.0, 0.0), (_HALF, 0.51))
 
