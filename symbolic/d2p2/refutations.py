@@ -24,9 +24,9 @@ _length = sqrt(sqrt(C_2 * chi))
 PRIVACY: Final = Refutation(
     fails=words(
         "The noise is added after the random projection, whose length has no bound, and so the sensitivity has none: "
-        "as {} grows the true delta falls no faster than {}, where {} is claimed.",
+        "as {} grows the true delta is at least {} times a constant, where {} is claimed.",
         chi,
-        exp(-sqrt(C_2 * chi)),
+        exp(-chi / 2),
         exp(-chi),
     ),
     at={n: 1, b: 1, T: 1, ell: 1, dim: 1, epsilon: 1, C_2: 1, chi: 16},
