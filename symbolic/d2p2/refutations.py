@@ -147,6 +147,6 @@ COMPLEXITY: Final = Refutation(
     exact=True,
     says=condition(
         "Complexity",
-        "with batches of {0} samples, {1} steps and gamma at most {2} the mean gradient is at most {3}; losses {4}",
+        "with batches of {0} samples, {1} steps and gamma at most {2} the mean gradient is at most {3}; {4}",
     )(sigma_sgd**2 / xi**2, 1 / (sigma_sgd**2 * xi**2), sigma_sgd * xi, r * xi, Smooth(L)),
 )
