@@ -1,14 +1,4 @@
-"""The lower bound where all losses but one are zero: it fails for long runs, and what holds in place of it.
-
-Lengths are in standard deviations eta sigma_DP of the noise of a step, b = n/2, order 100. The last k + 1 steps of
-the second run are free of the loss with chance 2^-(k + 1). Cut the domain into intervals of length 1, and let I be
-the one next to where the first run is before the noise of its last step. From each interval a free step leads into a
-given neighbour with chance phi(2) at least, as no two points of them are more than 2 apart; so k <= D + 2 of them
-lead into I with chance phi(2)^k. The last noise and the projection give the first run at most twice the density that
-they give at the point of I next to it, and other points of I are within 1 of that. The first run is a mixture over
-places and batches, and no mixture costs more than the worst of its parts (Lemma 2.6). Each step is checked by itself;
-no engine decides that together they are the bound.
-"""
+"""The lower bound where all losses but one are zero: it fails for long runs, and what holds in place of it."""
 
 from typing import Final
 
@@ -92,8 +82,8 @@ CLAIMS = (
         ),
         refutation=_refutation,
         remark="""The lower bound is said to hold even when all but one of the losses are zero, as in the pair of its
-        proof. With b = n/2, little noise and T above D/(eta sigma) + 3 the last iterates of any such pair have D_100
-        of order D/(eta sigma), in both orders, where (4.1) grows like 1/sigma^2. It holds at T = T bar, and for noise
+        proof. With b = n/2, little noise and T above D/(eta sigma) + 3 the last iterates of any such pair have D_100 of
+        order D/(eta sigma), in both orders, where (4.1) grows like 1/sigma^2. It holds at T = T bar, and for noise
         within a factor three of the largest; data sets with more nonzero losses are not covered by this.""",
     ),
     Ours(
@@ -138,5 +128,13 @@ CLAIMS = (
             _lengths + 3 <= T,
         ),
         repairs="altschuler_talwar/theorem_4_1/one_nonzero",
+        remark="""Each step of the argument is a check; that together they are the bound no engine decides. Lengths are in
+        standard deviations eta sigma_DP: the last k + 1 steps of the second run are free of the loss with chance
+        2^-(k + 1), and of intervals of length 1 let I be the one next to where the first run is before its last noise.
+        A free step leads from each interval into a given neighbour with chance phi(2) at least, as no two points of
+        them are more than 2 apart, so k <= D + 2 of them lead into I with chance phi(2)^k. The last noise and the
+        projection give the first run at most twice the density of the point of I next to it, and other points of I are
+        within 1 of that. The first run is a mixture over places and batches, and costs no more than the worst of its
+        parts (Lemma 2.6).""",
     ),
 )
