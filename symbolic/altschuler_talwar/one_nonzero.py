@@ -128,8 +128,8 @@ CLAIMS = (
             _lengths + 3 <= T,
         ),
         repairs="altschuler_talwar/theorem_4_1/one_nonzero",
-        remark="""Each step of the argument is a check; that together they are the bound no engine decides. Lengths are in
-        standard deviations eta sigma_DP: the last k + 1 steps of the second run are free of the loss with chance
+        remark="""Each step of the argument is a check; that together they are the bound no engine decides. Lengths are
+        in standard deviations eta sigma_DP: the last k + 1 steps of the second run are free of the loss with chance
         2^-(k + 1), and of intervals of length 1 let I be the one next to where the first run is before its last noise.
         A free step leads from each interval into a given neighbour with chance phi(2) at least, as no two points of
         them are more than 2 apart, so k <= D + 2 of them lead into I with chance phi(2)^k. The last noise and the
