@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Expr, Symbol
+from sympy import Eq, Expr, Le, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -38,3 +38,27 @@ def begin(*sums: Any) -> tuple[Relational, ...]:
 def gains(total: Any, term: Expr) -> Relational:
     """A sum over t gains a term: total(t + 1) = total(t) + term."""
     return Eq(total(t + 1), total(t) + term)
+
+
+def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:
+    """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz, for any number of values x with chances p.
+
+    Args:
+        value: x, a function of the number of a value.
+        chance: p, likewise.
+        mean: the sum of p x over so many values.
+        squares: that of p x^2.
+        chances: that of p.
+        name: what is shown.
+    """
+    return Induction(
+        t,
+        Le(mean(t) ** 2, chances(t) * squares(t)),
+        begin(mean, squares, chances),
+        (
+            gains(mean, chance(t) * value(t)),
+            gains(squares, chance(t) * value(t) ** 2),
+            gains(chances, chance(t)),
+        ),
+        name=name,
+    )

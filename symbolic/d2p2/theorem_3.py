@@ -23,7 +23,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import CLIPPING_BIAS
-from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.inductive import begin, gains, mean_square
 from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, theta, u, v, x, xi, y
 from lastiterate.symbolic.notation import (
     L,
@@ -156,15 +156,12 @@ CLAIMS = (
             ),
             name="any number of samples, each with its chance; h = |m|",
         ),
-        Induction(
-            t,
-            Le(_distances(t) ** 2, _chances(t) * _squares(t)),
-            begin(_distances, _squares, _chances),
-            (
-                gains(_distances, _chance(t) * _distance(t)),
-                gains(_squares, _chance(t) * _distance(t) ** 2),
-                gains(_chances, _chance(t)),
-            ),
+        mean_square(
+            _distance,
+            _chance,
+            _distances,
+            _squares,
+            _chances,
             name="their mean distance by the mean square (Cauchy and Schwarz)",
         ),
         Inequality(

@@ -5,15 +5,15 @@ G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= 
 after dividing by eta, in units where L = 1/2 where said. The paper's C is K, its mu is m.
 """
 
-from sympy import Expr, Function, Le, Min, Rational, sqrt
+from sympy import Expr, Function, Min, Rational, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.claim import Expected, Identity, Induction, Inequality, Ours, Simulated, Step
-from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.claim import Expected, Identity, Inequality, Ours, Simulated, Step
+from lastiterate.symbolic.inductive import mean_square
 from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import K, L, b, eta, m, n, sigma_sgd, t
+from lastiterate.symbolic.notation import K, L, b, eta, m, n, sigma_sgd
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vectors import Norm, inner
 
@@ -263,17 +263,7 @@ CLAIMS = (
         "liang/appendix_c_1/roots",
         "(77): by concavity a 25th of the mean root is at most the root; the root of a sum, term by term",
         at("C.1", "(77)"),
-        Induction(
-            t,
-            Le(_mean(t) ** 2, _chances(t) * _squares(t)),
-            begin(_mean, _squares, _chances),
-            (
-                gains(_mean, _chance(t) * _root(t)),
-                gains(_squares, _chance(t) * _root(t) ** 2),
-                gains(_chances, _chance(t)),
-            ),
-            name="Jensen, any number of values",
-        ),
+        mean_square(_root, _chance, _mean, _squares, _chances, name="Jensen, any number of values"),
         Inequality(x / 25, "<=", z, (x**2 / 25 <= z**2,), "from (76)"),
         Inequality(sqrt(u + v + x + y), "<=", sqrt(u) + sqrt(v) + sqrt(x) + sqrt(y), name="(26), four terms"),
         Identity(put(sqrt(u), {u: 4 * sigma_sgd**3 / (m * K)}), 2 * sigma_sgd ** _q(3, 2) / sqrt(m * K), "second term"),

@@ -9,7 +9,7 @@ kind: E[G; 2.1] and E[G^2; 2.2], of the paths that are not stopped in case 1, wh
 from sympy import Eq, Expr, Function, Le, Or, Rational, sqrt
 
 from lastiterate.symbolic.claim import Induction, Inequality, Ours
-from lastiterate.symbolic.inductive import begin, gains
+from lastiterate.symbolic.inductive import begin, gains, mean_square
 from lastiterate.symbolic.letters import P, a, d, g, h, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.notation import D, T, t
@@ -105,16 +105,8 @@ CLAIMS = (
             "97 percent of one part",
             conclusion=Le(_least_mean(t), _nearly(97) * _part_mean(t) + _other_mean(t)),
         ),
-        Induction(
-            t,
-            Le(_other_mean(t) ** 2, _chances(t) * _other_square(t)),
-            begin(_other_mean, _other_square, _chances),
-            (
-                gains(_other_mean, _chance(t) * _other(t)),
-                gains(_other_square, _chance(t) * _other(t) ** 2),
-                gains(_chances, _chance(t)),
-            ),
-            name="the mean of a root (Cauchy and Schwarz)",
+        mean_square(
+            _other, _chance, _other_mean, _other_square, _chances, name="the mean of a root (Cauchy and Schwarz)"
         ),
         Inequality(
             g,
