@@ -37,7 +37,7 @@ def begin(*sums: Any) -> tuple[Relational, ...]:
 
 def gains(total: Any, term: Expr) -> Relational:
     """A sum over t gains a term: total(t + 1) = total(t) + term."""
-    return Eq(total(t + 1), total(t) + term)
+    return Eq(total(t + 1), total(t) + term, evaluate=False)
 
 
 def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:

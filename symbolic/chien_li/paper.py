@@ -61,7 +61,7 @@ def _summed(term: Expr) -> Expr:
 
 def split_bound(factor: Expr) -> Expr:
     """The right side of (3) for updates that are Lipschitz with the factor."""
-    tracked = Min(_s * Sum(factor**t, (t, 0, tau - 1)), 2 * eta * K * tau, D)
+    tracked = Min(_s * Sum(factor**t, (t, 0, tau - 1)), 2 * eta * K * tau, D, evaluate=False)
     left = _summed((1 - _shares(t)) * factor ** (-2 * (t - tau + 1)))
     paid = Minimum(_summed(_s**2 / _shares(t)) + tracked**2 / left, _start, Tuple(_shares(t), 0, 1))
     return alpha / (2 * sigma**2) * paid

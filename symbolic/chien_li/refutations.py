@@ -112,7 +112,7 @@ SMALL_LAMBDA: Final = Refutation(
     run="the best of windows of 1 to 12 steps with equal shifts",
     quantity=_cost,
     claimed=Min(T * s**2, D**2),
-    true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13))),
+    true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # none of them is always the least
     over=(D, tuple(Rational(k, 10) for k in range(4, 21))),
     sign=">=",
     says=_Identical(Min(T * s**2, D**2)),

@@ -7,22 +7,34 @@ the means of the step into one for E f, and K of them add up. d is dim, p is ell
 
 from sympy import Eq, Expr, Function, Le, Rational, Tuple, log, sqrt
 
-from lastiterate.symbolic.claim import Claim, Expected, Identity, Induction
+from lastiterate.symbolic.claim import Claim, Expected, Identity, Induction, VectorInequality
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.d2p2.theorem_2_rightly import HARMONIC, STEP_MEANS
+from lastiterate.symbolic.d2p2.theorem_2_rightly import HARMONIC, STEP_ALONG, STEP_MEANS, STEP_SIZE
+from lastiterate.symbolic.families import smooth
+from lastiterate.symbolic.inductive import mean_square
 from lastiterate.symbolic.letters import P, a, h, j, q, r, theta, u, y, z
 from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, sigma_sgd, stab, t
 from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, Variance, closed
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import X, Y
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
-_e, _g = Vector("e"), Vector("g")
+_e, _g, _u, _v = map(Vector, ("e", "g", "u", "v"))
 _loss, _slopes, _harmonic = Function("F", real=True), Function("R", real=True), Function("H", real=True)
 _slope = Function("S", nonnegative=True)
 _descent = eta * sqrt(ell) * sigma_A**2
 _projection = L * eta**2 / 2 * (ell + dim + 1) * sigma_A**4
 _noise = L * eta**2 / 2 * dim * ell * sigma_A**2 * nu**2
 _bias = 2 * sigma_sgd + stab
+_f = smooth("f", L)
+_here, _next = _f.at(X), _f.at(Y)
+_error, _of_errors, _squares, _count = (Function(name, nonnegative=True) for name in ("e", "E", "V", "n"))
+
+
+def _below(curvature: Expr) -> VectorInequality:
+    """The value after a step from x to y, of a smooth function."""
+    most = _here.value - inner(_here.image, X - Y) + curvature / 2 * Norm(X - Y) ** 2
+    return VectorInequality(_next.value, "<=", most, (_here, _next), name="a step from x to y")
 
 
 def _rate(logarithm: Expr) -> Expr:
@@ -44,7 +56,23 @@ CLAIMS = (
             (Eq(h**2, Norm(_g) ** 2 + 2 * inner(_e, _g) + Norm(_e) ** 2), h >= 0),
             "a sample's gradient g, and g + e of f, of length h",
         ),
+        mean_square(
+            _error,
+            Function("chance", nonnegative=True),
+            _of_errors,
+            _squares,
+            _count,
+            name="and the mean of |e| is sigma at most",
+        ),
+        _below(L).mutant("three percent less", _below(Rational(97, 100) * L)),
         *STEP_MEANS,
+        Expected(
+            -eta * STEP_ALONG + L * eta**2 / 2 * STEP_SIZE,
+            "<=",
+            -_descent * inner(_u, _v) + _projection + _noise,
+            (Norm(_v) <= 1,),
+            "of the mean v of the normalised gradients, u that of f",
+        ),
         Induction(
             t,
             Le(_loss(t) + a * _slopes(t), P + t * (a * q + y) + u * _harmonic(t)),

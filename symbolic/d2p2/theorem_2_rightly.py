@@ -29,6 +29,10 @@ _forth = gaussian_mean([Transposed(_u), _A, Transposed(_A), _v], entries=_matrix
 _size = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, Transposed(_A), _v], entries=_matrix) / ell
 _across = gaussian_mean([Transposed(_v), _A, Transposed(_A), _A, _e], entries=_entries)
 _along = gaussian_mean([Transposed(_u), _A, _e], entries=_entries)
+STEP_ALONG = _forth + _along
+"""E <u, A (A' v/sqrt(p) + e)>."""
+STEP_SIZE = _size + 2 * _across / _root + _back
+"""E |A (A' v/sqrt(p) + e)|^2."""
 
 STEP_MEANS = (
     Expected(_forth, "==", _root * sigma_A**2 * inner(_u, _v), name="projected step along any u"),
@@ -89,7 +93,7 @@ CLAIMS = (
         at("Theorem 2", "(2)"),
         *STEP_MEANS,
         Expected(
-            Norm(_u) ** 2 - 2 * eta * (_forth + _along) + eta**2 * (_size + 2 * _across / _root + _back),
+            Norm(_u) ** 2 - 2 * eta * STEP_ALONG + eta**2 * STEP_SIZE,
             "==",
             Norm(_u) ** 2
             - _half_step * inner(_u, _v)

@@ -65,7 +65,7 @@ _spread = Induction(
     Le(_distance(_k), _bound(_k)),
     (Eq(_distance(0), 0), Eq(_bound(0), 0)),
     (
-        Eq(_bound(_k + 1), formulas.layer_spread(_bound(_k), _norm(_k), r, _size(_k), _slope(_k))),
+        Eq(_bound(_k + 1), formulas.layer_spread(_bound(_k), _norm(_k), r, _size(_k), _slope(_k)), evaluate=False),
         Le(_distance(_k + 1), _slope(_k) * (_norm(_k) * _distance(_k) + r * _size(_k))),
     ),
     name="distance from the centre, layer by layer",
