@@ -10,10 +10,12 @@ Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contra
 Barthe & Gaboardi 2018.
 """
 
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
 from flint import arb
+from scipy.special import bdtrc
 
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
@@ -119,10 +121,8 @@ def revealed(shifts: tuple[float, ...], chances: tuple[float, ...], failure: flo
 
 def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
     """Numbers of times that a sample is met in so many steps, and their chances; rounded to the greater number."""
-    from scipy.stats import binom
-
-    law = binom(count, rate)
-    highest = int(min(law.isf(_LEAST_ALONE) + 2, count))
+    rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
+    highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
     tails = [_tail(count, rate, low + 1) for low in edges]  # P(H > edge), rounded up
     found, before = [], 1.0

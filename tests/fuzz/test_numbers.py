@@ -104,7 +104,7 @@ def test_large_and_small(times: int) -> None:
 @both
 def test_ordinary(times: int) -> None:
     drawn = st.tuples(_runs(_ORDINARY), _assumptions(_ORDINARY), st.floats(1.1, 32), st.floats(1e-9, 0.5))
-    campaign(60 * times, drawn, _contradicts_nothing)
+    campaign(40 * times, drawn, _contradicts_nothing)
 
 
 @both
@@ -147,7 +147,7 @@ def test_another_unit_of_length(times: int) -> None:
         else:
             assert found == pytest.approx(before, rel=1e-3)
 
-    campaign(60 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
+    campaign(40 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
 
 
 _RUN, _FLAT = NoisySGD(3, 0.1, 1.0, 1.0, 6, diameter=1.0), li.Clipped()
