@@ -57,6 +57,9 @@ def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Cl
     Raises:
         InputError: as `select`.
     """
+    near = ledger.naming(*keys) if paper is None else ()
+    if keys and {claim.key for claim in near} >= set(keys):
+        return select(near, keys=keys)
     named = {key.split("/")[0] for key in keys} or ({paper} if paper is not None else set())
     known = named if named <= ledger.ORDER.keys() else ()
     return select(ledger.claims(*(one for one in ledger.ORDER if one in known)), paper=paper, keys=keys)

@@ -72,7 +72,8 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     """
     asked = named(name)
     refusal = asked.refusal(described_run("theorem", run), assumption)
-    claim = next(claim for claim in ledger.claims() if claim.key == asked.claim)
+    claims = ledger.naming(asked.claim)
+    claim = next(claim for claim in claims if claim.key == asked.claim)
     return Stated(
         name=name,
         title=asked.title,
@@ -84,5 +85,5 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
         refusal=refusal,
         why=claim.remark,
         shown=in_one_line(claim.refutation) if claim.refutation is not None else "",
-        instead=tuple((mend.key, mend.title) for mend in ledger.claims() if mend.repairs == asked.claim),
+        instead=tuple((mend.key, mend.title) for mend in claims if mend.repairs == asked.claim),
     )

@@ -8,7 +8,9 @@ nothing registers itself on import.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Final
 
@@ -111,9 +113,25 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 def modules(*papers: str) -> tuple[ModuleType, ...]:
     """The modules of the papers, or all; those of another paper are not imported, which takes seconds."""
-    return tuple(
-        import_module(f"lastiterate.symbolic.{paper}.{name}") for paper in papers or ORDER for name in ORDER[paper]
-    )
+    return tuple(_module(paper, name) for paper in papers or ORDER for name in ORDER[paper])
+
+
+def _module(paper: str, name: str) -> ModuleType:
+    return import_module(f"lastiterate.symbolic.{paper}.{name}")
+
+
+def naming(*keys: str) -> tuple[Claim, ...]:
+    """The claims of the modules of whose text one of the keys is a part; no other is imported."""
+    found = (place for place, text in _texts().items() if any(f'"{key}"' in text for key in keys))
+    return tuple(claim for paper, name in found for claim in _module(paper, name).CLAIMS)
+
+
+@cache
+def _texts() -> Mapping[tuple[str, str], str]:
+    """The text of every module, by paper and name."""
+    folder = Path(__file__).parent
+    places = ((paper, name) for paper in ORDER for name in ORDER[paper])
+    return {(paper, name): (folder / paper / f"{name}.py").read_text(encoding="utf-8") for paper, name in places}
 
 
 OWN: Final[dict[str, Claim]] = {}

@@ -8,6 +8,7 @@ from sympy import Basic
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.selection import mending, of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
 from lastiterate.symbolic.claim import Cited, Claim, UpperBound
@@ -43,6 +44,17 @@ def test_every_module_on_disk_is_listed_once():
 
 def test_keys_are_unique():
     assert len(BY_KEY) == len(CLAIMS)
+
+
+def test_the_modules_that_name_a_key_have_its_claim_and_all_that_mend_it():
+    mended = mending(CLAIMS)
+    near = {key: ledger.naming(key) for key in BY_KEY}
+    made_of_parts = {"ours/derived", "ours/attacked", "ours/recomputed"}
+    assert {key.rpartition("/")[0] for key, found in near.items() if BY_KEY[key] not in found} == made_of_parts
+    assert of_ledger(keys=("ours/attacked/full",)) == (BY_KEY["ours/attacked/full"],)
+    assert {key: found for key in BY_KEY if (found := mending(near[key]).get(key))} == mended
+    assert max(map(len, near.values())) < len(CLAIMS) / 4
+    assert ledger.naming("chien_li/no_such_claim") == ()
 
 
 def offenders(wrong) -> list[str]:

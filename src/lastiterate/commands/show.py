@@ -12,6 +12,7 @@ from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import STANDS
+from lastiterate.symbolic.ledger import naming
 
 
 @click.command(name="show")
@@ -40,8 +41,8 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = mending(chosen.choose()).get(key, ()) if report.verdict not in STANDS else ()
-        click.echo(describe(claims[0], report, mended))
+        mended = mending(naming(key) if path is None else chosen.choose()).get(key, ())
+        click.echo(describe(claims[0], report, () if report.verdict in STANDS else mended))
         return
     with progress("computing the counterexamples"):
         found = recompute(claims[0], report, digits)
