@@ -106,13 +106,13 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/chain",
-        "Profiles of which each is no less than the one before, contracted, bound every number of blocks",
+        "Profiles, or one for all, of which each is no less than the one before, contracted, bound any number of blocks",
         proof("contraction", "Many blocks"),
         Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_ALL),
     ),
     Ours(
         "ours/contraction/above",
-        "From above: begun at 1, the profiles bound every longer run; so does one table no less than its contraction",
+        "From above: begun at 1 after any steps whatsoever, the profiles bound every longer run",
         proof("contraction", "Many blocks"),
         Derived(f"contraction/any blocks, {BEGINS[1]}", Blocks(EVERYTHING, _N, _F, k, N), supposed=_ALL[1:]).mutant(
             "from equal points, whatever was before", profile=Blocks(Equal(), _N, _F, k, N)
