@@ -46,7 +46,7 @@ _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] -
 
 
 def _isotropic(factor: Expr) -> VectorInequality:
-    """L times what a clipped step of L |w|^2 / 2 makes of two points: at most the factor times, x and y the gradients."""
+    """L times how far apart a clipped step of L |w|^2 / 2 leaves two points, of gradients x and y."""
     one, other = map(CLIPPING.at, (X, Y))
     moved = X - Y - eta * L * (one.image - other.image)
     return VectorInequality(Norm(moved), "<=", factor * Norm(X - Y), (one, other), name="L times a step")

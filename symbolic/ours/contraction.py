@@ -106,7 +106,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/chain",
-        "Profiles, or one for all, of which each is no less than the one before, contracted, bound any number of blocks",
+        "Profiles, or one for all, each no less than the one before, contracted, bound any number of blocks",
         proof("contraction", "Many blocks"),
         Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_ALL),
     ),
