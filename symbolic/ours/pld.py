@@ -240,7 +240,14 @@ CLAIMS = (
         "ours/conversion/usual",
         "Without its second term, alpha delta <= 1, the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
+        Identity(
+            Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "the first term turns at p = alpha delta"
+        ).mutant("three percent before", right=_first * (p - Rational(97, 100) * alpha * s) / (p * (p - s))),
+        Identity(
+            put(_first, {p: (1 + v) * s}).subs(alpha, 1 + v),
+            exp((_least + (alpha - 1) * -log(u)).subs(alpha, 1 + v)),
+            "its logarithm there, -log u the epsilon",
+        ),
         # Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1.
         Identity(
             _least.subs(alpha, 1 + v),
@@ -248,7 +255,7 @@ CLAIMS = (
             "its least value",
         ),
         Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
-        letters={p: "chance of the event", s: "delta", v: "alpha - 1", x: "rho"},
+        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)", v: "alpha - 1", x: "rho"},
         assumptions=(alpha > 1, s < p, alpha * s <= 1),
     ),
 )
