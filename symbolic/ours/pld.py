@@ -17,7 +17,7 @@ from lastiterate.symbolic.notation import alpha, beta, lam, s, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 
-_half = Rational(1, 2)
+_one, _half = Integer(1), Rational(1, 2)
 
 # Slopes of the profile at r = 1 from the right and, by f'(r) = -1 + f(1/r) - f'(1/r)/r, from the left.
 _right = -p
@@ -41,6 +41,11 @@ def _slope(level: Expr) -> Expr:
 
 def _curvature(level: Expr) -> Expr:
     return exp(density_exponent(log(level), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * level)
+
+
+def _rise(level: Expr, share: Expr = _one) -> Expr:
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x."""
+    return hockey_stick(level, v) - share * (level - 1) * _slope(level)
 
 
 _below = exchanged(r, _above)
@@ -115,6 +120,9 @@ CLAIMS = (
             "three percent more of the rate", left=-1 + Rational(103, 100) * q * (1 - 2 * p) + p
         ),
         Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
+        Identity(
+            1 - r + r * put(_below, {r: 1 / r}), _above(r), "reflected again it is as before: both ways", (r >= 1,)
+        ),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
         letters={r: "factor of the second law", v: "mu of the means, d / sigma", p: "Phi(-mu / 2)"},
         assumptions=_rates,
@@ -125,13 +133,13 @@ CLAIMS = (
         proof("privacy_loss", "A pair for the step without replacement"),
         Identity(
             Derivative(_above(r), q),
-            hockey_stick(_level(r), v) - (_level(r) - 1) * _slope(_level(r)),
+            _rise(_level(r)),
             "the derivative in the rate, of level, value and slope",
             (r >= 1,),
-        ).mutant(
-            "three percent less of the slope",
-            right=hockey_stick(_level(r), v) - _off * (_level(r) - 1) * _slope(_level(r)),
-        ),
+        ).mutant("three percent less of the slope", right=_rise(_level(r), _off)),
+        Identity(
+            Derivative(_below, q), r * _rise(_level(1 / r)), "and below 1, where the profile is reflected", (r <= 1,)
+        ).mutant("three percent less of the slope below 1", right=r * _rise(_level(1 / r), _off)),
         _grows(*_shape)
         .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
         .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
