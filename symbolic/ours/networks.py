@@ -7,7 +7,7 @@ known but for u s. One neuron a layer is written out; with matrices in the place
 the same line.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt, tanh
+from sympy import Abs, Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt, tanh
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
@@ -153,7 +153,7 @@ CLAIMS = (
             "B B^T, off it",
         ),
         Inequality(p * (1 - p) + p * z, "<= and attained", 2 * p * (1 - p), given=(z <= 1 - p,), name="rows"),
-        Inequality(p * (1 - p) * (1 - 2 * p), "<=", p * (1 - p), name="logistic loss"),
+        Inequality(p * (1 - p) * Abs(1 - 2 * p), "<=", p * (1 - p), name="logistic loss, either way"),
         assumptions=(p <= 1,),
         letters={
             d: "greatest difference of two entries of u",
