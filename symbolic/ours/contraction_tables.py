@@ -113,7 +113,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/atoms",
-        "A table is the profile of atoms at its nodes: q is the change of slope, p = y q, and the last value has q = 0",
+        "A convex table is the profile of atoms: at a node q is the change of slope, p = y q; the last value has q = 0",
         proof("contraction", "Tables"),
         Induction(
             k,
