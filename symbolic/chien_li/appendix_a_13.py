@@ -66,11 +66,14 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/appendix_a_13/strongly_convex",
-        "c = 0.9: direct shifts fall to 0.1216; (3) stops at 0.1333, its beta <= 1 binds",
+        "c = 0.9, T without limit: direct shifts cost 0.1216; (3) costs 0.1333, its beta <= 1 binds",
         at("A.13", "Figure 1 (b)"),
         Value(_s**2 * (1 + _strong) / (1 - _strong), "0.1216", "limit"),
         Value(direct_cost(_strong, _s, _one, 100), "0.1216", "100 steps from D"),
         Value(_binding, "0.1333", "(3), start s / (1 - c) = 0.8, 13 steps"),
+        IntervalInequality(
+            direct_cost(_strong, _s, Rational(4, 5), 13), "<", _binding, {}, "less, if a share might be above 1"
+        ),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 12), {}, "(3), 12 steps"),
         IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 14), {}, "(3), 14 steps"),
         *(

@@ -4,7 +4,7 @@ Costs in units of alpha / (2 sigma^2); D is the diameter. Decided by the closed 
 the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 """
 
-from sympy import Integer, Max, Min, Rational, log
+from sympy import Integer, Max, Min, Ne, Rational, log
 
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
 from lastiterate.symbolic.chien_li.refutations import OUTPUT_PERTURBATION, STRICT_EVERY_T
@@ -82,6 +82,13 @@ CLAIMS = (
             (1 + c) / (1 - c) * (s - (1 - c) * D) ** 2,
             "what the best window from D is below it, where D (1 - c) < s",
         ),
+        Inequality(
+            s**2 * (1 + c) / (1 - c),
+            "<",
+            window_cost(c, s, D, 1 / u),
+            given=(D * (1 - c) >= s, u < 1),
+            name="and else no window from D is below it, u = c^w",
+        ).mutant("from D below s / (1 - c), too", given=(u < 1,)),
         assumptions=(c > 0, c < 1, u <= 1),
     ),
     Claim(
@@ -204,6 +211,15 @@ CLAIMS = (
         .mutant("c^2 < 2 suffices", given=(c**2 < 2,)),
         Inequality(c**2 + 2 * s * (c + 1) / D, "<", Integer(2), given=(_final < _gaussian,), name="only if"),
         Inequality(_gaussian, "<", _final, given=(c**2 >= 2,), name="never from c = sqrt(2), eta L = sqrt(2) - 1, on"),
+        Inequality(
+            _gaussian,
+            "<=",
+            _cost,
+            given=(Ne(c, 1), (c - 1) * (1 - u) > 0, c**2 + 2 * s * (c + 1) / D >= 2),
+            name="no window, u = c^-w",
+        ),
+        Inequality(_gaussian, "<=", _flat, given=(4 * s >= D,), name="no window, c = 1"),
+        assumptions=(D * (1 - c) < s,),
     ),
     Claim(
         "chien_li/remarks_3_1/output_perturbation",

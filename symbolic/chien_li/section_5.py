@@ -6,14 +6,24 @@ is monotone if the gradient is an eigenvector. For the clipped update f(x) = (x_
 whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
-from sympy import Expr, Function, Integer, Le, Rational, sqrt
+from sympy import Expr, Function, Integer, Le, Rational, S, sqrt
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.claim import (
+    Claim,
+    Identity,
+    Induction,
+    Inequality,
+    IntervalInequality,
+    Ours,
+    VectorInequality,
+)
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import beta, c, lam, s, t
+from lastiterate.symbolic.notation import L, beta, c, eta, lam, s, t
 from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.vector_steps import CLIPPING, X, Y
+from lastiterate.symbolic.vectors import Norm
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
 _composition = 2 * s**2
@@ -33,6 +43,14 @@ _end = (Rational(1005, 100), Rational(1001, 10))
 _slope = (_end[0], _weak * _end[1])
 _factor = 10 * sqrt(2) / sqrt(_slope[0] ** 2 + _slope[1] ** 2)
 _moved = (_end[0] - _factor * _slope[0]) ** 2 + (_end[1] - _factor * _slope[1] - 90) ** 2
+
+
+def _isotropic(factor: Expr) -> VectorInequality:
+    """L times how far apart a clipped step of L |w|^2 / 2 leaves two points, of gradients x and y."""
+    one, other = map(CLIPPING.at, (X, Y))
+    moved = X - Y - eta * L * (one.image - other.image)
+    return VectorInequality(Norm(moved), "<=", factor * Norm(X - Y), (one, other), name="L times a step")
+
 
 _shares, _inverse, _rest, _power = (Function(name, nonnegative=True) for name in ("Y", "P", "W", "q"))
 _share = Function("beta", positive=True)
@@ -97,10 +115,13 @@ CLAIMS = (
     ),
     Ours(
         "chien_li/section_5/clipped_isotropic",
-        "With an isotropic Hessian, eta times it at most 2, the clipped update is 1-Lipschitz, but no longer contracts",
+        "With the Hessian L I, eta L <= 2, the clipped update is 1-Lipschitz on R^d, but no longer contracts",
         at("Section 5", "Gradient clipping"),
-        Inequality(_square_after(xi - zeta), "<= and attained", _before, name="1-Lipschitz"),
-        Identity(put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient"),
-        assumptions=(u <= 2,),
+        _isotropic(S.One).mutant("three percent less", _isotropic(Rational(97, 100))),
+        Identity(
+            put(_square_after(xi - zeta), {zeta: xi}), put(_before, {zeta: xi}), "along the gradient, past the clip"
+        ),
+        assumptions=(eta * L <= 2,),
+        letters={X: "gradient L w at a point w", Y: "gradient at another"},
     ),
 )

@@ -8,7 +8,7 @@ T_0 steps from equal points, or 1 whatever these steps are: then the bound holds
 from collections.abc import Callable
 from functools import partial
 
-from sympy import Eq, Expr, Function, Ge, Le, S, Symbol, symbols
+from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations import known_batches as paths
 from lastiterate.symbolic.derivations.known_batches import hiding, shifted
@@ -157,13 +157,18 @@ def _known(kernel: Kernel, losses: Losses, begin: str) -> Span:
 
 
 def straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
-    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form."""
+    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form.
+
+    Where c > 1 no window of two steps or more is feasible from 0, and the near price is that of composition.
+    """
     outer = kernel.under(Eq(s, sensitivity()))
     carried = LOSSES[losses].affine(c)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        one, other = (paths.straight(inner, carried, c, s, distance, v, start, w) for distance in (S.Zero, D))
-        return one, other
+        other = paths.straight(inner, carried, c, s, D, v, start, w)
+        if Gt(c, 1) in kernel.given:
+            return paths.resting(inner, carried, s, v, start, w), other
+        return paths.straight(inner, carried, c, s, S.Zero, v, start, w), other
 
     first = _begin(outer) if begin == ABOVE else outer.identity(Order.FIRST, S.Zero, S.Zero)
     made = kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2})

@@ -103,14 +103,20 @@ def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
 def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    steps = Induction(outer, _j, T, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
     apart = shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
+    return both_orders(outer, resting(outer, apart, s, v, S.Zero, T))
+
+
+def resting(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
+    """m s^2 / v-GDP of steps tau, ..., tau + m - 1 from the distance 0, of which each makes s; nothing is left."""
+    outer = kernel.under(Ge(s, 0), Gt(v, 0))
+    steps = Induction(outer, _j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, _j, (near, far), apart, gaussian_shift(s, v), v)
+        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(s, v), v)
 
-    return both_orders(outer, steps.close(steps.span(S.Zero, S.Zero, Gauss(_A), step)))
+    return steps.close(steps.span(tau, S.Zero, Gauss(_A), step))
 
 
 def last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:

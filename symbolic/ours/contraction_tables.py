@@ -61,6 +61,11 @@ CLAIMS = (
         "Any Renyi order out of a table: its atoms, its last value, and another bound right of its last node r",
         proof("contraction", "Numbers"),
         Identity(Derivative(_moment, (u, 2)), alpha * (alpha - 1) * u ** (alpha - 2), "bent as the weight"),
+        Identity(
+            put(moment_up_to(1 + rho, u, r), {r: 0}),
+            u ** (1 + rho),
+            "from 0 on, of any order, it is the power: an atom",
+        ).mutant("one more of the order", right=u ** (2 + rho)),
         Identity(put(_moment, {u: r}), S.Zero, "nothing at r"),
         Identity(put(Derivative(_moment, u), {u: r}), S.Zero, "no slope at r"),
         Identity(
@@ -108,7 +113,7 @@ CLAIMS = (
     ),
     Ours(
         "ours/contraction/atoms",
-        "A table is the profile of atoms at its nodes: q is the change of slope, p = y q, and the last value has q = 0",
+        "A convex table is the profile of atoms: at a node q is the change of slope, p = y q; the last value has q = 0",
         proof("contraction", "Tables"),
         Induction(
             k,

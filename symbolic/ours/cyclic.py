@@ -13,7 +13,7 @@ from lastiterate.symbolic.derivations.checks import cyclic
 from lastiterate.symbolic.formulas.update import expansion
 from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import P, R, a, p, q, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, eta, lam, m, s, t, w
+from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, lam, m, s, t, w
 from lastiterate.symbolic.papers import proof
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
@@ -55,7 +55,7 @@ CLAIMS = (
         *cyclic("convex"),
         *cyclic("modulus"),
         *cyclic("strongly convex"),
-        assumptions=(alpha > 1, eta * L <= 2, m <= L),
+        assumptions=(alpha > 1, m <= L),
     ),
     Ours(
         "ours/cyclic/last_step",

@@ -7,7 +7,7 @@ known but for u s. One neuron a layer is written out; with matrices in the place
 the same line.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt
+from sympy import Abs, Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt, tanh
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
@@ -33,7 +33,6 @@ above, the terms so far, the derivative of the outputs; phi', and the direction 
 
 _moved, _least, _one_term, _its_bound = (Function(name, real=True) for name in ("D", "G", "H", "K"))
 
-_gelu = (1 + erf(xi / sqrt(2))) / 2 + xi * exp(-(xi**2) / 2) / sqrt(2 * pi)
 _bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
 
 
@@ -137,9 +136,9 @@ CLAIMS = (
         "ours/certified/network/activations",
         "Where slope and curvature of tanh and GELU turn: zeros of phi'' and phi'''",
         proof(_PAGE, "Activations"),
-        # u = tanh; its derivative is 1 - u^2.
-        Identity(Derivative(formulas.tanh_curvature(h), h), 2 * (3 * h**2 - 1), "tanh''' over tanh'"),
-        Identity(Derivative(_gelu, xi), (2 - xi**2) * _bell, "GELU''"),
+        Identity(Derivative(tanh(h), (h, 2)), -2 * tanh(h) * (1 - tanh(h) ** 2), "tanh''"),
+        Identity(Derivative(tanh(h), (h, 3)), 2 * (3 * tanh(h) ** 2 - 1) * (1 - tanh(h) ** 2), "tanh'''"),
+        Identity(Derivative(xi * (1 + erf(xi / sqrt(2))) / 2, (xi, 2)), (2 - xi**2) * _bell, "GELU''"),
         Identity(Derivative((2 - xi**2) * _bell, xi), xi * (xi**2 - 4) * _bell, "GELU'''"),
     ),
     Ours(
@@ -154,7 +153,7 @@ CLAIMS = (
             "B B^T, off it",
         ),
         Inequality(p * (1 - p) + p * z, "<= and attained", 2 * p * (1 - p), given=(z <= 1 - p,), name="rows"),
-        Inequality(p * (1 - p) * (1 - 2 * p), "<=", p * (1 - p), name="logistic loss"),
+        Inequality(p * (1 - p) * Abs(1 - 2 * p), "<=", p * (1 - p), name="logistic loss, either way"),
         assumptions=(p <= 1,),
         letters={
             d: "greatest difference of two entries of u",

@@ -6,7 +6,6 @@ another proof.
 """
 
 from sympy import Derivative, Eq, Expr, Function, Integer, Le, Max, Rational, diff, exp, log, pi, sqrt
-from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import on_lattices
@@ -43,21 +42,19 @@ def _curvature(level: Expr) -> Expr:
     return exp(density_exponent(log(level), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * level)
 
 
+def _rise(level: Expr, mu: Expr = v) -> Expr:
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: two values of Phi that are mu apart."""
+    return cumulative(mu / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
+
+
 _below = exchanged(r, _above)
 _slope_below = -1 + _above(1 / r) - _slope(_level(1 / r)) / r
 _off = Rational(97, 100)
+_bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
 
 
 def _at_one(slope: Expr, at: Expr, name: str) -> Identity:
     return Identity(put(slope, {r: Integer(1)}), at.subs(p, cumulative(-v / 2)), name)
-
-
-# A profile's value gamma and slope kappa at the argument xi = (t - 1)/q.
-_shape = (gamma >= 0, gamma >= -xi, kappa >= -1, kappa <= 0)
-
-
-def _grows(*given: Boolean) -> Inequality:
-    return Inequality(Integer(0), "<=", gamma - xi * kappa, given, "which is not negative")
 
 
 _to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the cell
@@ -115,6 +112,9 @@ CLAIMS = (
             "three percent more of the rate", left=-1 + Rational(103, 100) * q * (1 - 2 * p) + p
         ),
         Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
+        Identity(
+            1 - r + r * put(_below, {r: 1 / r}), _above(r), "reflected again it is as before: both ways", (r >= 1,)
+        ),
         Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
         letters={r: "factor of the second law", v: "mu of the means, d / sigma", p: "Phi(-mu / 2)"},
         assumptions=_rates,
@@ -125,23 +125,16 @@ CLAIMS = (
         proof("privacy_loss", "A pair for the step without replacement"),
         Identity(
             Derivative(_above(r), q),
-            hockey_stick(_level(r), v) - (_level(r) - 1) * _slope(_level(r)),
-            "the derivative in the rate, of level, value and slope",
+            _rise(_level(r)),
+            "the derivative in the rate: Phi at two places, mu apart",
             (r >= 1,),
-        ).mutant(
-            "three percent less of the slope",
-            right=hockey_stick(_level(r), v) - _off * (_level(r) - 1) * _slope(_level(r)),
-        ),
-        _grows(*_shape)
-        .mutant("slope below -1", _grows(*_shape[:2], _shape[3]))
-        .mutant("value below 1 - t", _grows(_shape[0], *_shape[2:])),
-        letters={
-            gamma: "value of the profile",
-            kappa: "its slope",
-            xi: "level less 1",
-            r: "factor of the second law",
-            v: "mu of the means, d / sigma",
-        },
+        ).mutant("three percent less of mu", right=_rise(_level(r), _off * v)),
+        Identity(
+            Derivative(_below, q), r * _rise(_level(1 / r)), "and below 1, where the profile is reflected", (r <= 1,)
+        ).mutant("three percent less of mu, below 1", right=r * _rise(_level(1 / r), _off * v)),
+        Identity(Derivative(cumulative(xi), xi), _bell, "the slope of Phi"),
+        Inequality(Integer(0), "<", _bell, name="is positive, and so is the derivative in the rate"),
+        letters={r: "factor of the second law", v: "mu of the means, d / sigma"},
     ),
     Ours(
         "ours/pld/chords",
@@ -240,7 +233,14 @@ CLAIMS = (
         "ours/conversion/usual",
         "Without its second term, alpha delta <= 1, the best conversion is Canonne, Kamath & Steinke's Proposition 12",
         proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        Identity(alpha / p + (1 - alpha) / (p - s), (p - alpha * s) / (p * (p - s)), "where the first term turns"),
+        Identity(
+            Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "the first term turns at p = alpha delta"
+        ).mutant("three percent before", right=_first * (p - Rational(97, 100) * alpha * s) / (p * (p - s))),
+        Identity(
+            put(_first, {p: (1 + v) * s}).subs(alpha, 1 + v),
+            exp((_least + (alpha - 1) * -log(u)).subs(alpha, 1 + v)),
+            "its logarithm there, -log u the epsilon",
+        ),
         # Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1.
         Identity(
             _least.subs(alpha, 1 + v),
@@ -248,7 +248,7 @@ CLAIMS = (
             "its least value",
         ),
         Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
-        letters={p: "chance of the event", s: "delta", v: "alpha - 1", x: "rho"},
+        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)", v: "alpha - 1", x: "rho"},
         assumptions=(alpha > 1, s < p, alpha * s <= 1),
     ),
 )
