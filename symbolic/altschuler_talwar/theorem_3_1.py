@@ -247,16 +247,6 @@ CLAIMS = (
         batch, and the maps have different laws. Revealing a common batch without i* and swapping one element for i*
         needs no conditioning, and the price of a step is then one between two mixtures.""",
     ),
-    Ours(
-        "altschuler_talwar/proof_3_1/swap",
-        "One step between two mixtures costs at most twice the larger direction of the sampled Gaussian",
-        at("Step 3b", "(3.6)"),
-        Inequality(1 + 2 * (y - 1), "<= and attained", y**2, (y >= 1,), "log(1 + 2 (y - 1)) <= 2 log y"),
-        Inequality(
-            (-alpha - 1) * x, "<=", (alpha - 2) * x, (alpha >= 1,), "weights of the hockey sticks at e^x"
-        ).mutant("orders below 1/2", given=(alpha >= Rational(1, 5),)),
-        repairs="altschuler_talwar/proof_3_1/same_maps",
-    ),
     Step(
         "altschuler_talwar/proof_3_1/bound",
         "(3.7) follows from (3.4)-(3.6), at any order and noise: T - tau prices S and alpha D^2/(2 eta^2 sigma_1^2 w)",
