@@ -113,7 +113,8 @@ CLAIMS = (
         remark="""Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise is
         added after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at K = B
         = n = p = d = 1 the true delta is at least sqrt(delta) times a constant, from some delta down, for every C_1 and
-        C_2, whether A is known or not (d2p2/theorem_1/every_constant). By z3 the orders of its proof reach where the
+        C_2, whether A is known or not (d2p2/theorem_1/every_constant). A normalised slope is below 1, and as near to 1
+        as one likes. By z3 the orders of its proof reach where the
         divergence is infinite. What holds is the Renyi divergence d2p2/theorem_1/projected_step, finite for small
         orders only.""",
     ),
