@@ -6,7 +6,7 @@ One sample of n has the gradient -K or 0 and the others 0, so that one step on a
 
 from typing import Final
 
-from sympy import Rational, log
+from sympy import Eq, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import event
 from lastiterate.symbolic.formulas.divergences import SampledDown, cumulative, tail
@@ -75,7 +75,7 @@ STRONGLY_CONVEX: Final = Refutation(
     claimed=_price,
     true=event(alpha, _rate / 2, tail(_far)),
     over=(sigma_dp, tuple(Rational(k, 100) for k in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100))),
-    says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn),
+    says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn, Eq(eta, 2 / (L + m))),
 )
 
 _side = cumulative(K / ((n + 1) * sigma_dp))

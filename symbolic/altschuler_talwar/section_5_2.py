@@ -100,8 +100,24 @@ CLAIMS = (
         "The shifts end at z_T = 0 and cover each visit of i* before the next",
         at("Section 5.2"),
         Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"),
-        Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
+        Identity(r * (z / w + s), r * z / w + s * r, "a cycle spends the visit before it, s r, and its part of z"),
+        Identity(
+            z - (j - 1) * z / w + y * s * r - ((y - 1) * r + x) * (z / w + s),
+            z * (1 - (j - 1 + (y - 1) * r + x) / w) + s * (r - x),
+            "distance x steps after visit y",
+        ),
+        Inequality(
+            Integer(0), "<= and attained", z * (1 - theta / w) + s * (r - x), (theta <= w, x <= r), "never negative"
+        ).mutant("a tenth of a step more", sign="<=", given=(10 * theta <= 10 * w + 1, x <= r)),
+        Inequality(
+            Integer(0),
+            "<= and attained",
+            z * (1 - theta / w) + s * r * (1 - x / _last),
+            (theta <= w, x <= _last),
+            "nor after the last visit",
+        ),
         assumptions=_cycle,
+        letters={theta: "steps so far", x: "steps since the last visit", y: "visits so far"},
     ),
     Step(
         "altschuler_talwar/section_5_2/bound",
