@@ -10,6 +10,7 @@ nu^2), and A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu ar
 from sympy import Derivative, Eq, Expr, Integer, Rational, diff, exp, log, pi, sqrt
 
 from lastiterate.symbolic.claim import (
+    Asymptotic,
     Claim,
     Identity,
     Inequality,
@@ -267,8 +268,10 @@ CLAIMS = (
         "The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
         at("A.3", "last line of the proof"),
         Inequality(_first, "<=", _last, name="same C_1, here C_2").mutant("K^3", left=_first * T),
+        Asymptotic(T**2, T, path={T: growth}, name="in K, for any two constants"),
         remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
-        From two steps on the first is greater by the factor K. The two agree for one step only.""",
+        From two steps on the first is greater by the factor K, which no constants cover. The two agree for one step
+        only.""",
     ),
     Ours(
         "d2p2/theorem_1/range_one_step",
