@@ -23,6 +23,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import CLIPPING_BIAS
+from lastiterate.symbolic.d2p2.theorem_2_rightly import TELESCOPED
 from lastiterate.symbolic.inductive import begin, gains, mean_square
 from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, theta, u, v, x, xi, y
 from lastiterate.symbolic.notation import (
@@ -239,6 +240,7 @@ CLAIMS = (
         "d2p2/theorem_3/telescope",
         "(33): the sum of f(x_k) - f(x_(k+1)) is at most f(x_1) - f*, not f(x_1)",
         at("A.6", "(33)"),
+        TELESCOPED,
         Inequality(kappa - gamma, "<= and attained", kappa - xi, (xi <= gamma,), "f* <= f(x_(K+1))").mutant(
             "twice f*", sign="<=", right=kappa - 2 * xi
         ),
