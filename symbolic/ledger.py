@@ -44,6 +44,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "section_2_2",
             "section_2_4",
             "theorem_3_1",
+            "swap",
             "theorem_4_1",
             "one_nonzero",
             "theorem_5_1",

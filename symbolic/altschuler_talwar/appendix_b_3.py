@@ -5,17 +5,19 @@ alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c)
 """
 
 from dataclasses import replace
+from typing import Any
 
-from sympy import Derivative, Expr, Integer, Rational, log
+from sympy import Derivative, Eq, Expr, Function, Integer, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import STRONGLY_CONVEX
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
+from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.formulas.divergences import SampledDown
+from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.letters import r, u
-from lastiterate.symbolic.notation import D, L, c, epsilon, eta, m, tau
+from lastiterate.symbolic.notation import D, L, c, epsilon, eta, m, t, tau
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import ANY_SHIFTS
 
@@ -24,9 +26,23 @@ _squares = c**-2 * (1 - u) / (1 - c**-2)  # c^-2 + ... + c^(-2w)
 _cost = -epsilon * log(u) / (2 * log(c)) + r * (1 - c**2) / (u - 1)
 
 
+_sum: Any = Function("S", nonnegative=True)
+
+
 def _slope(factor: Expr) -> Expr:
     """Slope of the cost at the u with u + 1/u = 2 - 2 r log(c) factor / Q."""
     return put(Derivative(_cost, u), {r: -((u - 1) ** 2) * epsilon / (2 * u * factor * log(c))})
+
+
+def _geometric(power: Expr) -> Induction:
+    """The sum of c^-2, ..., c^(-2 w) is `_squares`, u = c^(-2 w)."""
+    return Induction(
+        t,
+        Eq(_sum(t) * (1 - c**-2), c**-2 * (1 - c ** (-2 * t))),
+        begin(_sum),
+        (gains(_sum, c**power),),
+        name="the sum of c^-2, ..., c^(-2 w) for w steps",
+    )
 
 
 _c = Rational(9, 10)
@@ -68,6 +84,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_3/footnote_11",
         "The shifts of footnote 11 meet the constraint and cost (1 - c^2) D^2 / (c^(-2w) - 1)",
         at("B.3", "footnote 11"),
+        _geometric(-2 * (t + 1)).mutant("one power less", _geometric(-2 * t)),
         Identity(c**tau * _beta * D * c ** (-2 * tau) * _squares, D, "constraint"),
         Identity(_beta**2 * D**2 * c ** (-2 * tau) * _squares, c**-tau * _beta * D**2, "value"),
         replace(ANY_SHIFTS, name="no shifts that meet the constraint cost less: any shifts (Cauchy and Schwarz)"),

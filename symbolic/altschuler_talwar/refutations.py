@@ -6,10 +6,10 @@ One sample of n has the gradient -K or 0 and the others 0, so that one step on a
 
 from typing import Final
 
-from sympy import Rational, log
+from sympy import Eq, Rational, log
 
 from lastiterate.symbolic.altschuler_talwar.paper import event
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
+from lastiterate.symbolic.formulas.divergences import SampledDown, cumulative, tail
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
 from lastiterate.symbolic.refutation import Refutation, Words, words
 from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, StronglyConvex, condition, private
@@ -17,7 +17,6 @@ from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, Strongly
 _loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)
 _rate, _noise = b / n, b * sigma_dp / (2 * K)
 _price = T * SampledDown(_rate, _noise, alpha)
-_step = SampledUp(_rate, 2 * _noise, alpha)
 _drawn = BatchesOf(b, n)
 _Removal = condition(
     "Removal", "where a sample is removed instead of replaced, the bounds of appendix B hold with {0} for {1}"
@@ -48,13 +47,12 @@ ALL_ORDERS: Final = Refutation(
         log(n / (n - b)),
         alpha * K**2 / (2 * b**2 * sigma_dp**2),
     ),
-    at={n: 10, b: 1, eta: 1, K: 1, sigma_dp: 4, T: 1, alpha: 200},
-    run="one step without projection; the gradient of one sample is -K or 0, all others are 0",
+    at={n: 10, b: 1, eta: 1, K: 1, sigma_dp: 4, T: 1, D: 1000, alpha: 200},
+    run="one step from the middle of an interval, seen above alpha; one sample has the gradient -K or 0, all others 0",
     quantity=_loss,
     claimed=_price,
-    true=_step,
-    over=(alpha, tuple(range(10, 301, 10))),
-    exact=True,
+    true=event(alpha, _rate * tail((alpha - 1) / sigma_dp), tail(alpha / sigma_dp)),
+    over=(alpha, tuple(range(90, 301, 10))),
     says=_AllOrders(alpha, sigma_dp),
 )
 
@@ -77,8 +75,11 @@ STRONGLY_CONVEX: Final = Refutation(
     claimed=_price,
     true=event(alpha, _rate / 2, tail(_far)),
     over=(sigma_dp, tuple(Rational(k, 100) for k in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100))),
-    says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn),
+    says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn, Eq(eta, 2 / (L + m))),
 )
+
+_side = cumulative(K / ((n + 1) * sigma_dp))
+"""Chance that an iterate is on its side of the middle between two means 2 K/(n + 1) apart."""
 
 REMOVAL: Final = Refutation(
     fails=words(
@@ -90,12 +91,11 @@ REMOVAL: Final = Refutation(
         2 * K / (n + 1),
         K / n,
     ),
-    at={n: 2, K: 1},
-    run="n gradients K, and with them one gradient -K",
-    quantity=("distance of the two mean gradients",),
-    claimed=K / n,
-    true=2 * K / (n + 1),
-    over=(n, tuple(range(1, 21))),
-    exact=True,
+    at={n: 10, K: 5, sigma_dp: 1, eta: 1, T: 1, D: 1000, alpha: 2},
+    run="one full-batch step on an interval, seen by its side of a point; n linear losses of slope K, and one more, -K",
+    quantity=_loss,
+    claimed=alpha * K**2 / (2 * n**2 * sigma_dp**2),
+    true=log(_side**2 / (1 - _side) + (1 - _side) ** 2 / _side),
+    over=(n, tuple(range(5, 41))),
     says=_Removal(K, 2 * K),
 )

@@ -8,14 +8,26 @@ s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on,
 from sympy import Expr, Integer, Min, ceiling
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, RenyiBound, Step, Unbounded
+from lastiterate.symbolic.claim import (
+    Asymptotic,
+    Claim,
+    Identity,
+    Inequality,
+    RenyiBound,
+    Step,
+    Unbounded,
+    VectorInequality,
+)
 from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.letters import P, Q, R, j, r, theta, x, y, z
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, s, sigma_dp, tau, w
 from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
-from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, replaced_sample
+from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
+from lastiterate.symbolic.vectors import Norm, inner
 
+_here, _there = (convex("f", L).at(point) for point in (X, Y))
 _last = r - j + 1  # steps from the last visit of i* on
 _cycle = (j <= r,)
 _unit = alpha * K**2 / sigma_dp**2
@@ -81,7 +93,15 @@ CLAIMS = (
         "Theorem 5.6: the step size is at most 2 over the smoothness",
         at("Theorem 5.6"),
         _contraction(L),
+        VectorInequality(
+            Norm(_there.image - _here.image) ** 2,
+            "<=",
+            L * inner(_there.image - _here.image, _there.point - _here.point),
+            (_here, _there),
+            name="R <= L Q for convex, L-smooth losses on R^d",
+        ),
         assumptions=(L > 0, theta > 0),
+        letters={P: "|x - y|^2", Q: "<x - y, difference g of the gradients>", R: "|g|^2", theta: "beta"},
         misprint=_contraction(theta),
         remark="""The step size is said to be at most 2/beta, and no beta is defined (theta here). A step is a
         contraction when eta is at most 2 over the smoothness, which the theorem calls M. The reading 2/M is that of
@@ -100,8 +120,24 @@ CLAIMS = (
         "The shifts end at z_T = 0 and cover each visit of i* before the next",
         at("Section 5.2"),
         Identity((j - 1) * z / w + (w - r) * (z / w + s) + _last * (z / w + s * r / _last), z + w * s, "z_T = 0"),
-        Inequality(s * r, "<= and attained", s * r + (z - r * z / w), (r <= w,), "one cycle spends one visit"),
+        Identity(r * (z / w + s), r * z / w + s * r, "a cycle spends the visit before it, s r, and its part of z"),
+        Identity(
+            z - (j - 1) * z / w + y * s * r - ((y - 1) * r + x) * (z / w + s),
+            z * (1 - (j - 1 + (y - 1) * r + x) / w) + s * (r - x),
+            "distance x steps after visit y",
+        ),
+        Inequality(
+            Integer(0), "<= and attained", z * (1 - theta / w) + s * (r - x), (theta <= w, x <= r), "never negative"
+        ).mutant("a tenth of a step more", sign="<=", given=(10 * theta <= 10 * w + 1, x <= r)),
+        Inequality(
+            Integer(0),
+            "<= and attained",
+            z * (1 - theta / w) + s * r * (1 - x / _last),
+            (theta <= w, x <= _last),
+            "nor after the last visit",
+        ),
         assumptions=_cycle,
+        letters={theta: "steps so far", x: "steps since the last visit", y: "visits so far"},
     ),
     Step(
         "altschuler_talwar/section_5_2/bound",

@@ -114,13 +114,14 @@ CLAIMS = (
     ),
     Step(
         "d2p2/algorithm_1/projected_gradient_one",
-        "(17), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, for |g| = 1",
+        "Below (16), (30): E|A A^T g|^2/p <= p d^2 sigma_A^4, for |g| = 1",
         at("A.6", "(30)"),
         Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4, (Eq(Norm(_o), 1),), "every d and p").mutant(
             "half", right=ell * dim**2 * sigma_A**4 / 2
         ),
         remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. From d =
-        2 on it holds and is far from tight: p + d + 1 for p d^2.""",
+        2 on it holds and is far from tight: p + d + 1 for p d^2. (17) prints p^1.5 d^2 for p d^2, which is as small at
+        d = p = 1.""",
     ),
     Ours(
         "d2p2/algorithm_1/projected_gradient_repaired",
@@ -168,7 +169,7 @@ CLAIMS = (
     ),
     Step(
         "d2p2/algorithm_1/sensitivity",
-        "Lemma 5's proof: replacing one of the samples moves the sum of the batch by at most 1",
+        "Lemma 5's proof: the mini-batch sum has sensitivity 1; in batches of fixed size a sample replaces another",
         at("A.3", "proof of Lemma 5"),
         Inequality(Abs(_clip_one - _clip_other), "<=", Integer(1), name="one sample, on the line").mutant(
             "3/2", right=Rational(3, 2)

@@ -87,7 +87,8 @@ CLAIMS = (
         remark="""Four samples with losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches, without noise (and by
         continuity with little): at x = 1/100 the normalised gradients add to 0 for gamma = 133/6600, so that a run from
         there stays there, whatever A, eta and K, and f - f* = 0.49. The mean of normalised gradients is not a multiple
-        of the gradient. For equal losses of bounded slope the rate holds.""",
+        of the gradient. Section 2's E g_k = grad f is met: there, as below (16), g_k is the gradient of the mini-batch
+        before it is normalised. For equal losses of bounded slope the rate holds.""",
     ),
     Ours(
         "d2p2/corollary_1/rightly",

@@ -8,12 +8,14 @@ from sympy import Integer, Rational, log, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached
+from lastiterate.symbolic.d2p2.corollary_2 import CLAIMS as CLAIMS_OF_COROLLARY_2
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import COMPLEXITY
 from lastiterate.symbolic.letters import x, xi
 from lastiterate.symbolic.notation import T, b, growth, sigma_sgd, stab
 from lastiterate.symbolic.unevaluated import put
 
+(_COROLLARY_2,) = CLAIMS_OF_COROLLARY_2
 _stays = 2 + stab - sqrt(4 + 2 * stab + stab**2)
 _slope, _variance, _twelfth = Rational(56, 9), Rational(182 * 225, 27**2), Rational(1, 12)
 
@@ -56,12 +58,16 @@ CLAIMS = (
         "d2p2/table_1/non_convex",
         "Table 1, beside the bias sigma + gamma: the rate for non-convex losses is 1/sqrt(K) + ln K/K^1.5",
         at("Table 1", "D2P2-SGD (Non-convex)"),
+        *_COROLLARY_2.checks,
         IntervalInequality(
             _slope, "<", sqrt(_variance) + _twelfth, {}, "the slope of the 27 samples is within it"
         ).mutant("gamma alone", right=_twelfth),
         misprint=Asymptotic(
-            _slope, 1 / sqrt(T) + log(T) / T ** Rational(3, 2), path={T: growth}, name="the 27 samples"
+            _slope, 1 / sqrt(T) + log(T) / T ** Rational(3, 2), path={T: growth, stab: _twelfth}, name="the 27 samples"
         ),
+        statement=_COROLLARY_2.statement,
+        assumptions=_COROLLARY_2.assumptions,
+        letters=_COROLLARY_2.letters,
         remark="""The table leaves out the bias sigma + gamma that Corollary 2 has. The run of d2p2/theorem_3 stays at
         slope 6.22 for every K. By the same defect d2p2/corollary_1, the row for convex losses, fails.""",
     ),

@@ -10,6 +10,7 @@ nu^2), and A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu ar
 from sympy import Derivative, Eq, Expr, Integer, Rational, diff, exp, log, pi, sqrt
 
 from lastiterate.symbolic.claim import (
+    Asymptotic,
     Claim,
     Identity,
     Inequality,
@@ -113,7 +114,8 @@ CLAIMS = (
         remark="""Theorem 1 calls the step post-processing of a Gaussian mechanism of bounded sensitivity. The noise is
         added after the random projection, so the sensitivity is |A^T (g - g')| / sqrt(p), which has no bound: at K = B
         = n = p = d = 1 the true delta is at least sqrt(delta) times a constant, from some delta down, for every C_1 and
-        C_2, whether A is known or not (d2p2/theorem_1/every_constant). By z3 the orders of its proof reach where the
+        C_2, whether A is known or not (d2p2/theorem_1/every_constant). A normalised slope is below 1, and as near to 1
+        as one likes. By z3 the orders of its proof reach where the
         divergence is infinite. What holds is the Renyi divergence d2p2/theorem_1/projected_step, finite for small
         orders only.""",
     ),
@@ -252,7 +254,19 @@ CLAIMS = (
             name="conversely",
         ),
         Identity(_limit * (_limit - 1) * r, _one, "the largest order"),
+        Identity(chi_square(x, ell) * exp(u * x / 2), _scaled, "below it, u < 1: a density times a number", _finite),
+        Identity(
+            chi_square(x, ell) * exp(u * x / 2),
+            chi_square(_one, ell) * sqrt(exp(1)) * exp((u - 1) * x / 2) * x ** (ell / 2 - 1),
+            "what is integrated, x = |A^T g|^2/sigma_A^2",
+            (x > 0,),
+        ),
+        Inequality(_one, "<= and attained", exp((u - 1) * x / 2), (u >= 1,), "from u = 1 on", attained=(Eq(u, 1),)),
+        Identity(Derivative(2 / ell * x ** (ell / 2), x), x ** (ell / 2 - 1), "its integral", (x > 0,)),
+        Unbounded(2 * sqrt(x), _one, {x: growth**2, alpha: 2 * _one}, name="no bound at p = 1"),
+        Inequality(y / 2, "<= and attained", ell * y / 2, (y >= 0,), "x^(p/2) is no less, y = log x"),
         assumptions=(alpha > 1,),
+        letters={u: "alpha (alpha - 1) Delta^2 sigma_A^2/(p nu^2)"},
     ),
     Step(
         "d2p2/theorem_1/last_noise",
@@ -266,8 +280,10 @@ CLAIMS = (
         "The proof's epsilon = C_1 B^2 K^2 / n^2 meets the statement's epsilon <= C_1 B^2 K / n^2",
         at("A.3", "last line of the proof"),
         Inequality(_first, "<=", _last, name="same C_1, here C_2").mutant("K^3", left=_first * T),
+        Asymptotic(T**2, T, path={T: growth}, name="in K, for any two constants"),
         remark="""The proof ends with epsilon = C_1 B^2 K^2 / n^2, the theorem asks for epsilon <= C_1 B^2 K / n^2.
-        From two steps on the first is greater by the factor K. The two agree for one step only.""",
+        From two steps on the first is greater by the factor K, which no constants cover. The two agree for one step
+        only.""",
     ),
     Ours(
         "d2p2/theorem_1/range_one_step",

@@ -21,6 +21,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.d2p2.paper import UNITS, at
 from lastiterate.symbolic.d2p2.refutations import CONVEX
+from lastiterate.symbolic.d2p2.theorem_2_rightly import TELESCOPED
 from lastiterate.symbolic.expectations import Transposed, gaussian_mean
 from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.letters import g, gamma, j, kappa, r, x, xi, zeta
@@ -254,6 +255,7 @@ CLAIMS = (
         "d2p2/theorem_2/sum",
         "(20)-(21): the distances telescope, and K terms over K leave the projection term alone",
         at("A.4", "(21)"),
+        TELESCOPED,
         Identity(Sum(eta * ell * dim**2 * sigma_A**2 / 2, (j, 1, T)) / T, eta * ell * dim**2 * sigma_A**2 / 2, "mean"),
         Inequality(
             (kappa - gamma) / T,

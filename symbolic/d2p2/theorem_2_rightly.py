@@ -56,6 +56,22 @@ HARMONIC = Induction(
 ).mutant("97 percent of ln j + 1", conclusion=Le(_harmonic(j), Rational(97, 100) * (log(j) + 1)))
 """The sum of the variances over nu^2 of the noise of the first j steps."""
 
+_level, _fall, _falls = (Function(name, real=True) for name in ("l", "d", "S"))
+
+
+def _telescoped(first: Expr) -> Induction:
+    """What a level, of distances or of losses, falls by over any number of steps from P; ``first`` is said to be P."""
+    return Induction(
+        t,
+        Eq(_falls(t), first - _level(t)),
+        (Eq(_level(0), P), Eq(_falls(0), 0)),
+        (Eq(_level(t + 1), _level(t) - _fall(t)), Eq(_falls(t + 1), _falls(t) + _fall(t))),
+        name="the falls of t steps, from P to l(t), telescope",
+    )
+
+
+TELESCOPED = _telescoped(P).mutant("97 percent of the first", _telescoped(Rational(97, 100) * P))
+
 # After t steps: E|x - x*|^2, E f(x) - f*, and that of the mean of the t iterates before.
 _distance, _gap, _gap_of_mean = (Function(name, nonnegative=True) for name in ("D", "F", "M"))
 _f = convex("f")

@@ -67,6 +67,19 @@ def mean_of_least(most: Expr, counted: Expr | None = None) -> Induction:
 _left, _roots, _root = (Function(name, nonnegative=True) for name in ("e", "S", "x"))
 _at_x, _moves = Vector("x"), Vector("y")
 
+
+def _steps(slope: Expr, name: str, noise: Expr = dim * eta**2 * sigma_dp**2) -> Induction:
+    """The roots over t steps, each of which loses slope eta K G/sqrt(2 L) but for the noise of d coordinates."""
+    lost = slope * eta * K / sqrt(2 * L)
+    return Induction(
+        t,
+        Le(lost * _roots(t) + _left(t), D**2 + t * noise),
+        (Le(_left(0), D**2), Eq(_roots(0), 0)),
+        (Le(_left(t + 1), _left(t) - lost * _root(t) + dim * eta**2 * sigma_dp**2), gains(_roots, _root(t))),
+        name=name,
+    )
+
+
 CLAIMS = (
     Step(
         "liang/appendix_c_1/expand",
@@ -108,6 +121,9 @@ CLAIMS = (
         "liang/appendix_c_1/sum_1",
         "(65): (64) summed is 25 sqrt(2)/12 times sqrt(L) D^2/(eta C (T + 1)) + d eta sigma_DP^2 sqrt(L)/C",
         at("C.1", "(65)"),
+        _steps(Rational(12, 25), "(64) summed").mutant(
+            "the noise of one coordinate", _steps(Rational(12, 25), "", noise=eta**2 * sigma_dp**2)
+        ),
         Identity(_summed(Rational(12, 25)), 25 * _root_two / 12 * _rate(sqrt(L) * D**2), "the constant is 2.95"),
         Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss"),
         assumptions=(L > 0,),
@@ -143,16 +159,7 @@ CLAIMS = (
         "liang/appendix_c_1/sum_2",
         "(70): (69) summed is 5 sqrt(2) times the same rate as (65)",
         at("C.1", "(70)"),
-        Induction(
-            t,
-            Le(eta * K * _roots(t) / (5 * sqrt(2 * L)) + _left(t), D**2 + t * dim * eta**2 * sigma_dp**2),
-            (Le(_left(0), D**2), Eq(_roots(0), 0)),
-            (
-                Le(_left(t + 1), _left(t) - eta * K * _root(t) / (5 * sqrt(2 * L)) + dim * eta**2 * sigma_dp**2),
-                gains(_roots, _root(t)),
-            ),
-            name="(69) summed",
-        ),
+        _steps(Rational(1, 5), "(69) summed"),
         Identity(_summed(Rational(1, 5)), 5 * _root_two * _rate(sqrt(L) * D**2), "slope 1/5"),
         assumptions=(L > 0,),
     ),

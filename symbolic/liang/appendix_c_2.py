@@ -5,7 +5,7 @@ and y = epsilon n, so that X = x^2/y^2; u^3 = sigma_SGD and v^3 = X where roots 
 Theta().
 """
 
-from sympy import Derivative, Eq, Expr, Integer, Rational, Symbol, sqrt
+from sympy import Derivative, Eq, Expr, Integer, Min, Rational, Symbol, sqrt
 
 from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
 from lastiterate.symbolic.letters import g, r, u, v, x, y, z
@@ -149,6 +149,13 @@ CLAIMS = (
         "liang/appendix_c_2/small_noise_case",
         "(86), (87): where sigma_SGD^2 <= X, the bias and eta L sigma_SGD^2/b at eta L <= b are at most X",
         at("C.2", "(86)"),
+        Inequality(
+            Min(sigma_sgd**2, sigma_sgd**4 / K**2),
+            "<= and attained",
+            x,
+            (sigma_sgd**2 <= x,),
+            "bias, and X in its place",
+        ).mutant("97 percent of X", sign="<=", right=Rational(97, 100) * x),
         Inequality(
             eta * L * sigma_sgd**2 / b, "<= and attained", x, (sigma_sgd**2 <= x, eta * L <= b), "sampling"
         ).mutant("eta L <= 2 b", sign="<=", given=(sigma_sgd**2 <= x, eta * L <= 2 * b)),

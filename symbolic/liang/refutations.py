@@ -103,8 +103,9 @@ SMALL_DOMAIN: Final = Refutation(
         "data, and the sign of the last iterate tells two runs apart on any domain.",
         D,
     ),
-    at={T: 1, n: 1, b: 1, eta: 1, K: 1, L: 0, sigma_dp: 1, D: Rational(1, 100), alpha: 2, r: 100},
-    run="one step from the middle of an interval, linear losses of slopes K/2 and -K/2; r = 100 is tried",
+    at={T: 1, n: 1, b: 1, eta: 1, K: 1, L: 1, sigma_dp: 1, D: Rational(1, 100), alpha: 2, r: 100},
+    run="one step from the middle of an interval, all samples in it; one linear loss of slope K/2, and with it one of "
+    "slope -K, so that the sums are K/2 and -K/2; r = 100 is tried",
     quantity=_loss,
     claimed=_rate * Min(T, _reached),
     true=_coins(_up, 1 - _up),
@@ -121,7 +122,7 @@ SMALL_DOMAIN_WIDE_NOISE: Final = Refutation(
         "any domain.",
         D,
     ),
-    at={T: 1, n: 5, b: 1, eta: 1, K: 1, L: 0, sigma_dp: 10, D: Rational(1, 1000), alpha: 2, r: 100},
+    at={T: 1, n: 5, b: 1, eta: 1, K: 1, L: 1, sigma_dp: 10, D: Rational(1, 1000), alpha: 2, r: 100},
     run="one step from the middle of an interval; one sample in five is added, of slope K, the others are 0; r = 100",
     quantity=_loss,
     claimed=_little * Min(T, _far),
@@ -145,17 +146,17 @@ BOTH_ORDERS: Final = Refutation(
         4 * K**2 / sigma_dp**2,
         beta * n,
     ),
-    at={n: 100, b: 1, eta: 1, K: 10, L: 0, sigma_dp: 1, T: 1, D: Rational(1, 100), beta: _half, alpha: 2},
-    run="one step from the middle of an interval; gradients K for all samples but the added one, which has -K",
+    at={n: 100, b: 1, eta: 1, K: 10, L: 1, sigma_dp: 1, T: 1, D: Rational(1, 100), beta: _half, alpha: 2},
+    run="one step on one sample, from the middle of an interval; gradients K for all samples but the added one, which "
+    "has -K and is drawn with chance b/n",
     quantity=_loss,
     claimed=_split,
     true=_coins(_with, _without),
     over=(K, tuple(range(1, 13))),
-    says=private(_split, beta < 1, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore),
+    says=private(_split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
 )
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
-_right = cumulative(K / sigma_dp)
 
 NAIVE: Final = Refutation(
     fails=words(
@@ -165,10 +166,10 @@ NAIVE: Final = Refutation(
         eta**2 * sigma_dp**2,
     ),
     at={n: 1, b: 1, eta: Rational(1, 100), K: 1, sigma_dp: 1, T: 1, D: Rational(1, 100), alpha: 2},
-    run="one step from the middle of an interval, one sample of slope K or -K",
+    run="one step from the middle of an interval, all samples in it; one of slope K/2, and with it one of slope -K",
     quantity=_loss,
     claimed=_naive,
-    true=_coins(_right, 1 - _right),
+    true=_coins(_up, 1 - _up),
     over=(eta, _few),
-    says=private(_naive, Clipped(K), Diameter(D), FullBatches(n)),
+    says=private(_naive, Clipped(K), Diameter(D), FullBatches(n), adjacency=OneMore),
 )

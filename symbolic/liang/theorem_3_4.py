@@ -77,10 +77,11 @@ CLAIMS = (
         ),
         refutation=SMALL_DOMAIN,
         remark="""The claimed rate vanishes with D while the divergence does not: the noise of the last step, not the
-        domain, hides the change of the data. One step with linear losses of slopes +-K/2, n = b = 1, alpha = 2 has
-        divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run shows the
-        same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}, in the order of
-        liang/theorem_3_3/forward. (48), (18), (94), (95), (103) and the last row of Table 1 rest on the same term.""",
+        domain, hides the change of the data. One step with a linear loss of slope K/2, and one of slope -K added, n = b
+        = 1, alpha = 2 has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the
+        projected run shows the same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2
+        K^2)}, in the order of liang/theorem_3_3/forward. (48), (18), (94), (95), (103) and the last row of Table 1 rest
+        on the same term.""",
     ),
     Ours(
         "liang/theorem_3_4/additive_term",

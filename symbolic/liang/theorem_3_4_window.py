@@ -71,7 +71,8 @@ CLAIMS = (
         ),
         refutation=BOTH_ORDERS,
         remark="""Like Theorem 3.3 it bounds one order only, the larger data set in second place. At alpha = 2, n =
-        100, K = 10, D = 0.01 and one step the other order is above 40 where (14) is at most 16.1. It is true for the
+        100, K = 10, D = 0.01 and one step on b = |B_t| = 1 sample, as section 2.2 has it, the other order is above 40
+        where (14) is at most 16.1. It is true for the
         order that is bounded, and then it keeps what the later (12) drops. (The theorem is on DPSGD-DC; its last
         sentence prints DPSGD-GC.)""",
     ),
