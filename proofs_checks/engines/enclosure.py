@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbound
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
+from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
@@ -136,7 +136,8 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
-    scope = scope_of(free_symbols(check.left, check.right), box, assumptions)
+    seen = free_symbols(check.left, check.right)
+    scope = scope_of(free_symbols(seen, connected(inside, seen)), box, assumptions)
     return held(check, Grade.CERTIFIED, detail, scope)
 
 

@@ -7,11 +7,13 @@ from referee_letters import (
     ZERO,
     R,
     alike,
+    always,
     at_most,
     at_random,
     attacked,
     below,
     below_on,
+    broken,
     composite,
     count,
     equal,
@@ -47,12 +49,14 @@ from referee_letters import (
     solves,
     tight,
     time,
+    u,
+    u_0,
     whole,
 )
 
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.letters import p, x
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab, t
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
@@ -246,6 +250,18 @@ DECLARED = [
     ("premises against whole numbers", at_most(whole, 0, whole > R(1, 3), whole < R(2, 3)), ()),
     ("premises against what z3 does not know", at_most(r, -1, sp.exp(r) < 0), ()),
     ("premises against parity", at_most(even, -1, even > 0, even < 2), ()),
+    ("attained at nine, which is not prime", tight(0, (prime - 9) ** 2), ()),
+    ("attained at nine, which is not prime", tight(0, (prime - 9) ** 2, sp.Eq(prime, 9)), ()),
+    ("attained at five, which is not composite", tight(0, (composite - 5) ** 2), ()),
+    ("attained at a whole number alone", tight(0, (broken - 1) ** 2), ()),
+    ("attained at no rational number", tight(0, (ratio**2 - 2) ** 2), ()),
+    ("premises against primes", equal(prime, 9), (prime > 8, prime < 10)),
+    ("premises against composite numbers", equal(composite, 5), (composite > 4, composite < 6)),
+    ("premises against rational numbers", equal(ratio**4, 4), (sp.Eq(ratio**2, 2),)),
+    ("a premise about a free letter, said of a bound one", same(k + sp.Sum(sp.Min(k, 60), (k, 1, count)), k + count * (count + 1) / 2), (k < 60,)),
+    ("a letter named like a value of a function", always(sp.Le(u(t), u_0 + 100)), ()),
+    ("a law that no late index obeys", always(sp.Le(t, 4), sp.Le(t, 4)), ()),
+    ("a constant", always(sp.true, sp.Eq(u(t + 1), 1 / (t - 7))), ()),
     ("an index that skips", solves(even, ZERO, PREVIOUS + 1, even), ()),
     ("a recursion under no assumption that can be met", solves(time, ZERO, PREVIOUS + 1, time), (q > 1, q < 0)),
 ]  # fmt: skip
