@@ -80,6 +80,7 @@ IDENTITIES = [
     ("a tangent", same(sp.tan(r) * sp.cos(r), sp.sin(r)), (r > -1, r < 1)),
     ("Euler", same(sp.exp(sp.I * r), sp.cos(r) + sp.I * sp.sin(r)), ()),
     ("complex factors", same((plain + plain2) * (plain - plain2), plain**2 - plain2**2), ()),
+    ("circular functions of numbers too large for digits", same(sp.sin(sp.exp(plain**2)) ** 2 + sp.cos(sp.exp(plain**2)) ** 2, ONE), ()),
     ("a complex quotient", same((plain**2 - 1) / (plain - 1), plain + 1), (sp.Ne(plain, 1),)),
     ("a complex modulus", same(sp.Abs(plain) ** 2, plain * sp.conjugate(plain)), ()),
     ("a plain letter made positive", same(sp.sqrt(plain**2), plain), (plain > 0,)),
