@@ -200,6 +200,7 @@ WRONG = [
     ("a length and a number", alike(D + 1, D), ()),
     ("two units", alike(D, L), ()),
     ("a dimensional exponent", alike(sp.exp(D), ONE), ()),
+    ("a sum up to a length", alike(sp.Sum(1, (k, 1, D)), ONE), ()),
     ("a length under a logarithm", alike(sp.log(D) + 0, ONE), ()),
     ("an infinite length", alike(sp.oo * D, D), ()),
     ("no mean", mean("noise_energy", EQUAL, eta**2 * sigma_dp**2, {dim: 5, eta: R(1, 2), sigma_dp: 2}), ()),

@@ -49,7 +49,7 @@ from referee_letters import (
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.letters import p, x, y
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
+from lastiterate.symbolic.notation import LENGTH, PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
@@ -244,6 +244,7 @@ OTHERS = [
     ("an even path", grows(even, ONE, {even: 2 * N}), ()),
     ("a count", grows(T**2, T, {T: N}), ()),
     ("a length", alike(D + 2 * eta * K, D), ()),
+    ("the sign of a length", alike(sp.sign(x), ONE, {x: LENGTH}), ()),
     ("a Hölder constant", alike(L * D**lam, K), ()),
     ("a number", alike(sp.exp(D / (eta * K)), ONE), ()),
     ("a mean", mean("noise_energy", EQUAL, dim * eta**2 * sigma_dp**2, {dim: 5, eta: R(1, 2), sigma_dp: 2}, R(1, 2)), ()),
