@@ -7,9 +7,11 @@ assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol rea
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import sympy as sp
+from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 from sympy.ntheory import isprime
@@ -78,6 +80,13 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
     return () if found is None else (found(symbol, sp.S.Zero, evaluate=False),)
 
 
+def is_scattered(symbol: sp.Symbol) -> bool:
+    """Tell whether a declaration leaves out numbers that no order and no parity tells: 9 is odd, and not prime."""
+    return bool(
+        symbol.is_prime or symbol.is_composite or symbol.is_noninteger or (symbol.is_rational and not symbol.is_integer)
+    )
+
+
 def within(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
     """Tell whether the declared sign allows the inside of an interval, and at least one of its ends."""
     ends = [sp.Rational(low + (high - low) * share / 4) for share in (0, 1, 3, 4)]
@@ -116,15 +125,15 @@ def _parts(value: Any) -> Iterator[sp.Basic]:
             yield from _parts(getattr(value, field.name))
 
 
-def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
+def _renamed(value: Any, rename: Callable[[sp.Basic], sp.Basic]) -> Any:
     if isinstance(value, sp.Basic):
-        return value.xreplace(names)
+        return rename(value)
     if isinstance(value, Mapping):
-        return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
+        return {_renamed(key, rename): _renamed(entry, rename) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return tuple(_renamed(entry, names) for entry in value)
+        return tuple(_renamed(entry, rename) for entry in value)
     if isinstance(value, Cited | Family | Sample):
-        return replace(value, **{name: _renamed(part, names) for name, part in vars(value).items()})
+        return replace(value, **{name: _renamed(part, rename) for name, part in vars(value).items()})
     return value
 
 
@@ -132,6 +141,35 @@ def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
     """The symbols that stand alone on one side of an inequality, which makes them real."""
     orders = [a for a in assumptions if isinstance(a, Relational) and not isinstance(a, sp.Eq | sp.Ne)]
     return {side for order in orders for side in order.args if side.is_Symbol}
+
+
+class _Apart:
+    """Names of their own for the letters that sums and integrals bind, where they stand free, too.
+
+    A value put in for the free letter would else be put in for the bound one, and a premise about it taken for one
+    about the other.
+    """
+
+    def __init__(self, free: Sequence[sp.Symbol], bound: set[sp.Symbol]) -> None:
+        self.free = set(free)
+        self.taken = {symbol.name for symbol in bound.union(free)}
+
+    def __call__(self, part: sp.Basic) -> sp.Basic:
+        """The part with its bound letters renamed."""
+        if not any(self.free.intersection(bound.variables) for bound in part.atoms(ExprWithLimits)):
+            return part
+        return part.replace(lambda inner: isinstance(inner, ExprWithLimits), self._renamed)
+
+    def _renamed(self, bound: ExprWithLimits) -> ExprWithLimits:
+        body, *limits = bound.args
+        for i, (letter, *ends) in enumerate(limits):
+            if letter in self.free:
+                name = next(n for k in count(2) if (n := f"{letter.name}_{k}") not in self.taken)
+                self.taken.add(name)
+                own = {letter: sp.Symbol(name, **letter.assumptions0)}
+                body, limits[:i] = body.xreplace(own), [limit.xreplace(own) for limit in limits[:i]]
+                limits[i] = sp.Tuple(own[letter], *ends)
+        return bound.func(body, *limits)
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
@@ -159,10 +197,14 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         if needed or name != symbol.name or isinstance(symbol, sp.Dummy):
             facts = symbol.assumptions0 | ({"real": True} if needed else {})
             names[symbol] = sp.Symbol(name, **facts)
-    if not names:
-        return check, assumptions
-    changed = {field.name: _renamed(getattr(check, field.name), names) for field in fields(check)}
-    return replace(check, **changed), _renamed(assumptions, names)
+    steps: list[Callable[[sp.Basic], sp.Basic]] = [lambda part: part.xreplace(names)] if names else []
+    bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
+    if bound.intersection(symbols):
+        steps.insert(0, _Apart(symbols, bound))
+    for step in steps:
+        changed = {field.name: _renamed(getattr(check, field.name), step) for field in fields(check)}
+        check, assumptions = replace(check, **changed), _renamed(assumptions, step)
+    return check, assumptions
 
 
 def _place(symbol: sp.Symbol) -> tuple[str, bool, str]:

@@ -29,9 +29,20 @@ def as_text(point: Point) -> dict[str, str]:
 
 
 def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
-    """The expression at an exact point, sums written out."""
-    value = expression.xreplace(dict(point))
+    """The expression at an exact point, sums written out.
+
+    Raises:
+        UnsupportedError: a part that is compared, such as one side of a maximum, is not a real number there.
+    """
+    value = _put_in(expression, dict(point))
     return written_out(value) if value.has(sp.Sum, sp.Product) else value
+
+
+def _put_in(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    try:
+        return expression.xreplace(values)
+    except (TypeError, ValueError) as error:
+        raise UnsupportedError(f"a part of {expression} is not a real number where its letters are {values}") from error
 
 
 def written_out(value: sp.Expr) -> sp.Expr:
@@ -63,7 +74,7 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
         return lambda: arb(value)
     except UnsupportedError:
         whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
-        rest = expression.xreplace(whole)
+        rest = _put_in(expression, whole)
         values = {s: exact(v) for s, v in point.items() if s in rest.free_symbols}
         return lambda: enclose(rest, {s: arb(v) for s, v in values.items()})
 
@@ -91,10 +102,13 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
         pass
     if not _short_powers(expression, point):
         return None
-    value = at(expression, point)
+    try:
+        value = at(expression, point)
+    except UnsupportedError:
+        return None
     if value.is_Rational:
         return int(sp.sign(value))
-    if value.has(sp.nan, sp.zoo) or value.is_real is False:
+    if value.free_symbols or value.has(sp.nan, sp.zoo) or value.is_real is False:
         return None
     return 0 if (nearly and tiny) or _is_zero(value) else None
 

@@ -28,6 +28,16 @@ def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]
     return tuple(sorted(found, key=str))
 
 
+def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> tuple[Boolean, ...]:
+    """The assumptions that speak, directly or through one another, of the symbols."""
+    reached = set(symbols)
+    while True:
+        more = {s for a in assumptions if a.free_symbols & reached for s in a.free_symbols}
+        if more <= reached:
+            return tuple(a for a in assumptions if a.free_symbols & reached)
+        reached |= more
+
+
 @dataclass(frozen=True)
 class Range:
     """The range of a letter by itself; None for an end that it has not."""

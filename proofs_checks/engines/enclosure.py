@@ -12,7 +12,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits, within
 from lastiterate.proofs_checks.declared import conditions as conditions_of
-from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.defined import complex_valued, defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
 from lastiterate.proofs_checks.engines.branch import FEW, prove
@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbound
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
+from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
@@ -136,15 +136,28 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
-    scope = scope_of(free_symbols(check.left, check.right), box, assumptions)
+    seen = free_symbols(check.left, check.right)
+    scope = scope_of(free_symbols(seen, connected(inside, seen)), box, assumptions)
     return held(check, Grade.CERTIFIED, detail, scope)
 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
-    """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are."""
+    """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are.
+
+    Values are put into each part by itself: in a whole side, 0 (1/r) is 0, and (-1)^(3/2) has a name of its own.
+    """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
-    sides = (check.left.xreplace(fixed), check.right.xreplace(fixed))
-    return unmet(sides, premises, shown_on(box, prove), "on the box")
+    shown = shown_on(box, prove)
+    for need in dict.fromkeys(need for side in (check.left, check.right) for need in needs(side)):
+        part, here = need.part.xreplace(fixed), (*premises, *need.given)
+        if part == need.part:
+            known = need.condition != sp.false and shown(here, need.condition)
+        else:
+            known = not (complex_valued(part) or part.has(sp.nan, sp.zoo)) and not unmet((part,), here, shown)
+        if not known:
+            asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"
+            return f"{need.part} is not shown to be defined on the box{asks}"
+    return ""
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:

@@ -14,6 +14,8 @@ from lastiterate.proofs_checks.verdict import Counterexample
 _TINY = 1e-20
 """Two values nearer than this are taken to confirm an identity; they prove nothing."""
 
+_ACCURATE = 32
+"""Bits of a part of a complex number that is taken to be known; Sympy keeps as many as are right."""
 
 CASES = 3
 """How often a residue is split into two cases."""
@@ -135,14 +137,23 @@ def compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
     if not defined_at((left, right), point):
         return None
     if complex_valued(left, right):
-        off = abs(sp.N((left - right).xreplace(point).doit(), 30, maxn=400))
-        return bool(off < _TINY) if off.is_number and off.is_finite else None
+        return _complex_zero(sp.N((left - right).xreplace(point).doit(), 30, maxn=400))
     sign = sign_at(left - right, point, nearly=True)
     try:
         near = sign is None and any(abs(ball) < _TINY for ball in enclosures(left - right, point))
     except UnsupportedError:
         near = False
     return sign == 0 if sign is not None else near or None
+
+
+def _complex_zero(off: sp.Expr) -> bool | None:
+    """Tell whether a number is nearly zero, or certainly not; None for one whose digits have cancelled out."""
+    if not off.is_number or not off.is_finite:
+        return None
+    if abs(off) < _TINY:
+        return True
+    accurate = (part for part in off.as_real_imag() if getattr(part, "_prec", _ACCURATE) >= _ACCURATE)
+    return False if any(abs(part) > _TINY for part in accurate) else None
 
 
 def differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Counterexample:

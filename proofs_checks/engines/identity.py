@@ -13,7 +13,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.recursion import recursion
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Identity, Recursion
 from lastiterate.symbolic.unevaluated import carried_out
@@ -51,18 +51,8 @@ def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Out
     if isinstance(check, Recursion):
         return recursion(check, (*assumptions, *check.given))
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
-    relevant = _connected(assumptions, symbols)
+    relevant = connected(assumptions, symbols)
     why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
     if why:
         raise NoPointError(why)
     return _equal(check, relevant, symbols)
-
-
-def _connected(assumptions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]) -> tuple[Boolean, ...]:
-    """The assumptions that speak, directly or through one another, of the symbols."""
-    reached = set(symbols)
-    while True:
-        more = {s for a in assumptions if a.free_symbols & reached for s in a.free_symbols}
-        if more <= reached:
-            return tuple(a for a in assumptions if a.free_symbols & reached)
-        reached |= more

@@ -54,6 +54,11 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Raise unless the index may be every whole number from the start on, and nothing else is said of it."""
+    if not isinstance(check.conclusion, Relational):
+        raise InputError(
+            f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
+            "write sides that Sympy leaves as they are."
+        )
     if not all(admits(check.index, sp.Integer(check.start + k)) for k in range(4)):
         raise InputError(
             f"index needs to be declared so that it may be every whole number from start={check.start} on, "

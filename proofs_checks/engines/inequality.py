@@ -43,15 +43,19 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
 
 def fails(check: Inequality, premises: tuple[Boolean, ...], point: Point) -> bool:
     """Tell whether the point is certainly admissible and certainly breaks the relation."""
+    return _stands(check, check.relation, premises, point) is False
+
+
+def _stands(check: Inequality, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
+    """Tell whether the sides are so related at a point; None where that is unclear, or the point not admissible."""
     try:
-        return (
-            all(admits(symbol, value) for symbol, value in point.items())
-            and all(truth_at(premise, point) for premise in premises)
-            and relation_at(check.left, check.relation, check.right, point) is False
-            and defined_at((check.left, check.right), point)
-        )
+        if not all(admits(symbol, value) for symbol, value in point.items()):
+            return None
+        known = all(truth_at(premise, point) for premise in premises)
+        found = relation_at(check.left, relation, check.right, point) if known else None
+        return found if found is not None and defined_at((check.left, check.right), point) else None
     except (UnsupportedError, KeyError):
-        return False
+        return None
 
 
 def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool, equal: bool) -> z3.CheckSatResult:
@@ -61,8 +65,10 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
         formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
-    answer, _ = ask(terms, formulas)
-    return z3.unknown if answer == z3.sat and terms.loose else answer
+    answer, model = ask(terms, formulas)
+    if model is not None and terms.loose and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
+        return z3.unknown
+    return answer
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:

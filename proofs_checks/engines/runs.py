@@ -24,6 +24,9 @@ from lastiterate.symbolic.inductive import Induction
 POINTS, LONGEST, TRIES = 8, 5, 12
 """Points, indices of a run, and numbers tried where a sequence may be any."""
 
+FAR = (9, 99)
+"""Indices past the start at which a law of letters alone is to hold: one that ends obeys no run."""
+
 _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
     "prime", "composite", "irrational",
@@ -63,7 +66,8 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     generator = random.Random(5)  # noqa: S311
     powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
-    of_letters = [law for law in check.laws if check.index not in law.free_symbols and not law.atoms(AppliedUndef)]
+    of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
+    of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
     indices = range(check.start, check.start + LONGEST)
     laws = [[law.subs(check.index, i) for law in check.laws] for i in indices]
     sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]

@@ -1,6 +1,7 @@
 """Side conditions of derivations, shown by the engines that prove."""
 
 from functools import cache
+from itertools import count
 
 from sympy import Derivative, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -31,8 +32,13 @@ def _signs(value: AppliedUndef) -> dict[str, bool]:
 
 
 def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
-    """A letter for each value of a function."""
-    return {one: Symbol(f"{one.func}_{i}", **_signs(one)) for i, one in enumerate(_applied(*conditions))}
+    """A letter for each value of a function, of a name that no letter there has."""
+    taken = {letter.name for one in conditions for letter in one.free_symbols}
+    values: dict[AppliedUndef, Symbol] = {}
+    for i, one in enumerate(_applied(*conditions)):
+        name = next(n for n in (f"{one.func}{'_' * k}{i}" for k in count(1)) if n not in taken)
+        values[one] = Symbol(name, **_signs(one))
+    return values
 
 
 @cache

@@ -24,6 +24,7 @@ from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import SMOOTH, shown_on
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
+from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.claim import IntervalInequality
 
@@ -65,7 +66,9 @@ def decide(check: IntervalInequality, assumptions: tuple[Boolean, ...], bounded:
 
 def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
     """The finite ends and signs that the assumptions do not give."""
-    used = check.left.free_symbols | check.right.free_symbols
+    inside = [one for one in assumptions if one.free_symbols <= check.box.keys()]
+    used = free_symbols(check.left, check.right)
+    used = free_symbols(used, connected(inside, used))
     ends = [end for s, (low, high) in check.box.items() if s in used for end in (sp.Ge(s, low), sp.Le(s, high))]
     return ", ".join(str(end) for end in ends if end != sp.true and not entails(assumptions, end))
 

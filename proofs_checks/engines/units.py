@@ -110,7 +110,13 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
                 _common((relation.lhs, relation.rhs), table, "two sides of a condition")
         return _common((piece.args[0] for piece in expression.args), table, "two cases")
     if isinstance(expression, sp.Sum):
+        for _, *ends in (limit.args for limit in expression.limits):
+            for end in ends:
+                _number(end, table, "an end of a sum")
         return _unit(expression.function, {**table, **{limit[0]: NUMBER for limit in expression.limits}})
+    if isinstance(expression, sp.sign | sp.Heaviside):  # the sign of a length is a number
+        _unit(expression.args[0], table)
+        return NUMBER
     if isinstance(expression, sp.Function):
         for part in expression.args:
             _number(part, table, f"the argument of {expression.func}")

@@ -134,6 +134,7 @@ class Terms:
         if symbol.is_integer and symbol.is_positive:
             self.side.append(value >= 1)
         self.side += [self._relations[type(sign)](value, z3.RealVal(0)) for sign in declared.conditions(symbol)]
+        self.loose = self.loose or declared.is_scattered(symbol)
         if symbol.is_prime or symbol.is_composite:
             self.side.append(value >= (2 if symbol.is_prime else 4))
         if self.whole and (symbol.is_even or symbol.is_odd):

@@ -74,3 +74,17 @@ def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
 def test_ends_in_the_wrong_order_are_refused():
     with pytest.raises(InputError, match="turn them round"):
         enclosure.decide(IntervalInequality(x, "<=", x + 1, {x: (oo, 0)}), ())
+
+
+@pytest.mark.parametrize(
+    ("box", "given", "scope"),
+    [
+        ({x: (0, 1), y: (0, 1)}, (x >= 0, x <= 1, 2 * x <= y), "0 <= y <= 1"),
+        ({x: (0, 1), y: (1, 1)}, (x >= 0, x <= 1, 2 * x <= y), "y = 1"),
+        ({x: (0, oo), y: (0, 1)}, (x >= 0, y >= 0, 2 * x <= y), "y <= 1"),
+        ({x: (0, oo), y: (0, 1)}, (x >= 0, y >= 0, x <= R(1, 4)), ""),
+    ],
+)
+def test_the_range_of_a_letter_that_the_assumptions_alone_have_is_a_scope(box, given, scope):
+    found = outcome(x, "<=", R(1, 2), box, *given)
+    assert (found.status, found.scope) == (Status.HELD, scope)

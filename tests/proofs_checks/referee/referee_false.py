@@ -7,11 +7,13 @@ from referee_letters import (
     ZERO,
     R,
     alike,
+    always,
     at_most,
     at_random,
     attacked,
     below,
     below_on,
+    broken,
     composite,
     count,
     equal,
@@ -47,12 +49,14 @@ from referee_letters import (
     solves,
     tight,
     time,
+    u,
+    u_0,
     whole,
 )
 
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.letters import p, x
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab, t
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
@@ -97,6 +101,9 @@ UNDEFINED = [
     ("cases that leave a gap", at_most(sp.Piecewise((1, r > 0), (2, r < -1)), 2), ()),
     ("a case where it is undefined", at_most(0, sp.Piecewise((r**2, r > 0), (1 / r**2, True))), ()),
     ("a power of a negative number", on({r: (-1, 1), s: (1, 2)}, 0, r ** (2 * s)), ()),
+    ("a pole under a factor that is zero", on({s: (0, 0), r: (-1, 1)}, s / r, 1), ()),
+    ("a root of a negative value put in", on({r: (-1, -1)}, sp.floor(1 / r) ** R(3, 2), sp.floor(1 / r) ** R(3, 2) + 1), ()),
+    ("a root of a negative number on both sides", on({r: (-1, -1)}, sp.sqrt(r), sp.sqrt(r) + 1), ()),
     ("gamma at its poles", on({r: (-2, 2)}, -100, sp.gamma(r)), ()),
     ("a closed form that is 0/0 at ratio one", solves(time, ZERO, pos * PREVIOUS + s, s * (1 - pos**time) / (1 - pos)), ()),
     ("a closed form with a pole at a letter", solves(time, 1 / r, PREVIOUS + 1, 1 / r + time), ()),
@@ -196,6 +203,7 @@ WRONG = [
     ("a length and a number", alike(D + 1, D), ()),
     ("two units", alike(D, L), ()),
     ("a dimensional exponent", alike(sp.exp(D), ONE), ()),
+    ("a sum up to a length", alike(sp.Sum(1, (k, 1, D)), ONE), ()),
     ("a length under a logarithm", alike(sp.log(D) + 0, ONE), ()),
     ("an infinite length", alike(sp.oo * D, D), ()),
     ("no mean", mean("noise_energy", EQUAL, eta**2 * sigma_dp**2, {dim: 5, eta: R(1, 2), sigma_dp: 2}), ()),
@@ -246,6 +254,18 @@ DECLARED = [
     ("premises against whole numbers", at_most(whole, 0, whole > R(1, 3), whole < R(2, 3)), ()),
     ("premises against what z3 does not know", at_most(r, -1, sp.exp(r) < 0), ()),
     ("premises against parity", at_most(even, -1, even > 0, even < 2), ()),
+    ("attained at nine, which is not prime", tight(0, (prime - 9) ** 2), ()),
+    ("attained at nine, which is not prime", tight(0, (prime - 9) ** 2, sp.Eq(prime, 9)), ()),
+    ("attained at five, which is not composite", tight(0, (composite - 5) ** 2), ()),
+    ("attained at a whole number alone", tight(0, (broken - 1) ** 2), ()),
+    ("attained at no rational number", tight(0, (ratio**2 - 2) ** 2), ()),
+    ("premises against primes", equal(prime, 9), (prime > 8, prime < 10)),
+    ("premises against composite numbers", equal(composite, 5), (composite > 4, composite < 6)),
+    ("premises against rational numbers", equal(ratio**4, 4), (sp.Eq(ratio**2, 2),)),
+    ("a premise about a free letter, said of a bound one", same(k + sp.Sum(sp.Min(k, 60), (k, 1, count)), k + count * (count + 1) / 2), (k < 60,)),
+    ("a letter named like a value of a function", always(sp.Le(u(t), u_0 + 100)), ()),
+    ("a law that no late index obeys", always(sp.Le(t, 4), sp.Le(t, 4)), ()),
+    ("a constant", always(sp.true, sp.Eq(u(t + 1), 1 / (t - 7))), ()),
     ("an index that skips", solves(even, ZERO, PREVIOUS + 1, even), ()),
     ("a recursion under no assumption that can be met", solves(time, ZERO, PREVIOUS + 1, time), (q > 1, q < 0)),
 ]  # fmt: skip

@@ -5,6 +5,7 @@ import sympy as sp
 from lastiterate.symbolic.claim import (
     Asymptotic,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     RandomPoints,
@@ -16,6 +17,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
+from lastiterate.symbolic.notation import t
 
 R = sp.Rational
 ZERO, ONE = sp.S.Zero, sp.S.One
@@ -33,6 +35,9 @@ even = sp.Symbol("even", even=True)
 odd = sp.Symbol("odd", odd=True)
 prime = sp.Symbol("prime", prime=True)
 composite = sp.Symbol("composite", composite=True)
+broken = sp.Symbol("broken", real=True, integer=False)
+u = sp.Function("u", real=True)
+u_0 = sp.Symbol("u_0", real=True)
 ratio = sp.Symbol("ratio", rational=True)
 nought = sp.Symbol("nought", zero=True)
 plain, plain2 = sp.symbols("plain plain2")
@@ -74,6 +79,10 @@ def below_on(box, left, right):
 
 def at_random(box, left, right, relation=Relation.AT_MOST):
     return RandomPoints(sp.sympify(left), relation, sp.sympify(right), box)
+
+
+def always(conclusion, *laws, first=()):
+    return Induction(t, conclusion, first, laws)
 
 
 def printed(expression, text):

@@ -49,7 +49,7 @@ from referee_letters import (
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.letters import p, x, y
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
+from lastiterate.symbolic.notation import LENGTH, PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
 from lastiterate.symbolic.unevaluated import put
 
 N = growth
@@ -80,6 +80,7 @@ IDENTITIES = [
     ("a tangent", same(sp.tan(r) * sp.cos(r), sp.sin(r)), (r > -1, r < 1)),
     ("Euler", same(sp.exp(sp.I * r), sp.cos(r) + sp.I * sp.sin(r)), ()),
     ("complex factors", same((plain + plain2) * (plain - plain2), plain**2 - plain2**2), ()),
+    ("circular functions of numbers too large for digits", same(sp.sin(sp.exp(plain**2)) ** 2 + sp.cos(sp.exp(plain**2)) ** 2, ONE), ()),
     ("a complex quotient", same((plain**2 - 1) / (plain - 1), plain + 1), (sp.Ne(plain, 1),)),
     ("a complex modulus", same(sp.Abs(plain) ** 2, plain * sp.conjugate(plain)), ()),
     ("a plain letter made positive", same(sp.sqrt(plain**2), plain), (plain > 0,)),
@@ -93,6 +94,7 @@ IDENTITIES = [
     ("a written-out sum", same(sp.Sum(r**k, (k, 0, 3)), 1 + r + r**2 + r**3), ()),
     ("a product", same(sp.Product(k, (k, 1, count)), sp.factorial(count)), ()),
     ("a binomial", same(sp.binomial(count, 2), count * (count - 1) / 2), ()),
+    ("a letter both free and bound", same(k + sp.Sum(k, (k, 1, count)), k + count * (count + 1) / 2), ()),
     ("a definition among the assumptions", same(s, r + 1), (sp.Eq(s, r + 1),)),
     ("cases", same(sp.Piecewise((r, r > 0), (-r, True)), sp.Abs(r)), ()),
     ("cases without a last resort", same(sp.Piecewise((r, r > 0), (-r, r <= 0)), sp.Abs(r)), ()),
@@ -150,6 +152,7 @@ INEQUALITIES = [
     ("even, not one", at_most(0, even * (even - 2)), ()),
     ("odd", at_most(1, odd**2), ()),
     ("prime", at_most(2, prime), ()),
+    ("prime, attained", tight(0, (prime - 7) ** 2), ()),
     ("composite", at_most(4, composite), ()),
     ("rational", at_most(0, ratio**2), ()),
     ("zero", at_most(nought, r**2), ()),
@@ -241,6 +244,7 @@ OTHERS = [
     ("an even path", grows(even, ONE, {even: 2 * N}), ()),
     ("a count", grows(T**2, T, {T: N}), ()),
     ("a length", alike(D + 2 * eta * K, D), ()),
+    ("the sign of a length", alike(sp.sign(x), ONE, {x: LENGTH}), ()),
     ("a Hölder constant", alike(L * D**lam, K), ()),
     ("a number", alike(sp.exp(D / (eta * K)), ONE), ()),
     ("a mean", mean("noise_energy", EQUAL, dim * eta**2 * sigma_dp**2, {dim: 5, eta: R(1, 2), sigma_dp: 2}, R(1, 2)), ()),
