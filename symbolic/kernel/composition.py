@@ -107,6 +107,8 @@ def sound(profile: Profile) -> list[Boolean]:
             return [one for part in profile.parts for one in sound(part)]
         case Power() | Steps() if profile.count == 0:
             return []
+        case Recurring() | Blocks() | Damped() if profile.count == 0:
+            return sound(profile.base)
         case Power():
             return [Ge(profile.count, 0), *sound(profile.part)]
         case Steps():

@@ -105,7 +105,9 @@ def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
     with pytest.raises(UnprovedError, match="sequences alone"):
         steps.returns(Ge(k, 0))
     with pytest.raises(UnprovedError, match="index"):
-        Induction(KERNEL, j, m, ()).span(-j, S.Zero, Equal(), lambda kernel, *_: free(kernel, *STILL))
+        Induction(KERNEL, j, m, ()).span(
+            -j, S.Zero, Equal(), lambda kernel, *_: kernel.step(FIRST, S.Zero, STILL, KEPT, no_shift(), ONE)
+        )
 
 
 def test_no_value_is_put_for_what_ranges_over_many() -> None:
