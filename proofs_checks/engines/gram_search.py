@@ -86,6 +86,8 @@ def _eliminated(problem: Problem, groups: _Groups) -> Free | None:
     by_name = dict(zip(names, letters, strict=True))
     equations = [one for one in values if one != 0]
     equations += (by_name[group[0]] - by_name[name] for group in groups for name in group[1:])
+    if not letters and equations:
+        return None  # without hypotheses nothing cancels the values
     while True:
         solved = sp.linsolve(equations, letters) if equations else {letters}
         if not solved:

@@ -12,6 +12,7 @@ from sympy import Basic, Expr, Ge, Le, Matrix, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
@@ -29,13 +30,17 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     Raises:
         NoPointError: no sample satisfies the premises.
         UnsupportedError: more than three vectors, or vectors outside lengths and inner products.
+        InputError: ``vector`` is no sum of vectors.
     """
     said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:
         raise UnsupportedError(f"the vectors engine decides lengths of sums of {MOST} vectors, got {len(letters)}")
     given = [*check.given, *gram(letters)]
-    square = inner(check.vector, check.vector)
+    try:
+        square = inner(check.vector, check.vector)
+    except ValueError as error:
+        raise InputError(str(error)) from None
     numbers = _numbers((square, check.bound, *assumptions, *given))
     premises, supposed = ([one.xreplace(numbers) for one in some] for some in (given, assumptions))
     bound, length = check.bound.xreplace(numbers), square.xreplace(numbers)

@@ -1,6 +1,7 @@
 """The mean over a variable of any number of values, of which one judgement speaks for each; see `Kernel.mean`."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sympy import Expr, Ge, Le, Symbol
 from sympy.logic.boolalg import Boolean
@@ -25,6 +26,7 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
         f"{variable.name} has one law in both runs and is independent of the state before; its value number {index}, "
         "of so many, has this chance",
         (count, weight),
+        over=(index,),
     )
     return record(
         span,
@@ -33,7 +35,7 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
         shown=(),
         cites=(),
         profile=Average(weight, span.profile, index, count, span.profile.order),
-        hypotheses=span.hypotheses | {law},
+        hypotheses=_over(index, span.hypotheses) | {law},
         scope=span.scope - {variable},
         drawn=span.drawn | {variable},
     )
@@ -62,10 +64,13 @@ def average_or(
         raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
     if span.order is not rest.order:
         raise UnprovedError(f"Judgements of one order are needed, got {span.order} and {rest.order}.")
-    says = f"{variable.name} has one law in both runs and is independent of the state before; it is in event number"
-    law = Hypothesis(
-        f"{says} {index}, disjoint from others, of so many, with at least this chance", (count, (1 - chance) * weight)
+    parts = sorted(event, key=str)
+    says = (
+        f"{variable.name} has one law in both runs and is independent of the state before; it is in event number "
+        f"{index}, disjoint from others, of so many, with at least this chance: {'; '.join(one.says for one in parts)}"
     )
+    of_event = (constant for one in parts for constant in one.constants)
+    law = Hypothesis(says, (count, (1 - chance) * weight, *of_event), over=(index,))
     inside = Average(weight, span.profile, index, count, span.profile.order)
     pairs = ((1 - chance, inside), (chance, rest.profile))
     profile = Mean(pairs, order=common((span.profile, rest.profile)))
@@ -75,8 +80,9 @@ def average_or(
     made = kernel.apply(
         "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
     )
-    adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight))
-    supposed = (span.hypotheses - event) | rest.hypotheses | set(_each(own, index, count)) | {law, adding}
+    adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))
+    own_of_each = _over(index, span.hypotheses - event)
+    supposed = own_of_each | rest.hypotheses | set(_each(own, index, count)) | {law, adding}
     return record(
         made,
         given=made.given - own,
@@ -87,4 +93,14 @@ def average_or(
 
 
 def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hypothesis]:
-    return [Hypothesis(f"for every {index} below the first this holds", (count, one)) for one in conditions]
+    says = f"for every {index} below the first this holds"
+    return [Hypothesis(says, (count, one), over=(index,)) for one in conditions]
+
+
+def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
+    """What is supposed of each value, said of all of them: no one value may be put for the index any more."""
+
+    def names(one: Hypothesis) -> bool:
+        return any(index in constant.free_symbols for constant in one.constants)
+
+    return frozenset(replace(one, over=(*one.over, index)) if names(one) else one for one in hypotheses)

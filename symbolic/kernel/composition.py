@@ -3,16 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sympy import Add, Expr, S
+from sympy import Add, Eq, Expr, Ge, Gt, Le, S, Symbol, default_sort_key
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Split
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter, Split
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     Average,
     Composed,
     Equal,
     Gauss,
+    Hull,
     Mean,
     Order,
     PoissonStep,
@@ -22,7 +23,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
 )
-from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.tables import Atoms, Chords
 
 
@@ -89,6 +90,55 @@ def unfolded(profile: Recurring) -> Mean:
     return Mean(pairs, order=profile.order)
 
 
+def sound(profile: Profile) -> list[Boolean]:
+    """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
+
+    Raises:
+        UnprovedError: no such conditions are known.
+    """
+    match profile:
+        case Equal() | Letter():
+            return []
+        case Gauss():
+            return [Ge(profile.square, 0)]
+        case PoissonStep() | SwapStep():
+            return [Gt(profile.rate, 0), Le(profile.rate, 1), Ge(profile.square, 0)]
+        case Composed() | Hull() if profile.parts:
+            return [one for part in profile.parts for one in sound(part)]
+        case Power() | Steps() if profile.count == 0:
+            return []
+        case Recurring() | Blocks() | Damped() if profile.count == 0:
+            return sound(profile.base)
+        case Power():
+            return [Ge(profile.count, 0), *sound(profile.part)]
+        case Steps():
+            return [Ge(profile.count, 0), *sound(_any(profile.part, profile.index))]
+        case Projected():
+            return [Gt(profile.dimension, 0), *sound(_any(profile.part, X))]
+        case Mean() if profile.pairs:
+            total = Add(profile.failure, *(weight for weight, _ in profile.pairs))
+            signs = [Ge(weight, 0) for weight, _ in profile.pairs] + [Ge(profile.failure, 0)]
+            return [*signs, Eq(total, 1), *(one for _, part in profile.pairs for one in sound(part))]
+        case Recurring():
+            parts = (profile.first, profile.again, profile.base)
+            signs = [Ge(profile.chance, 0), Le(profile.chance, 1), Ge(profile.count, 0)]
+            return [*signs, *(one for part in parts for one in sound(part))]
+        case Atoms():
+            signs = [Ge(number, 0) for pair in profile.pairs for number in pair]
+            return [*signs, Ge(profile.rest, 0)]
+        case Blocks():
+            parts = (profile.base, *(_any(one, profile.index) for one in (profile.near, profile.far)))
+            return [Ge(profile.count, 0), *(one for part in parts for one in sound(part))]
+        case Damped():
+            return [Ge(profile.count, 0), *sound(profile.base), *sound(_any(profile.far, profile.index))]
+    raise UnprovedError(f"It is not known when {profile} is a profile.")
+
+
+def _any(part: Profile, index: Symbol) -> Profile:
+    """The part for any value of its index, of which nothing else speaks."""
+    return part.subs({index: Symbol(f"any {index.name}", **index.assumptions0)})
+
+
 def covers(above: Profile, below: Profile) -> list[Boolean]:
     """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
 
@@ -96,8 +146,10 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         UnprovedError: no such conditions are known.
     """
     match above, below:
-        case _ if above == below or isinstance(below, Equal):
+        case _ if above == below:
             return []
+        case _, Equal():  # the least profile of all
+            return sound(above)
         case Gauss(), Gauss():
             return [below.square <= above.square]
         case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
@@ -107,13 +159,13 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
         case Steps(), Steps() if replace(above, part=below.part, order=below.order) == below:
-            return covers(above.part, below.part)  # for every value of the index
+            return covers(_any(above.part, above.index), _any(below.part, above.index))
         case Average(), Average() if replace(above, part=below.part, order=below.order) == below:
-            return covers(above.part, below.part)  # likewise
+            return covers(_any(above.part, above.index), _any(below.part, above.index))
         case Projected(), Projected() if above.dimension == below.dimension:
-            return covers(above.part, below.part)  # for every value of X
+            return covers(_any(above.part, X), _any(below.part, X))
         case Chords(), Chords() if replace(above, part=below.part, order=below.order) == below:
-            return covers(above.part, below.part)  # at every node
+            return covers(_any(above.part, above.index), _any(below.part, above.index))  # at every node
         case Chords(), _:
             return covers(above.part, below)
         case Composed(), Composed() if len(above.parts) == len(below.parts):
@@ -142,20 +194,22 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Blocks(), Blocks() if (above.index, above.count) == (below.index, below.count):
             return [
                 *covers(above.base, below.base),
-                *covers(above.near, below.near),
-                *covers(above.far, below.far),
+                *covers(_any(above.near, above.index), _any(below.near, above.index)),
+                *covers(_any(above.far, above.index), _any(below.far, above.index)),
             ]
         case Blocks(), Contracted() if above.count != 0:
             return covers(replace(above, count=above.count - 1).then(), below)
         case Blocks(), _ if above.count == 0:
             return covers(above.base, below)
         case Damped(), Damped() if (above.index, above.count) == (below.index, below.count):
-            return [*covers(above.base, below.base), *covers(above.far, below.far)]
+            far = (_any(one.far, above.index) for one in (above, below))
+            return [*covers(above.base, below.base), *covers(*far)]
         case Damped(), Contracted() if above.count != 0:
             return covers(replace(above, count=above.count - 1).then(), below)
         case Damped(), _ if above.count == 0:
             return covers(above.base, below)
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
-            nodes = sorted({y for one in (above, below) for y, _ in one.pairs})
-            return [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
+            nodes = sorted({y for one in (above, below) for y, _ in one.pairs}, key=default_sort_key)
+            less = [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
+            return [*sound(above), *less]
     raise UnprovedError(f"It is not known when {above} is at least {below}.")

@@ -1,13 +1,21 @@
 """Induction over the steps of a run: one generic step, and sequences beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, true
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Shown, Span, UnprovedError, record
-from lastiterate.symbolic.kernel.profiles import Profile, put
+from lastiterate.symbolic.kernel.judgement import (
+    STEPS_BEFORE,
+    Hypothesis,
+    Shown,
+    Span,
+    UnprovedError,
+    Variable,
+    record,
+)
+from lastiterate.symbolic.kernel.profiles import Order, Profile, put
 from lastiterate.symbolic.kernel.rules import Kernel
 
 
@@ -82,6 +90,7 @@ class Induction:
 
         By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
         """
+        self._of_values(u, w)
         for condition in (
             Ge(w, 0),
             Gt(put(w, self._after), 0),
@@ -93,6 +102,7 @@ class Induction:
 
     def returns(self, condition: Boolean) -> None:
         """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
+        self._of_values(condition)
         self._show(put(condition, self._last), self.kernel.given | self._kept)
         self._show(condition, self._known | {put(condition, self._after), Ge(self.index, 1)})
         self._known |= {put(condition, self._after)}
@@ -122,8 +132,9 @@ class Induction:
                 "What is drawn in one step of an induction is averaged over there, and what is not, not."
             )
         ends = (start, start + length * self.index)
-        supposed = inner.suppose(one.order, ends, (distance, distance), profile, "the steps before", one.scope)
-        before = record(supposed, rule="induction hypothesis")
+        first = put(distance, self._first)
+        self.kernel.weaken(self.kernel.identity(one.order, start, first), profile=profile.subs(self._first))
+        before = self._before(inner, one.order, ends, distance, profile, one.scope)
         self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
             inner.chain(before, one), far=put(distance, self._after), profile=profile.subs(self._after)
@@ -131,7 +142,7 @@ class Induction:
         last = put(distance, self._last)
         if far is not None:
             self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
-        distances = (put(distance, self._first), last if far is None else far)
+        distances = (first, last if far is None else far)
         return self._induct(one, inner, (start, start + length * self.count), distances, profile, (joined,))
 
     def recur(
@@ -146,10 +157,12 @@ class Induction:
         inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
         first = self.kernel.weaken(begin, S.Zero, S.Zero, profile.subs(self._first))
         ends = (begin.start, begin.end + length * self.index)
-        supposed = record(
-            inner.suppose(begin.order, ends, still, profile, "the steps before"), rule="induction hypothesis"
-        )
+        supposed = self._before(inner, begin.order, ends, S.Zero, profile)
         one = extend(inner, supposed)
+        if any(
+            supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed for made in one.lines()
+        ):
+            raise UnprovedError("An induction supposes one judgement about the steps before.")
         if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
             raise UnprovedError("What is drawn in the steps of an induction is averaged over there.")
         if one.order is not begin.order:
@@ -160,6 +173,20 @@ class Induction:
         own = record(one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses)
         ends = (begin.start, begin.end + length * self.count)
         return self._induct(own, inner, ends, still, profile, (first, after))
+
+    def _before(
+        self,
+        inner: Kernel,
+        order: Order,
+        ends: tuple[Expr, Expr],
+        distance: Expr,
+        profile: Profile,
+        revealed: Iterable[Variable] = (),
+    ) -> Span:
+        """The judgement about the steps before, which this induction supposes and no other."""
+        made = inner.suppose(order, ends, (distance, distance), profile, STEPS_BEFORE, revealed)
+        own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(self.index,))
+        return record(made, rule="induction hypothesis", hypotheses=frozenset({own}))
 
     def _induct(
         self,
@@ -173,7 +200,7 @@ class Induction:
         """The statement about all steps that follows from ``one``, made for every j under what holds there."""
         hypotheses = self.supposed(*one.hypotheses)
         given = self.kernel.given | self._kept | one.given - inner.given
-        if self._local & set().union(*(condition.free_symbols for condition in given)):
+        if self._local & set().union(*(one.free_symbols for one in (*given, *ends))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
             None,
@@ -184,7 +211,7 @@ class Induction:
 
     def close(self, span: Span) -> Span:
         """The closed forms for the letters of the last values, which obey what the sequences keep."""
-        if not {self._meant(one) for one in self.sequences} <= span.hypotheses:
+        if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError("What is closed was not reached by this induction.")
         known = [(one, one.closed) for one in self.sequences if one.closed is not None]
         closed = {one.last: put(form, {self.index: self.count}) for one, form in known}
@@ -229,9 +256,8 @@ class Induction:
     def _meant(self, one: Sequence) -> Hypothesis:
         """Value that the letter for u_m stands for."""
         goes = f"which begins at the first and goes at every step {self.index} to the second"
-        return Hypothesis(
-            f"{one.value}, {goes}, is after so many steps the last", (one.first, one.after, self.count, one.last)
-        )
+        says = f"{one.value}, {goes}, is after so many steps the last"
+        return Hypothesis(says, (one.first, one.after, self.count, one.last), over=(self.index,))
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""
@@ -241,7 +267,13 @@ class Induction:
             one,
             says=f"at every step {self.index} of the next number of steps {one.says}",
             constants=(self.count, *one.constants),
+            over=(*one.over, self.index),
         )
+
+    def _of_values(self, *said: Basic) -> None:
+        """Raise where a letter of one step is carried to other steps, where it is another number."""
+        if set(self.letters) & set().union(*(one.free_symbols for one in said)):
+            raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
     def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
         if one != other:

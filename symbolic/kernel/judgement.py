@@ -17,9 +17,9 @@ no hidden state: statements are about kernels at points, and nothing is conditio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sympy import Basic, Expr, Ge, Gt, Le, Lt, Ne, Symbol
+from sympy import Basic, Expr, Ge, Gt, Le, Lt, Ne, Symbol, nan, zoo
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
@@ -57,17 +57,23 @@ class Hypothesis:
     """A supposition about the runs, beside conditions on numbers: a sentence, and the constants and laws that it names.
 
     ``symmetric`` says that it still holds when the two runs exchange their names, ``lemma`` that a proof of it is owed:
-    a theorem that does not name it among its premises is not proved.
+    a theorem that does not name it among its premises is not proved. It ranges over the values of the letters ``over``,
+    for which no value may be put.
     """
 
     says: str
     constants: tuple[Basic, ...] = ()
     symmetric: bool = True
     lemma: bool = False
+    over: tuple[Symbol, ...] = ()
 
     def __str__(self) -> str:
         """The sentence, and its constants in brackets."""
         return f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
+
+
+STEPS_BEFORE: Final = "the steps before"
+"""What an induction supposes."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +184,8 @@ def declared(symbol: Symbol, value: Expr) -> list[Boolean]:
     Raises:
         UnprovedError: it certainly lacks one.
     """
+    if (symbol.is_real and value.is_real is False) or value.has(nan, zoo):
+        raise UnprovedError(f"A real number is needed for {symbol}, got {value}.")
     if symbol.is_integer and not value.is_integer:
         raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
     kinds = [kind for kind in ("even", "odd", "prime", "composite") if symbol.assumptions0.get(kind)]

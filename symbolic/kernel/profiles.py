@@ -48,10 +48,22 @@ class Profile:
     order: Order | None
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """The term with values for symbols, all at once."""
+        """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
         own: Any = self  # every profile is a dataclass
-        changed: Profile = replace(own, **{one.name: put(getattr(own, one.name), values) for one in fields(own)})
-        return changed
+        parts = {one.name: getattr(own, one.name) for one in fields(own)}
+        index = parts.pop("index", None)
+        inside: Mapping[Symbol, Expr] = values
+        if index is not None:
+            inside = {letter: value for letter, value in values.items() if letter != index}
+            fresh = index
+            while any(fresh in value.free_symbols for value in inside.values()):
+                fresh = Symbol(f"{fresh.name}'", **index.assumptions0)
+            inside |= {} if fresh == index else {index: fresh}
+            parts |= {"index": fresh}
+        outside = {"index", "count", "base"}
+        changed = {name: put(part, values if name in outside else inside) for name, part in parts.items()}
+        made: Profile = replace(own, **changed | ({} if index is None else {"index": fresh}))
+        return made
 
     def at(self, g: Expr) -> Expr:
         """The value at a factor g > 0."""

@@ -18,6 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common, compose, covers
 from lastiterate.symbolic.kernel.judgement import (
+    STEPS_BEFORE,
     FalseLineError,
     Hypothesis,
     Prover,
@@ -67,17 +68,17 @@ class Kernel:
     ) -> Span:
         """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
         supposed = Hypothesis(says, symmetric=False)  # in this order
-        made = self.apply("suppose", order, ends, distances, profile, (), hypotheses={supposed})
+        made = self.apply("suppose", order, ends, distances, profile, (), (), {supposed})
         return record(made, scope=frozenset(revealed))
 
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
         """Any steps, of which the last projects to a set of diameter D: z -> D at E_0.
 
-        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g.
+        A^D is the whole set for every nonempty A, so P(A) - g Q(A^D) <= 1 - g. No step at all keeps equal points equal.
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
-        conditions = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0))
-        return self.apply("domain", order, span, (near, diameter), Equal(), conditions, hypotheses={inside})
+        signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
+        return self.apply("domain", order, span, (near, diameter), Equal(), signs, hypotheses={inside})
 
     def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
         """Laws after some steps within this distance of each other in W_infinity, from equal points: 0 -> z at E_0.
@@ -213,8 +214,7 @@ class Kernel:
         """
         if (expansion.guide is Guide.OTHER) != (coin is None):
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
-        hidden, scope = coin or shown(Coin(Equal())), frozenset(revealed)
-        near, far = distances
+        hidden, scope, (near, far) = coin or shown(Coin(Equal())), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [*shift.conditions, *hidden.conditions]
@@ -230,6 +230,10 @@ class Kernel:
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
         at = partial(put, values=values)
+        over = set[Symbol]().union(*(one.over for one in span.hypotheses))
+        inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # all letters of an induction range there
+        if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
+            raise UnprovedError(f"No value is put for, or made of, letters that range over many, got {values}.")
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
@@ -243,7 +247,9 @@ class Kernel:
         )
         hypotheses = frozenset(replace(one, constants=tuple(map(at, one.constants))) for one in span.hypotheses)
         scope, drawn = (frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn))
-        return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
+        if len(scope | drawn) == len(span.scope | span.drawn):
+            return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
+        raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
 
     def apply(
         self,

@@ -26,6 +26,7 @@ u, v = map(FunctionValue, "uv")
 f, ball, body = convex("f"), Clipping("clip", pos), ConvexSet("K")
 narrow, curved = strongly_convex("f", pos2, pos), smooth("f", pos)
 steep = Functions("f", pos2, sp.oo, pos)
+loose = Operators("M")
 signed, firm = Operators("T", lipschitz=r), Operators("T", lipschitz=pos, strong=pos2)
 once = ball.at(x)
 twice, beside = ball.at(once.image), ball.at(once.image + y)
@@ -61,6 +62,9 @@ FALSE = [
     ("a radius of any sign", vectors(Norm(g), r, Sample(Clipping("clip", r), x, g)), ()),
     ("two classes of one name", vectors(apart(narrow, lambda one: one.value), 0, narrow.at(x), f.at(y)), ()),
     ("vectors of one name", vectors(inner(f.at(x).image, x - Vector("x", nonzero=True)), 0, f.at(x)), ()),
+    ("values of two functions", vectors(f.at(x).value, convex("h").at(x).value, f.at(x), convex("h").at(x)), ()),
+    ("the least curvature as the greatest", vectors(square(apart(narrow)), pos2**2 * square(x - y), narrow.at(x), narrow.at(y)), (pos2 <= pos,)),
+    ("a cycle of three under a monotone operator", vectors(0, inner(loose.at(x).image, x - y) + inner(loose.at(y).image, y - z) + inner(loose.at(z).image, z - x), *map(loose.at, (x, y, z))), ()),
     ("a step of any length", vectors(square(x - q * g - y), square(x - y), Sample(curved, x, g, v)), (q > 0,)),
 ]  # fmt: skip
 

@@ -1,0 +1,171 @@
+"""False judgements that an author may reach for by mistake: every rule that would have to give way refuses."""
+
+from collections.abc import Callable
+
+import pytest
+from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, oo, symbols
+
+from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.symbolic.kernel.averages import average, average_or
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms
+
+KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
+i, j = symbols("i j", integer=True, nonnegative=True)
+m = Symbol("m", integer=True, positive=True)
+a, k, u, u_m, w, w_m = symbols("a k_j u_j u_m w_j w_m", real=True)
+v, z = Symbol("v", positive=True), Symbol("z", nonnegative=True)
+chance = Function("w", real=True)
+ORDERS = Variable("the orders", S.Zero)
+MOVED, KEPT = (shown(Expansion(z, after, Guide.OTHER, ())) for after in (z + 1, z))
+
+
+def step(kernel: Kernel, number: Expr, *revealed: Variable, noise: Expr = ONE) -> Span:
+    """A step that costs 1 over its noise, and no less."""
+    return kernel.step(FIRST, number, STILL, MOVED, gaussian_shift(ONE, noise), noise, revealed=revealed)
+
+
+def free(kernel: Kernel, near: Expr, far: Expr) -> Span:
+    return kernel.step(FIRST, j, (near, far), KEPT, no_shift(), ONE)
+
+
+def supposed(profile: object, *revealed: Variable, kernel: Kernel = KERNEL) -> Span:
+    return kernel.suppose(FIRST, (S.Zero, ONE), STILL, profile, "it", revealed)
+
+
+SWAP, TABLE = SwapStep(S.Half, ONE), Atoms(((ONE, S.Half), (Integer(3), Rational(1, 6))))
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        Gauss(-ONE),
+        Gauss(a),
+        Power(SWAP, -ONE),
+        Steps(SWAP, i, -ONE),
+        Steps(Gauss(-ONE), i, m),
+        Mean(((-ONE, Gauss(ONE)), (Integer(2), Equal()))),
+        Mean(((S.Half, Gauss(ONE)),)),
+        Average(S.Zero, Gauss(ONE), i, m),
+        PoissonStep(Integer(2), ONE, FIRST),
+        Atoms(((ONE, -ONE),)),
+    ],
+)
+def test_what_is_no_profile_is_above_none(profile: object) -> None:
+    """Else a step that costs 1 costs nothing beside one of mu^2 = -1."""
+    with pytest.raises(UnprovedError):
+        KERNEL.weaken(KERNEL.identity(FIRST, S.Zero, S.Zero), profile=profile)
+
+
+def test_a_table_above_another_is_convex() -> None:
+    with pytest.raises(UnprovedError):
+        KERNEL.weaken(supposed(TABLE), profile=Atoms(((S.Half, Rational(-1, 10)), *TABLE.pairs)))
+
+
+def test_an_induction_begins_with_a_profile() -> None:
+    steps = Induction(KERNEL, j, m, (Sequence(u, Integer(-5), u + 1, u_m, j - 5),))
+    with pytest.raises(UnprovedError):  # mu^2 = m - 5 after m steps of cost 1
+        steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j))
+    with pytest.raises(UnprovedError):
+        steps.recur(
+            KERNEL.identity(FIRST, S.Zero, S.Zero), Gauss(u), lambda kernel, made: kernel.chain(made, step(kernel, j))
+        )
+
+
+def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
+    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, ONE, u_m),))
+    begin, kept = KERNEL.identity(FIRST, S.Zero, S.Zero), list[Span]()
+    with pytest.raises(UnprovedError, match="No value"):  # at u_j = 0 they cost nothing, and the step at j costs 1
+        steps.recur(
+            begin, Gauss(u), lambda kernel, made: kernel.chain(kernel.specialise(made, {u: S.Zero}), step(kernel, j))
+        )
+    with pytest.raises(UnprovedError):
+        steps.recur(begin, Equal(), lambda kernel, made: kept.append(made) or kernel.chain(made, step(kernel, j)))
+    with pytest.raises(UnprovedError, match="one judgement"):  # what another induction supposed is not supposed here
+        steps.recur(begin, Gauss(ONE), lambda kernel, _: kernel.chain(kept[0], step(kernel, j)))
+
+
+def test_a_sequence_is_closed_under_what_its_induction_supposes() -> None:
+    letters = (Sequence(u, a, u, u_m, a),)
+    made = Induction(KERNEL, j, m, letters).span(S.Zero, S.Zero, Equal(), free)
+    large = Induction(KERNEL.under(Ge(a, 5)), j, m, letters, keeps=(Ge(u, 5),))
+    some = KERNEL.under(Ge(u_m, 5))
+    with pytest.raises(UnprovedError, match="not reached"):  # it is at least 5 where a is, which nobody supposed
+        large.close(some.chain(made, some.step(FIRST, m, STILL, KEPT, no_shift(), ONE)))
+
+
+def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
+    steps = Induction(KERNEL, j, m, (Sequence(w, ONE, w + k, w_m),), (w > 0,), letters=(k,), laws=(k >= -w / 2,))
+    with pytest.raises(UnprovedError, match="sequences alone"):
+        steps.falls(k, w)
+    with pytest.raises(UnprovedError, match="sequences alone"):
+        steps.returns(Ge(k, 0))
+    with pytest.raises(UnprovedError, match="index"):
+        Induction(KERNEL, j, m, ()).span(
+            -j, S.Zero, Equal(), lambda kernel, *_: kernel.step(FIRST, S.Zero, STILL, KEPT, no_shift(), ONE)
+        )
+
+
+def test_no_value_is_put_for_what_ranges_over_many() -> None:
+    """Noise of variance 1 + j costs less than noise of variance 1 at every step."""
+    noise, total = 1 + j, Function("A", real=True)
+    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1 / noise, u_m),), (Ge(u, 0),))
+    made = steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j, noise=noise))
+    of_each = average(ORDERS, i, Integer(2), chance(i), step(KERNEL, S.Zero, ORDERS, noise=1 + i))
+    for span, values in ((made, {j: S.Zero}), (made, {u_m: total(j)}), (of_each, {i: S.Zero})):
+        with pytest.raises(UnprovedError, match="No value"):
+            KERNEL.specialise(span, values)
+
+
+def test_an_index_of_a_profile_stays_its_own() -> None:
+    steps = Steps(Gauss(i), i, Integer(3))
+    assert steps.subs({i: S.Zero}) == steps
+    other = Symbol("i'", integer=True, nonnegative=True)
+    assert Steps(Gauss(a), i, m).subs({a: i, m: i + 1}) == Steps(Gauss(i), other, i + 1)
+    first = KERNEL.under(Eq(i, 0))
+    with pytest.raises(UnprovedError):  # 0 <= 0 at i = 0, and at no other
+        first.weaken(supposed(steps, kernel=first), profile=Steps(Gauss(S.Zero), i, Integer(3)))
+
+
+def test_two_variables_stay_two() -> None:
+    def one(number: Expr, variable: Variable) -> Span:
+        cases = (
+            step(KERNEL, number, variable),
+            KERNEL.suppose(FIRST, (number, number + 1), STILL, Equal(), "not there", (variable,)),
+        )
+        return KERNEL.mean(variable, [(S.Half, case) for case in cases])
+
+    both = KERNEL.chain(one(S.Zero, Variable("a batch", i)), one(ONE, Variable("a batch", j)))
+    with pytest.raises(UnprovedError, match="become one"):
+        KERNEL.specialise(both, {j: i})
+
+
+def test_what_is_supposed_of_an_event_is_said() -> None:
+    span = step(KERNEL, S.Zero, ORDERS, noise=v)
+    noise = frozenset(one for one in span.hypotheses if "noise" in one.says)
+    made = average_or(KERNEL, ORDERS, i, m, chance(i), span, noise, S.Half, supposed(EVERYTHING, ORDERS))
+    assert any("noise of this variance" in one.says and v in one.constants for one in made.hypotheses)
+
+
+def test_a_letter_stands_for_a_real_number() -> None:
+    for value in (oo, nan, I):
+        with pytest.raises(UnprovedError, match="real number"):
+            KERNEL.specialise(step(KERNEL, S.Zero, noise=v), {v: value})
+
+
+def test_no_step_projects_no_point() -> None:
+    wrong: Callable[[], Span] = lambda: KERNEL.domain(FIRST, STILL, Integer(100), ONE)  # noqa: E731
+    with pytest.raises(UnprovedError):
+        wrong()
+
+
+def test_a_supposition_by_the_name_of_that_of_an_induction_stays_one() -> None:
+    begin = KERNEL.identity(FIRST, S.Zero, S.Zero)
+    made = Induction(KERNEL, j, m, ()).recur(
+        begin, Equal(), lambda kernel, _: kernel.suppose(FIRST, (S.Zero, j + 1), STILL, Equal(), "the steps before")
+    )
+    assert Hypothesis("the steps before", symmetric=False) in made.hypotheses
