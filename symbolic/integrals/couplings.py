@@ -70,6 +70,8 @@ class Calculus(Laws):
         independent.
         """
         first, second, b = self._within(made)
+        if not isinstance(kernel, Symbol):
+            raise UnprovedError(f"A part needs a letter for its kernel, got {kernel}.")
         moved = Image(SUM, Joint(second, noisy(kernel, variance)))
         length = Dummy("h", nonnegative=True)
         self.how(inequality(Max(length - a, 0), z), self.given | made.given | {Le(length, b)})
@@ -88,12 +90,12 @@ class Calculus(Laws):
 
     def forget(self, made: Judgement, chosen: Boolean) -> Judgement:
         """The kernel of `part` exists wherever the two laws are within some distance; it is named no more."""
-        kernel, first, second, _ = chosen.args
+        kernel, first, second, radius = chosen.args
         within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
-        if not isinstance(chosen, Parting) or not within or kernel in named:
+        if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(f"The kernel {kernel} is still named in {made}, or its laws are not within a distance.")
-        return self.apply("forget", made.says, (made,), discharged=(chosen,))
+        return self.apply("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
     def competitor(self, made: Judgement, law: Basic, order: Expr) -> Judgement:
         """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), as the infimum is over such laws."""

@@ -127,7 +127,14 @@ class Means(Base):
         return self.apply("times", inequality(factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
     def add(self, *parts: tuple[Expr, Judgement]) -> Judgement:
-        """The sum of inequalities, each times a number that is not negative."""
+        """The sum of inequalities, each times a number that is not negative; oo is not taken from oo."""
+        for side in ("left", "right"):
+            terms = [getattr(one, side) for _, one in parts]
+            values = quantities(*terms)
+            for quantity, value in values.items():
+                slopes = [slope for one in terms if (slope := one.xreplace(values).diff(value)) != 0]
+                if not all(cancel(slope / slopes[0]).is_positive for slope in slopes[1:]):
+                    raise UnprovedError(f"Where {quantity} is infinite, the sum of {terms} is not seen to be defined.")
         left, right = (Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right"))
         conditions = [one for weight, _ in parts for one in nonnegative(weight)]
         return self.apply("add", inequality(left, right), tuple(one for _, one in parts), conditions)
@@ -166,7 +173,7 @@ class Means(Base):
         values = quantities(made.left, made.right)
         if not quantities(left, right).keys() <= values.keys():
             raise UnprovedError(f"{left} <= {right} is about other quantities than {made}.")
-        there = made.says.xreplace(values)
+        there = inequality(made.left.xreplace(values), made.right.xreplace(values))
         asked = inequality(left.xreplace(values), right.xreplace(values))
         for one, value in values.items():
             before, less, after = (side.diff(value) for side in (there.rhs, asked.lhs, asked.rhs))

@@ -127,8 +127,8 @@ def sound(profile: Profile) -> list[Boolean]:
             signs = [Ge(number, 0) for pair in profile.pairs for number in pair]
             return [*signs, Ge(profile.rest, 0)]
         case Blocks():
-            parts = (profile.base, *(_any(one, profile.index) for one in (profile.near, profile.far)))
-            return [Ge(profile.count, 0), *(one for part in parts for one in sound(part))]
+            each = [_any(one, profile.index) for one in (profile.near, profile.far)]
+            return [Ge(profile.count, 0), *sound(profile.base), *(one for part in each for one in sound(part))]
         case Damped():
             return [Ge(profile.count, 0), *sound(profile.base), *sound(_any(profile.far, profile.index))]
     raise UnprovedError(f"It is not known when {profile} is a profile.")

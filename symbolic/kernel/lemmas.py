@@ -83,7 +83,8 @@ class Shift:
 class Coin:
     """``profile`` bounds the step of run 1 or 2 from one point, a hidden coin deciding who is in the batch.
 
-    ``variance`` is that of the part of the noise that it takes.
+    ``variance`` is that of the part of the noise that it takes. What is ``observed`` has noise of its own, which its
+    hypotheses name: it is the outcome of a step, and no map with noise after it.
     """
 
     profile: Profile
@@ -91,6 +92,7 @@ class Coin:
     hypotheses: frozenset[Hypothesis] = frozenset()
     conditions: tuple[Boolean, ...] = ()
     cites: tuple[str, ...] = ()
+    observed: bool = False
     is_shown: bool = field(default=False, init=False)
 
     @property
@@ -98,6 +100,11 @@ class Coin:
         """The supposition of a step where nothing shows this."""
         says = f"with noise of this variance a step of run 1 and one of run 2 from one point differ by: {self.profile}"
         return Hypothesis(says, (self.variance,), symmetric=False, lemma=True)
+
+
+def noise(variance: Expr) -> Hypothesis:
+    """The supposition that there is noise."""
+    return Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
 
 
 Part = TypeVar("Part", Expansion, Shift, Coin)

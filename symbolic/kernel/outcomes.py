@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sympy import Expr, Ge, Gt, Le, S
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable, record
-from lastiterate.symbolic.kernel.lemmas import CITES, Coin, owed, shown
+from lastiterate.symbolic.kernel.lemmas import CITES, Coin, noise, owed, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Profile
 from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -22,7 +22,8 @@ def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: I
     """
     function = Hypothesis("a state is a function, one for both runs, of the state before and of what the step observes")
     ends, still = (step, step + 1), (S.Zero, S.Zero)
-    hypotheses = outcome.hypotheses | owed(outcome) | {function}
+    noisy = frozenset() if outcome.observed else {noise(outcome.variance)}
+    hypotheses = outcome.hypotheses | owed(outcome) | {function} | noisy
     made = kernel.apply("observe", order, ends, still, outcome.profile, outcome.conditions, (), hypotheses)
     return record(made, scope=frozenset(revealed), cites=outcome.cites)
 
@@ -55,4 +56,5 @@ def projected_sample(
     else:
         there = Projected(Gauss(load * X), dimension)
         profile = there if rate == 1 else Mean(((rate, there), (1 - rate, Equal())))
-    return shown(Coin(profile, hypotheses=frozenset({drawn, differs}), conditions=(*signs, enough), cites=CITES))
+    supposed = frozenset({drawn, differs})
+    return shown(Coin(profile, hypotheses=supposed, conditions=(*signs, enough), cites=CITES, observed=True))

@@ -30,7 +30,7 @@ from lastiterate.symbolic.kernel.judgement import (
     line,
     record,
 )
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, owed, shown
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile, put
 
 
@@ -212,15 +212,14 @@ class Kernel:
         and Y + h_c' + xi2 against Y + xi2 costs p_a, a supremum over shifts of length a at most (F4). Chain them at 0.
         With a coin, the third point may as well start beside run 2 and follow phi': S and e are the same.
         """
-        if (expansion.guide is Guide.OTHER) != (coin is None):
+        if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
         hidden, scope, (near, far) = coin or shown(Coin(Equal())), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
-        noise = Hypothesis("independent Gaussian noise of this variance is added in every coordinate", (variance,))
-        hypotheses = expansion.hypotheses | hidden.hypotheses | owed(expansion, shift, hidden) | {noise}
+        hypotheses = expansion.hypotheses | hidden.hypotheses | owed(expansion, shift, hidden) | {noise(variance)}
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):

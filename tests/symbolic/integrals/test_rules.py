@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Function, Gt, Lambda, Le, Lt, Rational, S, Sum, Symbol
+from sympy import Eq, Function, Gt, Integer, Lambda, Le, Lt, Rational, S, Sum, Symbol
 
 from lastiterate.proofs_checks.engines.deduction import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.language import KERNEL, At, Joint, Parting, Within
+from lastiterate.symbolic.integrals.language import KERNEL, At, Dirac, Joint, Parting, Within
 from lastiterate.symbolic.integrals.lemmas import T
 from lastiterate.symbolic.integrals.names import mixture, one_law
 from lastiterate.symbolic.integrals.rules import quantities
@@ -203,3 +203,25 @@ def test_a_statement_supposes_what_its_deduction_does(name):
         else:
             with pytest.raises(UnprovedError):
                 conclude(made, scaled)
+
+
+def test_a_part_is_forgotten_by_its_letter():
+    """Else laws z + a apart would be z apart once both have noise, with no shift of it."""
+    within, still = Within(FIRST, SECOND, z + a), constant(Dirac(S.Zero))
+    with pytest.raises(UnprovedError, match="letter"):
+        RULES.part(RULES.assume(within), still, a, z, S.One)
+    letter = Symbol("H")
+    for chosen in (Parting(still, FIRST, SECOND, a), Parting(letter, FIRST, SECOND, -a - 1)):
+        with pytest.raises(UnprovedError):
+            RULES.forget(RULES.under(chosen, within).maximum(z, a), chosen)
+
+
+def test_infinite_quantities_do_not_cancel():
+    """D <= D/2 holds where D is infinite, and then D <= 0 does not."""
+    divergence = RenyiDivergence(alpha, FIRST, SECOND)
+    half, whole = (RULES.assume(Le(divergence, divergence / by, evaluate=False)) for by in (2, 1))
+    for weight in (Integer(2), Rational(3, 2)):
+        with pytest.raises(UnprovedError, match="infinite"):
+            RULES.add((weight, half), (S.One, RULES.negate(whole)))
+    assert RULES.add((S.One, half), (S.One, whole)).left == 2 * divergence
+    assert RULES.follow(whole, 2 * divergence, 2 * divergence).left == 2 * divergence

@@ -9,7 +9,8 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.kernel.averages import average, average_or
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown, swap_coin
+from lastiterate.symbolic.kernel.outcomes import observe, projected_sample
 from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms
@@ -169,3 +170,13 @@ def test_a_supposition_by_the_name_of_that_of_an_induction_stays_one() -> None:
         begin, Equal(), lambda kernel, _: kernel.suppose(FIRST, (S.Zero, j + 1), STILL, Equal(), "the steps before")
     )
     assert Hypothesis("the steps before", symmetric=False) in made.hypotheses
+
+
+def test_what_is_observed_has_its_noise() -> None:
+    """Means that a step shows without noise cost everything; and the noise of an outcome is not that of a step."""
+    made = observe(KERNEL, FIRST, S.Zero, swap_coin(S.Half, ONE, v))
+    assert any("Gaussian noise" in one.says and one.constants == (v,) for one in made.hypotheses)
+    outcome, own = projected_sample(S.Half, ONE, ONE, v, Integer(3), 1 / v), shown(Expansion(z, z, Guide.OWN, ()))
+    assert observe(KERNEL, FIRST, S.Zero, outcome).profile == outcome.profile
+    with pytest.raises(UnprovedError, match="coin"):
+        KERNEL.step(FIRST, S.Zero, STILL, own, no_shift(), v, outcome)
