@@ -161,7 +161,7 @@ def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
     signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
-    return {base: sp.Symbol(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
+    return {base: sp.Dummy(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
 
 
 def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:
