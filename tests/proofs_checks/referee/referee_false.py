@@ -267,6 +267,7 @@ DECLARED = [
     ("a letter named like a value of a function", always(sp.Le(u(t), u_0 + 100)), ()),
     ("a letter named like a power", always(sp.Le(sp.Symbol("power 0", positive=True), pos**t + 100)), (pos >= 1,)),
     ("a law that no late index obeys", always(sp.Le(t, 4), sp.Le(t, 4)), ()),
+    ("laws that no late value obeys", always(sp.Le(t, 4), sp.Eq(u(t), 4 - t), sp.Ge(u(t), 0)), ()),
     ("a constant", always(sp.true, sp.Eq(u(t + 1), 1 / (t - 7))), ()),
     ("an index that skips", solves(even, ZERO, PREVIOUS + 1, even), ()),
     ("a recursion under no assumption that can be met", solves(time, ZERO, PREVIOUS + 1, time), (q > 1, q < 0)),
