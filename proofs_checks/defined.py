@@ -109,7 +109,11 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[N
     else:
         for inner in part.args:
             yield from _needs(inner, given, over)
-        yield Need(part, _condition(part, over), given)
+        try:
+            condition = _condition(part, over)
+        except TypeError:  # Sympy knows that what is to be compared is not real
+            condition = sp.false
+        yield Need(part, condition, given)
 
 
 def _condition(part: sp.Basic, over: bool) -> Boolean:

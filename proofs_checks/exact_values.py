@@ -108,7 +108,7 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
         return None
     if value.is_Rational:
         return int(sp.sign(value))
-    if value.free_symbols or value.has(sp.nan, sp.zoo) or value.is_real is False:
+    if value.free_symbols or value.has(sp.nan, sp.zoo, AppliedUndef) or value.is_real is False:
         return None
     return 0 if (nearly and tiny) or _is_zero(value) else None
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import z3
-from sympy import Add, Basic, Expr, Ge, Le, Not, Symbol
+from sympy import Add, Basic, Dummy, Expr, Ge, Le, Not, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -122,4 +122,4 @@ def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
 def _named(said: Iterable[Basic]) -> dict[Expr, Symbol]:
     """A letter for every quantity."""
     quantities = sorted(set[Expr]().union(*(one.atoms(QuantityBase) for one in said)), key=str)
-    return {one: Symbol(f"quantity {i}", real=True) for i, one in enumerate(quantities)}
+    return {one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(quantities)}

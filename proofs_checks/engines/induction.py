@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.runs import LONGEST, Run, runs
+from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_terms import entails
 from lastiterate.proofs_checks.exact_values import as_text
@@ -42,7 +42,7 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
     if longest < check.start + LONGEST - 1:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
-    why = _undefined(check, assumptions)
+    why = _undefined(check, assumptions) or _contradicted(check, assumptions)
     if why:
         return undecided(check, why)
     try:
@@ -79,6 +79,20 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
     laws = tuple(law.xreplace(letters) for law in check.laws)
     given = tuple(one.xreplace(letters) for one in known if one != sp.true)
     return unmet(laws, given, lambda premises, need: entails(tuple(premises), need), "at every index")
+
+
+def _contradicted(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
+    """Say that the laws about one index contradict each other at a late one: no sequence obeys them; "" if not.
+
+    Those with a power to the index are left out, which z3 would write out.
+    """
+    late = check.start + FAR[-1]
+    powers = [power for law in check.laws for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols]
+    laws = [law for law in check.laws if not _steps(law, check.index) and not law.has(*powers)]
+    said = (*assumptions, *(law.subs(check.index, late) for law in laws))
+    letters = lettered(*said)
+    given = tuple(one.xreplace(letters) for one in said if one != sp.true)
+    return f"no sequence obeys the laws at {check.index} = {late}" if laws and entails(given, sp.false) else ""
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
@@ -161,7 +175,7 @@ def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
     found = {power for part in (*_all(check), *check.laws) for power in part.atoms(sp.Pow)}
     bases = sorted({p.base for p in found if _multiple(p.exp, check.index)}, key=str)
     signs = [{k: True for k in ("positive", "nonnegative", "real") if getattr(base, f"is_{k}")} for base in bases]
-    return {base: sp.Symbol(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
+    return {base: sp.Dummy(f"power {i}", **sign) for i, (base, sign) in enumerate(zip(bases, signs, strict=True))}
 
 
 def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:

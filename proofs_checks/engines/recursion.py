@@ -55,7 +55,7 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     later = (*conditions, *_hereditary(of_index, index, start, conditions), sp.Ge(index, start + 1, evaluate=False))
     before, base = check.closed_form.xreplace({index: index - 1}), check.closed_form.xreplace({index: start})
     stepped = check.step.xreplace({PREVIOUS: before})
-    letter = sp.Symbol("the value before", real=True if not complex_valued(before) else None)
+    letter = sp.Dummy("the value before", real=True if not complex_valued(before) else None)
     known = (*later, sp.Eq(letter, before, evaluate=False))
     # A premise is taken to be defined, so what the letter stands for must be shown to be without it.
     undefined = unmet((base, check.initial), conditions, shown) or unmet((before, check.closed_form), later, shown)
