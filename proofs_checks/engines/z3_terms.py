@@ -240,18 +240,24 @@ class Terms:
 
 @undisturbed()
 def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up."""
+    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up.
+
+    Each question has a context of its own: the order in which z3 takes up what it knows is that in which it was made,
+    and what was asked before would make an answer of milliseconds one of minutes, or none.
+    """
     formulas = [*formulas, *terms.side]
-    answer = z3.unknown
-    for make in (z3.Tactic("qfnra-nlsat").solver, partial(z3.SolverFor, "QF_NRA"), z3.Solver):
+    answer, alone = z3.unknown, z3.Context()
+    asked = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in formulas]
+    others = (partial(z3.SolverFor, "QF_NRA", ctx=alone), partial(z3.Solver, ctx=alone))
+    for make in (z3.Tactic("qfnra-nlsat", alone).solver, *others):
         solver = make()
         solver.set("rlimit", EFFORT)
         # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
         solver.set("timeout", ceil(2000 * min(seconds_left(), _LONGEST)))
-        solver.add(*formulas)
+        solver.add(*asked)
         answer = solver.check()
         if answer == z3.sat:
-            return answer, solver.model()
+            return answer, solver.model().translate(z3.main_ctx())
         if answer == z3.unsat:
             note(formulas)
             return answer, None
