@@ -17,10 +17,8 @@ from lastiterate.proofs_checks.engines.z3_questions import note
 
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
-
 _LONGEST = 60.0
 """Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
-
 MOST_TERMS = 200
 """A sum of more terms is not written out."""
 
@@ -240,16 +238,12 @@ class Terms:
 
 @undisturbed()
 def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up.
-
-    Each question has a context of its own: the order in which z3 takes up what it knows is that in which it was made,
-    and what was asked before would make an answer of milliseconds one of minutes, or none.
-    """
-    formulas = [*formulas, *terms.side]
-    answer, alone = z3.unknown, z3.Context()
+    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up."""
+    # In a context of its own: what was asked before would turn an answer of milliseconds into one of minutes, or none.
+    formulas, answer, alone = [*formulas, *terms.side], z3.unknown, z3.Context()
     asked = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in formulas]
-    others = (partial(z3.SolverFor, "QF_NRA", ctx=alone), partial(z3.Solver, ctx=alone))
-    for make in (z3.Tactic("qfnra-nlsat", alone).solver, *others):
+    nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
+    for make in (nlsat, *(partial(one, ctx=alone) for one in others)):
         solver = make()
         solver.set("rlimit", EFFORT)
         # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
