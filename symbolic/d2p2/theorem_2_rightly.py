@@ -60,7 +60,7 @@ _level, _fall, _falls = (Function(name, real=True) for name in ("l", "d", "S"))
 
 
 def _telescoped(first: Expr) -> Induction:
-    """What a level, of distances or of losses, falls by over any number of steps from P; ``first`` is said to be P."""
+    """The falls of a level, of distances or losses, over any number of steps from P; ``first`` is said to be P."""
     return Induction(
         t,
         Eq(_falls(t), first - _level(t)),

@@ -98,7 +98,7 @@ def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hyp
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
-    """What is supposed of each value, said of all of them: no one value may be put for the index any more."""
+    """Suppositions of each value, said of all of them: no one value may be put for the index any more."""
 
     def names(one: Hypothesis) -> bool:
         return any(index in constant.free_symbols for constant in one.constants)

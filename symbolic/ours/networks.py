@@ -136,7 +136,7 @@ CLAIMS = (
         "ours/certified/network/activations",
         "Where slope and curvature of tanh and GELU turn: zeros of phi'' and phi'''",
         proof(_PAGE, "Activations"),
-        Identity(Derivative(tanh(h), (h, 2)), -2 * tanh(h) * (1 - tanh(h) ** 2), "tanh''"),
+        Identity(Derivative(tanh(h), (h, 2)), formulas.tanh_curvature(tanh(h)), "tanh''"),
         Identity(Derivative(tanh(h), (h, 3)), 2 * (3 * tanh(h) ** 2 - 1) * (1 - tanh(h) ** 2), "tanh'''"),
         Identity(Derivative(xi * (1 + erf(xi / sqrt(2))) / 2, (xi, 2)), (2 - xi**2) * _bell, "GELU''"),
         Identity(Derivative((2 - xi**2) * _bell, xi), xi * (xi**2 - 4) * _bell, "GELU'''"),

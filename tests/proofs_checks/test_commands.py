@@ -30,7 +30,8 @@ def ledger(make_claim, monkeypatch, tmp_path):
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
 
     def use(*claims):
-        monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: claims)
+        for name in ("claims", "naming"):
+            monkeypatch.setattr(symbolic_ledger, name, lambda *_: claims)
         monkeypatch.setattr(cache, "everything", lambda: store.digest(cache._canonical(claims)))
 
     use(

@@ -72,7 +72,7 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         "ours/certified/network/spread", "distance of a product of matrices from the product of the centres"),
     "tanh'' that is halved": (
         networks, "tanh_curvature", lambda u: -u * (1 - u**2), "ours.networks", "ours/certified/network/activations",
-        "tanh''' over tanh'"),
+        "tanh''"),
     "a norm that bends once": (
         networks, "second", lambda c, s, d: (-c / (s**2 * sqrt(d)), -(1 - 3 * c**2) / (s**2 * sqrt(d))),
         "ours.normalisation", "ours/certified/network/normalisation/derivatives", "derivative 2, its part along u"),

@@ -12,7 +12,7 @@ from lastiterate.proofs_checks.recompute import recompute
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import mending
 from lastiterate.proofs_checks.verdict import STANDS
-from lastiterate.symbolic.ledger import naming
+from lastiterate.symbolic import ledger
 
 
 @click.command(name="show")
@@ -41,7 +41,7 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = mending(naming(key) if path is None else chosen.choose()).get(key, ())
+        mended = mending(ledger.naming(key) if path is None else chosen.choose()).get(key, ())
         click.echo(describe(claims[0], report, () if report.verdict in STANDS else mended))
         return
     with progress("computing the counterexamples"):
