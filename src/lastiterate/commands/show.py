@@ -41,8 +41,8 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
         say_json(report.to_json() | {"rejected": report.rejected}, indent=1)
         return
     if not again:
-        mended = mending(ledger.naming(key) if path is None else chosen.choose()).get(key, ())
-        click.echo(describe(claims[0], report, () if report.verdict in STANDS else mended))
+        near = () if report.verdict in STANDS else ledger.naming(key) if path is None else chosen.choose()
+        click.echo(describe(claims[0], report, mending(near).get(key, ())))
         return
     with progress("computing the counterexamples"):
         found = recompute(claims[0], report, digits)
