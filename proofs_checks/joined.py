@@ -41,7 +41,7 @@ from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.engines.divergence import supposed_order
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.theorems import CLASSES
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, RenyiBound
 from lastiterate.symbolic.derivations.losses import LOSSES

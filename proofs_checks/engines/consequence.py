@@ -12,7 +12,8 @@ from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
+from lastiterate.proofs_checks.engines.z3_answers import ask, entails
+from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.citation import Cited
@@ -31,7 +32,7 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
     said = (*assumptions, *check.given)
     numbers = frozenset(one for one in said if isinstance(one, Relational))
     terms = Terms(whole=True)
-    answer, _ = ask(terms, [terms.condition(one) for one in sorted(numbers, key=str)])
+    answer = ask(terms, [terms.condition(one) for one in sorted(numbers, key=str)])
     why = "" if answer == z3.sat and not terms.loose else impossible(sorted(numbers, key=str))
     if why:
         raise NoPointError(why)

@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
 from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
 from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome

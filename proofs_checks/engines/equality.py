@@ -7,7 +7,7 @@ from sympy.logic.boolalg import And, Boolean, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import complex_valued, defined_at
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text, enclosures, side, sign_at
 from lastiterate.proofs_checks.verdict import Counterexample
 

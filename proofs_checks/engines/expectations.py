@@ -10,7 +10,7 @@ from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import identity, inequality
 from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.batch_means import MEAN, SQUARES
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation

@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.engines.boxes import (
     status,
     tape_of,
 )
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import at
 
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]

@@ -7,7 +7,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Operators, Sample
 from lastiterate.symbolic.relations import Relation
 from lastiterate.symbolic.vector_checks import VectorInequality

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Sample, inequalities
 from lastiterate.symbolic.parts import letters as letters_of
 from lastiterate.symbolic.vector_checks import VectorInequality

@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, seen
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 
 
 def slack(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> Form:

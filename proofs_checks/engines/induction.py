@@ -18,7 +18,7 @@ from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.inductive import Induction

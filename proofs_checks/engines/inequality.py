@@ -15,7 +15,8 @@ from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.possible import some_point
-from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
+from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, usable
+from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
@@ -37,7 +38,7 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
     terms = Terms(whole=whole)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [terms.condition(premise) for premise in premises]
-    answer, model = ask(terms, [*formulas, _NEGATION[check.relation](left, right)])
+    answer, model = solve(terms, [*formulas, _NEGATION[check.relation](left, right)])
     return answer, dict(terms.point(model)) if model is not None else {}
 
 
@@ -65,7 +66,7 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
         formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
-    answer, model = ask(terms, formulas)
+    answer, model = solve(terms, formulas)
     if model is not None and terms.loose and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
         return z3.unknown
     return answer
@@ -147,7 +148,7 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     terms = Terms(whole=True)
     taken = usable(premises)
-    consistent, _ = ask(terms, [terms.condition(premise) for premise in taken])
+    consistent = ask(terms, [terms.condition(premise) for premise in taken])
     if consistent == z3.unsat:
         raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
     if consistent == z3.unknown or terms.loose or len(taken) < len(premises):

@@ -7,7 +7,8 @@ import z3
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails
+from lastiterate.proofs_checks.engines.z3_answers import ask, entails
+from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 
@@ -36,7 +37,7 @@ def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
     except NoPointError as error:
         terms = Terms(whole=True)
         try:
-            answer, _ = ask(terms, [terms.condition(condition) for condition in assumptions])
+            answer = ask(terms, [terms.condition(condition) for condition in assumptions])
         except UnsupportedError:
             return str(error)
         return "" if answer == z3.sat and not terms.loose else str(error)

@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome

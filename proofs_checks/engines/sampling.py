@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecide
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome

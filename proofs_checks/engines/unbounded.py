@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecided
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import SMOOTH, shown_on
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status

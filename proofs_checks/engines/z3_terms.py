@@ -1,9 +1,7 @@
 """Sympy expressions and conditions as z3 terms over the reals."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
-from math import ceil
 
 import sympy as sp
 import z3
@@ -13,12 +11,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
 from lastiterate.proofs_checks.engines.unknowns import RANGES, known_of
-from lastiterate.proofs_checks.engines.z3_questions import note
 
-EFFORT = 1_000_000
-"""z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
-_LONGEST = 60.0
-"""Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
 MOST_TERMS = 200
 """A sum of more terms is not written out."""
 
@@ -234,64 +227,6 @@ class Terms:
             else:
                 point[symbol] = sp.Rational(value.numerator_as_long(), value.denominator_as_long())
         return point
-
-
-@undisturbed()
-def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer and its model, from nlsat first, and from the solvers that try more when that gives up."""
-    # In a context of its own: what was asked before would turn an answer of milliseconds into one of minutes, or none.
-    formulas, answer, alone = [*formulas, *terms.side], z3.unknown, z3.Context()
-    asked = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in formulas]
-    nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
-    for make in (nlsat, *(partial(one, ctx=alone) for one in others)):
-        solver = make()
-        solver.set("rlimit", EFFORT)
-        # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
-        solver.set("timeout", ceil(2000 * min(seconds_left(), _LONGEST)))
-        solver.add(*asked)
-        answer = solver.check()
-        if answer == z3.sat:
-            return answer, solver.model().translate(z3.main_ctx())
-        if answer == z3.unsat:
-            note(formulas)
-            return answer, None
-    seconds_left()
-    return answer, None
-
-
-def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
-    """The conditions that z3 can take. A proof from fewer premises is still a proof."""
-    return tuple(condition for condition in conditions if _can_take(condition))
-
-
-@lru_cache(maxsize=8192)
-def _can_take(condition: Boolean) -> bool:
-    try:
-        Terms(whole=False).condition(condition)
-    except UnsupportedError:
-        return False
-    return True
-
-
-def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
-    """Tell whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
-    return _entails(tuple(premises), conclusion)
-
-
-@lru_cache(maxsize=8192)
-@undisturbed()
-def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
-    symbols = {s for part in (*premises, conclusion) for s in part.free_symbols}
-    for whole in (False, True) if any(s.is_integer for s in symbols) else (False,):
-        terms = Terms(whole=whole)
-        try:
-            formulas = [terms.condition(premise) for premise in usable(premises)]
-            formulas.append(z3.Not(terms.condition(conclusion)))
-        except UnsupportedError:
-            return False
-        if ask(terms, formulas)[0] == z3.unsat:
-            return True
-    return False
 
 
 def _short(expression: sp.Sum | sp.Product) -> bool:

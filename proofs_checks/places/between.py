@@ -7,7 +7,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.answers import held, undecided
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Inequality, Relation
 

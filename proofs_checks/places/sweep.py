@@ -12,7 +12,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import ask, decide_check, in_error
 from lastiterate.proofs_checks.engines.time_limit import limited
-from lastiterate.proofs_checks.engines.z3_terms import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.places.between import shown_between, steep
 from lastiterate.proofs_checks.places.failing import failing_point
 from lastiterate.proofs_checks.places.generate import Place, Question, places

@@ -7,8 +7,8 @@ import pytest
 import sympy as sp
 import z3
 
-from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality, z3_terms
-from lastiterate.proofs_checks.engines.z3_terms import ask
+from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality, z3_answers
+from lastiterate.proofs_checks.engines.z3_answers import ask
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import (
     Engine,
@@ -115,7 +115,7 @@ def test_false_statements_are_refuted_at_a_point(check, assumptions):
     ids=["hard", "exactly half", "on the edge of rounding"],
 )
 def test_an_engine_never_refutes_what_is_true(check, monkeypatch):
-    monkeypatch.setattr(z3_terms, "EFFORT", 50_000)
+    monkeypatch.setattr(z3_answers, "EFFORT", 50_000)
     outcome = decide_check(check, ())
     assert outcome.status in (Status.UNDECIDED, Status.HELD)
     if outcome.status is Status.UNDECIDED:
@@ -180,7 +180,7 @@ def test_premises_that_z3_cannot_decide_need_a_sample(monkeypatch):
 
     def undecided(terms, formulas):
         formulas = list(formulas)
-        return (z3.unknown, None) if len(formulas) == len(premises) else ask(terms, formulas)
+        return z3.unknown if len(formulas) == len(premises) else ask(terms, formulas)
 
     monkeypatch.setattr(inequality, "ask", undecided)
     assert decide_check(Inequality(x, AT_MOST, x * y), premises).status is Status.HELD

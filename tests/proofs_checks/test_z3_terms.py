@@ -9,7 +9,8 @@ import z3
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_terms import Terms, ask, entails, usable
+from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, usable
+from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Inequality
 from lastiterate.symbolic.letters import x, y
@@ -123,7 +124,7 @@ def test_whole_symbols_are_whole_only_where_they_are_asked_to_be() -> None:
     between = (T > 1, T < 2)
     for whole, answer in ((False, z3.sat), (True, z3.unsat)):
         terms = Terms(whole=whole)
-        assert ask(terms, [terms.condition(part) for part in between])[0] == answer
+        assert ask(terms, [terms.condition(part) for part in between]) == answer
 
 
 @pytest.mark.parametrize("symbol", [sp.Symbol("p", positive=True), sp.Symbol("k", nonnegative=True), sp.Symbol("r")])
@@ -136,7 +137,7 @@ def test_a_symbol_keeps_its_declared_sign(symbol: sp.Symbol) -> None:
 
 def test_a_model_is_read_back_as_rationals() -> None:
     terms = Terms(whole=True)
-    answer, model = ask(terms, [terms.condition(sp.Eq(3 * x, 2)), terms.condition(sp.Eq(T, 5))])
+    answer, model = solve(terms, [terms.condition(sp.Eq(3 * x, 2)), terms.condition(sp.Eq(T, 5))])
     assert answer == z3.sat
     assert model is not None
     assert terms.point(model) == {x: R(2, 3), T: 5}
@@ -144,7 +145,7 @@ def test_a_model_is_read_back_as_rationals() -> None:
 
 def test_an_algebraic_number_in_a_model_is_read_back_near_by() -> None:
     terms = Terms(whole=True)
-    _, model = ask(terms, [terms.condition(sp.Eq(x**2, 2))])
+    _, model = solve(terms, [terms.condition(sp.Eq(x**2, 2))])
     assert model is not None
     assert abs(terms.point(model)[x] ** 2 - 2) < R(1, 10**15)
 

@@ -1,0 +1,108 @@
+"""Answers of z3: whether conditions have a solution, and whether a conclusion follows from premises."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, partial
+from math import ceil
+from typing import Final
+
+import z3
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
+from lastiterate.proofs_checks.engines.z3_questions import note
+from lastiterate.proofs_checks.engines.z3_terms import Terms
+
+EFFORT = 1_000_000
+"""z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
+_LONGEST = 60.0
+"""Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
+_LITTLE: Final = 20_000
+"""Resource units of a first try, a few milliseconds: they answer all but one question in a hundred of the ledger's."""
+_SHORT: Final = 0.1
+"""Seconds of a first try that outlasts its resources."""
+
+
+@undisturbed()
+def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
+    """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
+    asked = [*formulas, *terms.side]
+    answer = _soon(asked)
+    return _for_long(asked)[0] if answer == z3.unknown else answer
+
+
+@undisturbed()
+def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+    """z3's answer as in `ask`, with a solution where there is one; the same question always gets the same solution."""
+    asked = [*formulas, *terms.side]
+    return (z3.unsat, None) if _soon(asked) == z3.unsat else _for_long(asked)
+
+
+def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
+    """An answer that takes little effort. What else z3 knows may change whether there is one, but not which one."""
+    answer = _checked(z3.Tactic("qfnra-nlsat").solver(), asked, _LITTLE, _SHORT)
+    if answer == z3.unsat:
+        note(asked)
+    return answer
+
+
+def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+    """An answer and its solution, from nlsat first, and from the solvers that try more when that gives up."""
+    # In a context of its own: what was asked before would turn an answer of milliseconds into one of minutes, or none,
+    # and give another solution. Making one takes as long as a question.
+    alone = z3.Context()
+    translated = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in asked]
+    nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
+    for make in (nlsat, *(partial(one, ctx=alone) for one in others)):
+        solver = make()
+        answer = _checked(solver, translated, EFFORT, _LONGEST)
+        if answer == z3.sat:
+            return answer, solver.model().translate(z3.main_ctx())
+        if answer == z3.unsat:
+            note(asked)
+            return answer, None
+    seconds_left()
+    return z3.unknown, None
+
+
+def _checked(solver: z3.Solver, asked: Sequence[z3.BoolRef], effort: int, longest: float) -> z3.CheckSatResult:
+    solver.set("rlimit", effort)
+    # A polynomial may outlast the resources; of the clock, which a busy machine is ahead of the processor.
+    solver.set("timeout", ceil(2000 * min(seconds_left(), longest)))
+    solver.add(*asked)
+    return solver.check()
+
+
+def usable(conditions: Sequence[Boolean]) -> tuple[Boolean, ...]:
+    """The conditions that z3 can take. A proof from fewer premises is still a proof."""
+    return tuple(condition for condition in conditions if _can_take(condition))
+
+
+@lru_cache(maxsize=8192)
+def _can_take(condition: Boolean) -> bool:
+    try:
+        Terms(whole=False).condition(condition)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
+    """Tell whether z3 proves the conclusion from the premises; False when it does not, or cannot say."""
+    return _entails(tuple(premises), conclusion)
+
+
+@lru_cache(maxsize=8192)
+@undisturbed()
+def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
+    symbols = {s for part in (*premises, conclusion) for s in part.free_symbols}
+    for whole in (False, True) if any(s.is_integer for s in symbols) else (False,):
+        terms = Terms(whole=whole)
+        try:
+            formulas = [terms.condition(premise) for premise in usable(premises)]
+            formulas.append(z3.Not(terms.condition(conclusion)))
+        except UnsupportedError:
+            return False
+        if ask(terms, formulas) == z3.unsat:
+            return True
+    return False
