@@ -39,6 +39,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End a worker that has reported at once: to take torch apart takes seconds, for which all wait."""
+    if hasattr(config, "workerinput"):
+        os._exit(0)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave most cases of a sweep to the night; begin with the long tests, so that no core waits for the last one."""
