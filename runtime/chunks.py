@@ -34,6 +34,7 @@ class Chunks:
     samples: int
     memory: int
     _pairs_at_once: int
+    _first: "Chunks | None"  # of those that share what is recorded, the one that it is recorded of
     _replayed: dict[Callable[..., Any], Replayed]
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
@@ -73,7 +74,8 @@ class Chunks:
         if not self.little(pairs, most):
             return partial(function, self)
         if function not in self._replayed:
-            self._replayed[function] = Replayed(partial(function, proxy(self)))  # what is recorded goes with these
+            recorded = partial(function, proxy(self._first or self))  # goes with these
+            self._replayed[function] = Replayed(recorded)
         return self._replayed[function]
 
     def little(self, pairs: int, most: int | None = None) -> bool:

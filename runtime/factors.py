@@ -12,6 +12,7 @@ Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, Final
 
 import torch
@@ -84,6 +85,12 @@ class Factored:
         """Slices of ``count`` samples (None: all), as many at once as fit factored at one point and at another."""
         stop = len(self._rows) if count is None else count
         return (slice(i, min(i + self.at_once, stop)) for i in range(0, stop, self.at_once))
+
+    def on(self, rows: Rows, targets: Rows) -> "Factored":
+        """The same of other samples, whose rows have the same shape."""
+        other = copy(self)
+        other._rows, other._targets = rows, targets
+        return other
 
     def at(self, leaves: tuple[Tensor, ...], samples: slice | Tensor) -> tuple[Part, ...]:
         """Gradients of some samples at one point, which is given as its parameters; one part for each of ``alike``."""

@@ -103,10 +103,9 @@ class Gradients(Chunks):
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = workload.loss, workload.samples
         self._ways: list[Callable[..., Tensor]] = []  # of a second derivative, tried once for all that `on` makes
-        room = memory_of(self.device, 0) if memory is None else count("memory", memory)
-        self._inputs, self._targets = (
-            Rows(values, self.device, self.dtype, room) for values in (workload.inputs, workload.targets)
-        )
+        self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
+        self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
+        self._first: Gradients | None = None
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
         self._differentiate(self._module, tuple(named))
@@ -175,12 +174,23 @@ class Gradients(Chunks):
         return self._inputs, self._targets
 
     def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
-        """The same network on other samples, on the device and in the dtype; nothing is tried again."""
+        """The same network on other samples, placed as those are; nothing is tried again.
+
+        Where rows are alike, what is recorded, and how matrices are used, serves both.
+        """
         other = copy(self)
-        other._inputs, other._targets, other.samples = Rows.of(inputs), Rows.of(targets), len(inputs)
-        other.__dict__.pop("factored", None)  # it holds the samples
-        other._replayed = {}
+        other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
+        if other._inputs.alike(self._inputs) and other._targets.alike(self._targets):
+            other._first = self._first or self
+            if self.__dict__.get("factored") is not None:
+                other.factored = self.__dict__["factored"].on(*other.rows())
+        else:
+            other._first, other._replayed = None, {}
+            other.__dict__.pop("factored", None)
         return other
+
+    def _placed(self, values: Tensor | Rows) -> Rows:
+        return values if isinstance(values, Rows) else Rows(values, self.device, self.dtype, self._room)
 
     def of_one(self, point: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """Gradient of one sample's loss at one point, shape (dimension,); torch.func may differentiate it again."""

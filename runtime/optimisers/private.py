@@ -59,6 +59,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         super().__init__(named.values(), {})
         self._streams = {"noise": stream(seed, purpose=0)}
         self._drawn = Drawn(run.dataset_size)
+        self._first: Gradients | None = None
 
     def _need(self, name: str, value: object, kind: Any, need: str) -> None:
         if not isinstance(value, kind):
@@ -226,8 +227,11 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         return self._streams["noise"].normals(1, size, like, torch.float64)[0]
 
     def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
+        """Those of a batch; of the first one they are tried, and work on a GPU is recorded for all that follow."""
         workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
+        if self._first is not None and (self._first.device, self._first.dtype) == (point.device, point.dtype):
+            refuse_mixing(self._module)  # it may have been put into another mode
+            return self._first.on(workload.inputs, workload.targets)
         dtype = str(point.dtype).removeprefix("torch.")
-        return Gradients(
-            workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory, tried=not self.done
-        )
+        self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
+        return self._first

@@ -50,10 +50,9 @@ class Rows:
         if len(values) * self.bytes_of_a_row <= memory:
             self.values, self._change, self.bytes_of_a_row = self[:], None, 0
 
-    @staticmethod
-    def of(values: "Tensor | Rows") -> "Rows":
-        """Rows that are placed already."""
-        return values if isinstance(values, Rows) else Rows(values, values.device, values.dtype)
+    def alike(self, others: "Rows") -> bool:
+        """Tell whether a row has the shape and the dtype of others."""
+        return (self[:1].shape[1:], self.dtype) == (others[:1].shape[1:], others.dtype)
 
     def __len__(self) -> int:
         return len(self.values)
