@@ -25,6 +25,8 @@ from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
 Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
+_MOVES, _ROUNDS = np.array([(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1)]), 2
+"""Moves of the two thresholds of which the best is made, and how often for moves by one place."""
 _FIRST, _AGAIN = 6, 5
 """Blocks in a row for which thresholds are looked for everywhere, not only near those of the block before; and later
 one in so many."""
@@ -137,7 +139,8 @@ class _Known:
         self.left_q[:m] += atoms.only_q
         self.q_above[:m], self.q_above[m], self.p_below[:m] = heavier * ratio, atoms.only_p, lighter
         self.rows, sums = np.arange(len(g)), np.zeros_like(kernel)
-        (self.kernel * atoms.p).cumsum(axis=1, out=sums[:, 1:])
+        self.terms = self.kernel * atoms.p
+        self.terms.cumsum(axis=1, out=sums[:, 1:])
         self.flat, self.sums = kernel.ravel(), sums.ravel()
 
     def _about(self, low: Indices, high: Indices, rows: Indices) -> Array:
@@ -171,23 +174,22 @@ class _Known:
             del steps[:-1]
         assert start is not None  # noqa: S101
         low, high = start
-        value = self._about(low, high, self.rows)
         for share in steps:
             step = max(round(share * m), 1)
-            for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
-                other_high = np.minimum(np.maximum(high + move_high, 0), m)
-                other_low = np.minimum(np.maximum(low + move_low, -1), np.minimum(other_high, m - 1))
-                other = self._about(other_low, other_high, self.rows)
-                better = other < value
-                low, high = np.where(better, other_low, low), np.where(better, other_high, high)
-                value = np.where(better, other, value)
+            for _ in range(_ROUNDS if step == 1 else 1):
+                highs = np.minimum(np.maximum(high + step * _MOVES[:, 1:], 0), m)
+                lows = np.minimum(np.maximum(low + step * _MOVES[:, :1], -1), np.minimum(highs, m - 1))
+                best = np.argmin(self._about(lows, highs, self.rows), axis=0)
+                low, high = lows[best, self.rows], highs[best, self.rows]
         return low, high
 
     def bound(self, low: Indices, high: Indices) -> Array:
         """The value at thresholds, rounded up."""
-        place = np.arange(len(self.atoms.ratio))
-        between = (place >= low[:, None]) & (place <= high[:, None])
-        total = np.einsum("ij,j->i", np.where(between, self.kernel, 0.0), self.atoms.p)
+        m = len(self.atoms.ratio)
+        first = self.rows * m
+        # Of sums from each end to the next one every other is meant; there is one place more for the end of the last.
+        ends = np.column_stack([first + np.maximum(low, 0), first + np.minimum(high + 1, m)]).ravel()
+        total = np.add.reduceat(np.append(self.terms, 0.0), ends)[::2]
         total += (
             self.q_above[high] * self.kernel_above[self.rows, high] + self.p_below[low] * self.kernel[self.rows, low]
         )
