@@ -16,11 +16,11 @@ from torch.func import grad, vmap
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
 from lastiterate.runtime.chunks import Chunks
+from lastiterate.runtime.clipped_sums import clipped_sum, clipped_sums, filled, sum_of_factored
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.hessian_product import way_of
-from lastiterate.runtime.inner_products import lengths
-from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, loss_of_row, norm
+from lastiterate.runtime.leaves import Leaves, difference, flat, loss_of_row
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.validation import probe, refuse_mixing
@@ -173,10 +173,10 @@ class Gradients(Chunks):
         """Inputs and targets of the samples."""
         return self._inputs, self._targets
 
-    def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
+    def on(self, inputs: Tensor | Rows, targets: Tensor | Rows, *, recorded: bool = True) -> "Gradients":
         """The same network on other samples, placed as those are; nothing is tried again.
 
-        Where rows are alike, what is recorded, and how matrices are used, serves both.
+        Where rows are alike, how matrices are used serves both, and what is recorded, unless ``recorded`` is false.
         """
         other = copy(self)
         other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
@@ -185,8 +185,10 @@ class Gradients(Chunks):
             if self.__dict__.get("factored") is not None:
                 other.factored = self.__dict__["factored"].on(*other.rows())
         else:
-            other._first, other._replayed = None, {}
+            recorded = False
             other.__dict__.pop("factored", None)
+        if not recorded:
+            other._first, other._replayed = None, {}
         return other
 
     def _placed(self, values: Tensor | Rows) -> Rows:
@@ -210,6 +212,7 @@ class Gradients(Chunks):
         chosen: Tensor | None = None,
         *,
         stability: float | None = None,
+        uneven: bool = False,
     ) -> Tensor:
         """Sum of the clipped gradients at one point, shape (dimension,).
 
@@ -218,14 +221,17 @@ class Gradients(Chunks):
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
             stability: as in `clip_factor`.
+            uneven: the number of samples is another one in every call; those of about as many share what is recorded.
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored
-        way, most = (_sum, self._pairs_at_once) if factored is None else (_sum_of_factored, factored.at_once)
+        way, most = (clipped_sum, self._pairs_at_once) if factored is None else (sum_of_factored, factored.at_once)
         for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
             rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
-            total += self.replayed(way, len(rows), most)(point, rows, targets, clip_norm, stability)
+            fill = uneven and self.little(len(rows), most)
+            rows, targets, counted = filled(rows, targets) if fill else (rows, targets, None)
+            total += self.replayed(way, len(rows), most)(point, rows, targets, counted, clip_norm, stability)
         return total
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
@@ -248,7 +254,7 @@ class Gradients(Chunks):
             for chunk in self.sample_chunks(chosen.shape[-1]):
                 indices = chosen[part, chunk] if chosen.ndim == 2 else chosen[chunk]
                 rows, targets = (held[indices.clamp(min=0)] for held in self.rows())
-                way = self.replayed(_sums, len(here) * indices.shape[-1])
+                way = self.replayed(clipped_sums, len(here) * indices.shape[-1])
                 found[part] += way(here, rows, targets, indices >= 0, clip_norm)
         return found
 
@@ -275,35 +281,3 @@ class Gradients(Chunks):
         self._loss_of_one = partial(loss_of_row, module, names, self._loss)
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
-
-
-def _sum(
-    gradients: Gradients, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float, stability: float | None
-) -> Tensor:
-    """Sum of the clipped gradients of some rows at one point, shape (dimension,)."""
-    leaves = gradients.of_rows(point[None], rows, targets)
-    factor = clip_factor(norm(leaves), clip_norm, stability)
-    return flat(leaves)[0].mul_(factor[0, :, None]).sum(dim=0)
-
-
-def _sum_of_factored(
-    gradients: Gradients, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float, stability: float | None
-) -> Tensor:
-    """Compute what `_sum` does, of gradients that are not made."""
-    factored = gradients.factored
-    assert factored is not None  # noqa: S101
-    parts = factored.of_rows(gradients.parameters(point), rows, targets)
-    factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
-    return torch.cat([one.flatten() for one in factored.in_order(factored.summed(parts, factor))])
-
-
-def _sums(
-    gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float
-) -> Tensor:
-    """Sums of the clipped gradients of rows that count, at every point, shape (points, dimension).
-
-    The rows are the same for every point, or of shape (points, rows, ...), as ``counted`` says.
-    """
-    leaves = (gradients.of_own_rows if counted.ndim == 2 else gradients.of_rows)(points, rows, targets)
-    factor = clip_factor(norm(leaves), clip_norm) * counted
-    return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)

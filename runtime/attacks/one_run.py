@@ -203,15 +203,16 @@ class _Planted(Gradients):
         chosen: Tensor | None = None,
         *,
         stability: float | None = None,
+        uneven: bool = False,
     ) -> Tensor:
         """Sum of the clipped gradients of the samples that take part."""
         self.on_total()
         met = torch.arange(self.samples) if chosen is None else chosen
         met = met[~self.missing[met]]
         if self.crafted is None:
-            return super().total(point, clip_norm, met, stability=stability)
+            return super().total(point, clip_norm, met, stability=stability, uneven=uneven)
         planted = met >= self.first
-        found = super().total(point, clip_norm, met[~planted], stability=stability)
+        found = super().total(point, clip_norm, met[~planted], stability=stability, uneven=uneven)
         return found + self.crafted.total(point, (met[planted] - self.first).to(point.device))
 
 

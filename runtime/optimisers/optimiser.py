@@ -45,6 +45,9 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
             on pairs of points, and what is not refused is not proved.
         seed: of the noise and of the batches; the same draws on every device.
         memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
+        cuda_graphs: on CUDA, record the gradients of a step and replay them in later ones, which is several times as
+            fast for small batches. The module and the loss must then do the same in every step: a number in either that
+            is changed between steps is not seen.
 
     Raises:
         InputError: the module mixes samples or is random, or has nothing to train; the center is no point; or the
@@ -71,9 +74,10 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         proximal: Proximal | None = None,
         seed: int = 0,
         memory: int | None = None,
+        cuda_graphs: bool = False,
     ) -> None:
         self._need("run", run, NoisySGD, "a NoisySGD")
-        super().__init__(module, loss, run, seed=seed, memory=memory)
+        super().__init__(module, loss, run, seed=seed, memory=memory, cuda_graphs=cuda_graphs)
         self._looked: list[tuple[Tensor, Tensor]] = []
         self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = isinstance(center, str) and center == "initial"
@@ -142,7 +146,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         run, t = self.run, self.done
         total = torch.zeros_like(point)
         if gradients is not None:
-            total = gradients.total(point, run.clip_norm)
+            total = gradients.total(point, run.clip_norm, uneven=not run.scheme.fixed_size)
             self._look(*(rows[:] for rows in gradients.rows()))
         drawn = self._normal(len(point), point)
         decayed = (1 - run.step_size_at(t) * run.weight_decay) * point

@@ -39,7 +39,14 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
     """
 
     def __init__(
-        self, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], run: Run, *, seed: int, memory: int | None
+        self,
+        module: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        run: Run,
+        *,
+        seed: int,
+        memory: int | None,
+        cuda_graphs: bool,
     ) -> None:
         self._need("module", module, nn.Module, "a torch.nn.Module")
         self._need("loss", loss, Callable, "a function of output and target")
@@ -60,6 +67,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self._streams = {"noise": stream(seed, purpose=0)}
         self._drawn = Drawn(run.dataset_size)
         self._first: Gradients | None = None
+        self._recorded = cuda_graphs
 
     def _need(self, name: str, value: object, kind: Any, need: str) -> None:
         if not isinstance(value, kind):
@@ -227,11 +235,11 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         return self._streams["noise"].normals(1, size, like, torch.float64)[0]
 
     def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
-        """Those of a batch; of the first one they are tried, and work on a GPU is recorded for all that follow."""
+        """Those of a batch; they are tried on the first one."""
         workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
         if self._first is not None and (self._first.device, self._first.dtype) == (point.device, point.dtype):
             refuse_mixing(self._module)  # it may have been put into another mode
-            return self._first.on(workload.inputs, workload.targets)
+            return self._first.on(workload.inputs, workload.targets, recorded=self._recorded)
         dtype = str(point.dtype).removeprefix("torch.")
         self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
         return self._first

@@ -57,6 +57,7 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         run: what is to be run; `accounted` says what has been, for `projection_bound`.
         seed: of the noise, the matrices and the batches; the same draws on every device.
         memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
+        cuda_graphs: as of `lastiterate.runtime.optimisers.optimiser.ProjectedNoisySGD`.
 
     Raises:
         InputError: the module mixes samples or is random, has nothing to train, or other layers than the run says.
@@ -81,9 +82,10 @@ class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
         *,
         seed: int = 0,
         memory: int | None = None,
+        cuda_graphs: bool = False,
     ) -> None:
         self._need("run", run, RandomProjectionRun, "a RandomProjectionRun")
-        super().__init__(module, loss, run, seed=seed, memory=memory)
+        super().__init__(module, loss, run, seed=seed, memory=memory, cuda_graphs=cuda_graphs)
         self._sizes = [p.numel() for p in self._trained()]
         if run.ranks and len(self._sizes) != len(run.ranks):
             raise InputError(

@@ -166,7 +166,8 @@ def train(
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]
-            step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch).div_(run.batch)
+            chosen, uneven = None if run.scheme.full else batch, not run.scheme.fixed_size
+            step = gradients.total(current, run.clip_norm, chosen, uneven=uneven).div_(run.batch)
             (drawn,) = noise.normals(1, gradients.dimension, initial)
             decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
             moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))

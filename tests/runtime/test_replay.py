@@ -9,7 +9,8 @@ from weakref import ref
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.run import NoisySGD
@@ -20,10 +21,12 @@ from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.input_sets import InputSet
 from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import paper_run, train
 from lastiterate.runtime.workloads.loading import load_workload
+from lastiterate.runtime.workloads.workload import Workload
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
 
@@ -183,21 +186,105 @@ def test_what_is_recorded_goes_with_its_gradients(device: str, request: pytest.F
         gc.enable()
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_the_same_network_on_other_samples_has_recordings_of_its_own(
-    device: str, request: pytest.FixtureRequest
-) -> None:
-    if device == "cpu":
-        request.getfixturevalue("recorder")
-    workload = load_workload("builtin:iris-mlp-tanh")
+def trained(device: str, sampling: str = "") -> Any:
+    workload = load_workload("builtin:iris-mlp")
     gradients = Gradients(workload, workload.initial(0), device=device)
-    start, rows, targets = gradients.start, *(part[5:9] for part in gradients.rows())
+    return train(gradients, gradients.start, _run(sampling), 0)[-1].cpu().numpy()
+
+
+def stepped(device: str, sampling: str = "cyclic") -> Any:
+    workload = load_workload("builtin:iris-mlp")
+    module = workload.initial(0).double().to(device)
+    optimiser = ProjectedNoisySGD(module, workload.loss, _run(sampling), cuda_graphs=True)
+    for batch in optimiser.batches():
+        optimiser.step(workload.inputs[batch], workload.targets[batch])
+    return torch.cat([p.detach().reshape(-1) for p in module.parameters()]).cpu().numpy()
+
+
+def _run(sampling: str) -> NoisySGD:
+    if sampling == "poisson":
+        return NoisySGD(40, 0.1, 0.01, 0.5, 150, 30, sampling=sampling, diameter=2.0)
+    return NoisySGD(6, 0.1, 0.01, 0.5, 150, 30 if sampling else None, sampling=sampling or "full", diameter=2.0)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path", [trained, stepped])
+@pytest.mark.parametrize("factored", [False, True])
+def test_batches_of_any_size_share_few_recordings(
+    path: Callable[..., Any],
+    factored: bool,
+    device: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if factored:
+        monkeypatch.setattr(factors, "_FEWEST", 1)
+        monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    with monkeypatch.context() as patched:
+        patched.delitem(replay._RECORDERS, "cuda")
+        plain = path(device, "poisson")
+    recorder = request.getfixturevalue("recorder") if device == "cpu" else None
+    np.testing.assert_allclose(path(device, "poisson"), plain, rtol=1e-12, atol=1e-13)
+    if recorder is not None:
+        assert recorder.made <= 5
+        assert recorder.started >= 25
+
+
+@pytest.mark.parametrize("cuda_graphs", [False, True])
+def test_steps_share_no_recording_unless_that_is_asked_for(cuda_graphs: bool, recorder: Recorder) -> None:
+    """Else a loop of one's own may change the loss or the module between them, and that is seen."""
+    workload, weight = load_workload("builtin:iris-mlp"), 1.0
+    module = workload.initial(0).double()
+    optimiser = ProjectedNoisySGD(
+        module,
+        lambda output, target: weight * workload.loss(output, target),
+        NoisySGD(6, 0.1, 1e-9, 100.0, 150),
+        cuda_graphs=cuda_graphs,
+    )
+    for t, batch in enumerate(optimiser.batches()):
+        weight = 0.0 if t == 5 else 1.0
+        before = torch.cat([p.detach().reshape(-1) for p in module.parameters()])
+        optimiser.step(workload.inputs[batch], workload.targets[batch])
+    after = torch.cat([p.detach().reshape(-1) for p in module.parameters()])
+    assert (after - before).norm() < 1e-7
+    assert recorder.made == cuda_graphs
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("samples", "length"), [(9, 8), (7, 8), (9, 12)])
+@pytest.mark.parametrize("factored", [False, True])
+def test_the_same_network_on_other_samples(
+    factored: bool,
+    samples: int,
+    length: int,
+    device: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if factored:
+        monkeypatch.setattr(factors, "_FEWEST", 1)
+        monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    recorder = request.getfixturevalue("recorder") if device == "cpu" else None
+    make = lambda: nn.Sequential(nn.Linear(4, 3), nn.Flatten(1), nn.AdaptiveAvgPool1d(2))  # noqa: E731
+    work = [
+        Workload("rows", make, cross_entropy, torch.randn(k, n, 4, generator=torch.manual_seed(n)), torch.arange(k) % 2)
+        for k, n in ((9, 8), (samples, length))
+    ]
+    module = work[0].initial(0)
+    gradients = Gradients(work[0], module, device=device)
+    assert (gradients.factored is not None) == factored
     for _ in range(4):
-        expected = gradients.total(start, chosen=torch.arange(5, 9))
-    other = gradients.on(rows, targets)
+        gradients.total(gradients.start)
+    expected = Gradients(work[1], module, device=device).total(gradients.start)
+    other, start = gradients.on(work[1].inputs, work[1].targets), gradients.start
+    before = recorder.made if recorder else 0
     del gradients
     for _ in range(4):
         torch.testing.assert_close(other.total(start), expected)
+    if factored:
+        assert [chunk.stop for chunk in other.factored.chunks()] == [samples]
+    if recorder is not None:
+        assert recorder.made - before == ((samples, length) != (9, 8)), "rows of one shape share one recording"
 
 
 def measured(device: str) -> Any:
@@ -227,14 +314,8 @@ def attacked(device: str) -> Any:
     return repr(attack(workload, run, "loss", delta=1e-5, runs=12, device=device))
 
 
-def trained(device: str) -> Any:
-    workload = load_workload("builtin:iris-mlp")
-    gradients = Gradients(workload, workload.initial(0), device=device)
-    return train(gradients, gradients.start, paper_run(workload, steps=4), 0).cpu().numpy()
-
-
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("path", [measured, searched, attacked, trained])
+@pytest.mark.parametrize("path", [measured, searched, attacked, trained, stepped])
 @pytest.mark.parametrize("factored", [False, True])
 def test_recorded_work_is_plain_work(
     path: Callable[[str], Any],

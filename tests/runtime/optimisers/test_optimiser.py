@@ -111,6 +111,22 @@ def test_wrong_steps_are_refused() -> None:
         ProjectedNoisySGD(nn.Flatten(), cross_entropy, RUN)
 
 
+def test_a_module_may_be_moved_between_steps_but_not_made_random() -> None:
+    workload = iris()
+    module = nn.Sequential(workload.initial(0), nn.Dropout(0.5).eval())
+    optimiser = ProjectedNoisySGD(module, workload.loss, RUN)
+    run_on(optimiser, workload, steps=1)
+    module.double()
+    for t, batch in enumerate(optimiser.batches()):
+        if t == 1:
+            module.train()
+            with pytest.raises(InputError, match="Dropout in training mode"):
+                optimiser.step(workload.inputs[batch], workload.targets[batch])
+            return
+        optimiser.step(workload.inputs[batch], workload.targets[batch])
+        assert point_of(module).dtype is torch.float64
+
+
 def around(center: object, diameter: float = 0.5, **changes: object) -> tuple[ProjectedNoisySGD, torch.Tensor]:
     workload = iris()
     module = workload.initial(0).double()

@@ -140,11 +140,11 @@ class Stopping:
     def __getattr__(self, name: str) -> object:
         return getattr(self._gradients, name)
 
-    def total(self, *arguments: object) -> torch.Tensor:
+    def total(self, *arguments: object, **named: object) -> torch.Tensor:
         if self._left == 0:
             raise Stopped
         self._left -= 1
-        return self._gradients.total(*arguments)  # type: ignore[arg-type]
+        return self._gradients.total(*arguments, **named)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("centers", [None, 3])
