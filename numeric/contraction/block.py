@@ -25,8 +25,6 @@ from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
 Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
-_MOVES, _ROUNDS = np.array([(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, -1)]), 2
-"""Moves of the two thresholds of which the best is made, and how often for moves by one place."""
 _FIRST, _AGAIN = 6, 5
 """Blocks in a row for which thresholds are looked for everywhere, not only near those of the block before; and later
 one in so many."""
@@ -174,13 +172,16 @@ class _Known:
             del steps[:-1]
         assert start is not None  # noqa: S101
         low, high = start
+        value = self._about(low, high, self.rows)
         for share in steps:
             step = max(round(share * m), 1)
-            for _ in range(_ROUNDS if step == 1 else 1):
-                highs = np.minimum(np.maximum(high + step * _MOVES[:, 1:], 0), m)
-                lows = np.minimum(np.maximum(low + step * _MOVES[:, :1], -1), np.minimum(highs, m - 1))
-                best = np.argmin(self._about(lows, highs, self.rows), axis=0)
-                low, high = lows[best, self.rows], highs[best, self.rows]
+            for move_low, move_high in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step), (-step, -step)):
+                other_high = np.minimum(np.maximum(high + move_high, 0), m)
+                other_low = np.minimum(np.maximum(low + move_low, -1), np.minimum(other_high, m - 1))
+                other = self._about(other_low, other_high, self.rows)
+                better = other < value
+                low, high = np.where(better, other_low, low), np.where(better, other_high, high)
+                value = np.where(better, other, value)
         return low, high
 
     def bound(self, low: Indices, high: Indices) -> Array:
