@@ -7,6 +7,7 @@ from typing import Any
 from lastiterate.proofs_checks.conclusion import left_open, not_supported
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
@@ -47,7 +48,7 @@ def decide(claim: Claim) -> ClaimReport:
         outcomes=outcomes,
         misprint=misprint,
         mutants=mutants,
-        near_misses=tuple(_tried(wrong, claim) for wrong in beside),
+        near_misses=tuple(_near(wrong, claim) for wrong in beside),
         left_open=left,
         seconds=perf_counter() - started,
         shown=shown,
@@ -66,3 +67,10 @@ def _tried(mutant: Check, claim: Claim) -> Outcome:
     if any(replace(check, **named) == mutant for check in claim.checks):
         return Outcome(mutant.name, mutant.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
     return decide_check(mutant, claim.assumptions)
+
+
+def _near(wrong: Check, claim: Claim) -> Outcome:
+    """The outcome of a near miss: that it is rejected, by whatever point comes first, and not by which one."""
+    with hasty():
+        outcome = _tried(wrong, claim)
+    return replace(outcome if outcome.rejected else _tried(wrong, claim), counterexample=None)

@@ -1,6 +1,8 @@
 """Answers of z3: whether conditions have a solution, and whether a conclusion follows from premises."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache, partial
 from math import ceil
 from typing import Final
@@ -21,29 +23,42 @@ _LITTLE: Final = 20_000
 """Resource units of a first try, a few milliseconds: they answer all but one question in a hundred of the ledger's."""
 _SHORT: Final = 0.1
 """Seconds of a first try that outlasts its resources."""
+_hasty: ContextVar[bool] = ContextVar("_hasty", default=False)
 
 
 @undisturbed()
 def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
     asked = [*formulas, *terms.side]
-    answer = _soon(asked)
+    answer, _ = _soon(asked)
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
 @undisturbed()
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer as in `ask`, with a solution where there is one; the same question always gets the same solution."""
+    """z3's answer as in `ask`, with a solution where there is one: the same for the same question, but in `hasty`."""
     asked = [*formulas, *terms.side]
-    return (z3.unsat, None) if _soon(asked) == z3.unsat else _for_long(asked)
+    answer, model = _soon(asked)
+    return (answer, model) if answer == z3.unsat or (answer == z3.sat and _hasty.get()) else _for_long(asked)
 
 
-def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
+@contextmanager
+def hasty() -> Iterator[None]:
+    """Take the first solution inside the block, which depends on what else z3 knows: another one in every process."""
+    token = _hasty.set(True)
+    try:
+        yield
+    finally:
+        _hasty.reset(token)
+
+
+def _soon(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
     """An answer that takes little effort. What else z3 knows may change whether there is one, but not which one."""
-    answer = _checked(z3.Tactic("qfnra-nlsat").solver(), asked, _LITTLE, _SHORT)
+    solver = z3.Tactic("qfnra-nlsat").solver()
+    answer = _checked(solver, asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
-    return answer
+    return answer, solver.model() if answer == z3.sat and _hasty.get() else None
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
