@@ -13,6 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from ctypes import CDLL
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -42,6 +44,10 @@ class _Task(Generic[Kept]):
 _task: _Task[Any]
 """In a worker."""
 
+_KEEP_FREED = (-1, -3)
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc: what z3 frees and takes again thousands of times stays ours, else the
+system clears its pages each time."""
+
 
 def _begin(task: _Task[Any], parent: int) -> None:
     """Begin a worker: Ctrl-C is for the process that started it, without which it ends."""
@@ -50,6 +56,9 @@ def _begin(task: _Task[Any], parent: int) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # what was made before the fork is not looked through again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
+    with suppress(OSError, AttributeError, TypeError):  # of another system
+        for option in _KEEP_FREED:
+            CDLL(None).mallopt(option, 2**28)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
