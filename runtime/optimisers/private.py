@@ -50,6 +50,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
     ) -> None:
         self._need("module", module, nn.Module, "a torch.nn.Module")
         self._need("loss", loss, Callable, "a function of output and target")
+        self._need("cuda_graphs", cuda_graphs, bool, "True or False")
         refuse_mixing(module)
         count("seed", seed, least=0)
         if memory is not None:

@@ -61,6 +61,15 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     return found
 
 
+@pytest.fixture(params=[False, True], ids=["in full", "factored"])
+def factored(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Let small layers be taken for large ones, or not."""
+    if request.param:
+        monkeypatch.setattr(factors, "_FEWEST", 1)
+        monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    return bool(request.param)
+
+
 def test_a_function_is_recorded_once_for_every_shape(recorder: Recorder) -> None:
     calls: list[int] = []
 
@@ -207,19 +216,15 @@ def _run(sampling: str) -> NoisySGD:
     return NoisySGD(6, 0.1, 0.01, 0.5, 150, 30 if sampling else None, sampling=sampling or "full", diameter=2.0)
 
 
+@pytest.mark.usefixtures("factored")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path", [trained, stepped])
-@pytest.mark.parametrize("factored", [False, True])
 def test_batches_of_any_size_share_few_recordings(
     path: Callable[..., Any],
-    factored: bool,
     device: str,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if factored:
-        monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(uses, "_GRAM_COST", 0)
     with monkeypatch.context() as patched:
         patched.delitem(replay._RECORDERS, "cuda")
         plain = path(device, "poisson")
@@ -252,18 +257,13 @@ def test_steps_share_no_recording_unless_that_is_asked_for(cuda_graphs: bool, re
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("samples", "length"), [(9, 8), (7, 8), (9, 12)])
-@pytest.mark.parametrize("factored", [False, True])
 def test_the_same_network_on_other_samples(
     factored: bool,
     samples: int,
     length: int,
     device: str,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if factored:
-        monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(uses, "_GRAM_COST", 0)
     recorder = request.getfixturevalue("recorder") if device == "cpu" else None
     make = lambda: nn.Sequential(nn.Linear(4, 3), nn.Flatten(1), nn.AdaptiveAvgPool1d(2))  # noqa: E731
     work = [
@@ -314,19 +314,15 @@ def attacked(device: str) -> Any:
     return repr(attack(workload, run, "loss", delta=1e-5, runs=12, device=device))
 
 
+@pytest.mark.usefixtures("factored")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path", [measured, searched, attacked, trained, stepped])
-@pytest.mark.parametrize("factored", [False, True])
 def test_recorded_work_is_plain_work(
     path: Callable[[str], Any],
-    factored: bool,
     device: str,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if factored:
-        monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(uses, "_GRAM_COST", 0)
     with monkeypatch.context() as patched:
         patched.delitem(replay._RECORDERS, "cuda")
         plain = path(device)

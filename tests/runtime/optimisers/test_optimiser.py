@@ -107,6 +107,8 @@ def test_wrong_steps_are_refused() -> None:
         optimiser.step(workload.inputs[:30], workload.targets[:30])
     with pytest.raises(InputError, match="BatchNorm1d"):
         ProjectedNoisySGD(nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2)), cross_entropy, RUN)
+    with pytest.raises(InputError, match="needs True or False, got cuda_graphs=str"):
+        ProjectedNoisySGD(nn.Linear(4, 2), cross_entropy, RUN, cuda_graphs="yes")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="parameters to train"):
         ProjectedNoisySGD(nn.Flatten(), cross_entropy, RUN)
 
