@@ -63,6 +63,7 @@ def vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, s
                 if symbol.is_Symbol and symbol not in value.free_symbols:
                     residue = residue.xreplace({symbol: value})
                     break
+    conditions = tuple(one for one in conditions if not complex_valued(one))  # z3 takes all letters for real ones
     residue = _pieces_decided(residue, conditions)
     if residue == 0:
         return "cases that the assumptions decide", residue
@@ -117,7 +118,7 @@ def _signs(symbols: set[sp.Symbol], conditions: Sequence[Boolean]) -> dict[sp.Sy
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
     """Min, Max, Abs and Piecewise with every case settled that the assumptions imply or exclude."""
-    if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
+    if complex_valued(expression) or not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
     expression = expression.replace(
         lambda part: isinstance(part, sp.Min | sp.Max | sp.Abs), lambda part: part.rewrite(sp.Piecewise)

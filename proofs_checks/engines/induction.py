@@ -5,7 +5,7 @@ constant to the index is a sequence of its own. An induction that does not go th
 fails in a run of the sequences at exact points.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
+from lastiterate.proofs_checks.engines.runs import LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
@@ -24,7 +24,9 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
-_SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "=="}
+_SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
+_LATE = 10**6
+"""Indices from the start on, at which laws and what is shown of the sequences may not contradict each other."""
 
 
 def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -42,6 +44,8 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
     if longest < check.start + LONGEST - 1:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
+    if {check.conclusion, check.conclusion.reversed} & {*check.laws, *assumptions}:
+        return undecided(check, "it supposes what it concludes")
     why = _undefined(check, assumptions) or _contradicted(check, assumptions)
     if why:
         return undecided(check, why)
@@ -54,6 +58,8 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Raise unless the index may be every whole number from the start on, and nothing else is said of it."""
+    if not isinstance(check.start, int):
+        raise InputError(f"An induction needs a whole number to begin at, got start={check.start!r}; write one.")
     if not isinstance(check.conclusion, Relational):
         raise InputError(
             f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
@@ -69,6 +75,17 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
         raise InputError(
             f"What is supposed beside the laws needs to be free of the index, got {spoken[0]}; put it into laws."
         )
+    values = {value for part in (*check.laws, *check.first, *_all(check)) for value in part.atoms(AppliedUndef)}
+    for value in sorted(values, key=str):
+        if len(value.args) != 1:
+            raise InputError(
+                f"A sequence needs the index alone as its argument, got {value}; write one for each other."
+            )
+    later = sorted({v for part in check.first for v in part.atoms(AppliedUndef) if v.args != (check.start,)}, key=str)
+    if later:
+        raise InputError(
+            f"first needs to speak of values at the start, {check.start}, got {later[0]}; put it into laws."
+        )
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
@@ -82,13 +99,14 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
-    """Say that the laws about one index contradict each other at a late one: no sequence obeys them; "" if not.
+    """Say that laws about one index and what is to be shown contradict each other at a late one; "" if not.
 
-    Those with a power to the index are left out, which z3 would write out.
+    What is shown is so wherever a sequence obeys the laws: where it cannot be, none does, and nothing was shown. Those
+    with a power to the index are left out, which z3 would write out.
     """
-    late = check.start + FAR[-1]
-    powers = [power for law in check.laws for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols]
-    laws = [law for law in check.laws if not _steps(law, check.index) and not law.has(*powers)]
+    late, every = check.start + _LATE, (*check.laws, *_all(check))
+    powers = [power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols]
+    laws = [law for law in every if not _steps(law, check.index) and not law.has(*powers)]
     said = (*assumptions, *(law.subs(check.index, late) for law in laws))
     letters = lettered(*said)
     given = tuple(one.xreplace(letters) for one in said if one != sp.true)
@@ -99,6 +117,11 @@ def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
     """Show at the start what is kept and concluded; a power keeps its letter, so that no pole is cancelled."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
+    here = (*given, sp.Eq(check.index, start, evaluate=False))
+    for one in _all(check):  # before the start is put in, which cancels poles
+        _defined(
+            one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here, "base"
+        )
     given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
     wanted = [_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)]
     return _show(check, wanted, given, "base")
@@ -123,11 +146,22 @@ def _steps(law: Boolean, index: sp.Symbol) -> bool:
     return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
 
 
+def _defined(condition: Boolean, given: Iterable[Boolean], part: str) -> None:
+    """Raise unless the sides are shown to be defined."""
+    said = tuple(one for one in given if one != sp.true)
+    letters = lettered(condition, *said)
+    why = unmet(condition.xreplace(letters).args, tuple(one.xreplace(letters) for one in said), entails)
+    if why:
+        raise UnprovedError(f"{part}: {why}")
+
+
 def _show(check: Induction, wanted: list[Boolean], given: list[Boolean], part: str) -> int:
     known = frozenset(one for one in given if one != sp.true)
     for condition in wanted:
         try:
             if condition != sp.true:
+                if isinstance(condition, sp.Eq):
+                    _defined(condition, known, "before values are put in")
                 prove(*_put_in(condition, known))
         except UnprovedError as error:
             error.add_note(f"{part} of {check.index}")
