@@ -81,10 +81,11 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
             raise InputError(
                 f"A sequence needs the index alone as its argument, got {value}; write one for each other."
             )
-    later = sorted({v for part in check.first for v in part.atoms(AppliedUndef) if v.args != (check.start,)}, key=str)
+    values = {value for part in check.first for value in part.atoms(AppliedUndef)}
+    later = sorted((value for value in values if not (value.args[0] - check.start).is_nonpositive), key=str)
     if later:
         raise InputError(
-            f"first needs to speak of values at the start, {check.start}, got {later[0]}; put it into laws."
+            f"first needs to speak of values up to the start, {check.start}, got {later[0]}; put it into laws."
         )
 
 
