@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from sympy import Basic, Dummy, Eq, Expr, Ge, Gt, Le, Lt, Min, Pow, S, Sum, Symbol, Tuple, simplify
+from sympy import Basic, Dummy, Eq, Expr, Ge, Gt, Le, Lt, Min, Pow, S, Sum, Symbol, Tuple, nan, oo, simplify, zoo
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.divergence import unmeetable
+from lastiterate.proofs_checks.engines.possible import relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
@@ -102,7 +104,12 @@ def _follows(said: ForAll, claim: Claim) -> None:
     if free(said):
         raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
     assumptions, checks = claim.assumptions, [one for one in claim.checks if isinstance(one, Derived)]
-    supposed = frozenset(one for one in said.conditions if isinstance(one, Relational)) | _implied(said.conditions)
+    supposed = frozenset(relations(said.conditions)) | _implied(said.conditions)
+    why = unmeetable(supposed)
+    if why:
+        raise UnprovedError(why)
+    if said.body.rhs.has(oo, nan, zoo):
+        raise UnprovedError("a finite bound is needed")
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in said.conditions if isinstance(one, _CURVED))}
     if not checks:
         join(claim, said.body.rhs, said.variables, granted, supposed)
@@ -199,7 +206,7 @@ def _equal(square: Expr, theorem: Theorem, supposed: frozenset[Boolean]) -> None
             letters[letter], names[one] = ratio * one, Symbol(f"Sigma_{len(names)}", positive=True)
     reached = theorem.square.subs(letters).xreplace(names)
     claimed = square.xreplace(names).doit()
-    _show(Le(reached, claimed), supposed | {Le(tau, T - 1)})
+    _show(Le(reached, claimed, evaluate=False), supposed | {Le(tau, T - 1)})
 
 
 @cache

@@ -104,7 +104,7 @@ def join(
     cases = [_Case(claim, check, letters, granted, numbers) for check in claim.checks if isinstance(check, RenyiBound)]
     known = numbers.union(*(case.given for case in cases))
     for claimed in _alternatives(bound):
-        needs = [(*case.open, Le(case.bound, claimed)) for case in cases]
+        needs = [(*case.open, Le(case.bound, claimed, evaluate=False)) for case in cases]
         undefined = unmet([side for case in needs for one in case for side in one.args], tuple(numbers), entails)
         if undefined:
             raise UnprovedError(undefined)

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 import z3
-from sympy import Add, Basic, Dummy, Expr, Ge, Le, Not, Symbol
+from sympy import Add, Basic, Dummy, Expr, Ge, Le, Not, Symbol, false
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.answers import held, undecided
-from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import ask, entails
 from lastiterate.proofs_checks.engines.z3_terms import Terms
@@ -30,7 +30,13 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
         NoPointError: no point meets the relations among the premises.
     """
     said = (*assumptions, *check.given)
-    numbers = frozenset(one for one in said if isinstance(one, Relational))
+    if not check.cited:
+        raise InputError(
+            "A consequence needs a result that it rests on, got cited=(); name one, or write an Inequality."
+        )
+    if check.conclusion in said:
+        return undecided(check, "it supposes what it concludes")
+    numbers = frozenset(relations(said))
     terms = Terms(whole=True)
     answer = ask(terms, [terms.condition(one) for one in sorted(numbers, key=str)])
     why = "" if answer == z3.sat and not terms.loose else impossible(sorted(numbers, key=str))
@@ -39,13 +45,20 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
     try:
         for one in check.cited:
             _supposed(one, said, numbers)
+        _of_defined((check.conclusion, *(one.conclusion for one in check.cited)), numbers)
         if check.conclusion.has(Constant):
             _up_to_a_constant(check, numbers)
         else:
             known = [*(one.conclusion for one in check.cited), *_boole(check, numbers)]
+            if any(one.has(Constant) for one in known):
+                raise UnprovedError("each bound up to a constant has a constant of its own")
             names = _named((check.conclusion, *known))
             facts = [one.xreplace(names) for one in known]
             _defined(facts, numbers)
+            chances = [letter for quantity, letter in names.items() if isinstance(quantity, Probability)]
+            facts += [part for letter in chances for part in (Ge(letter, 0), Le(letter, 1))]
+            if entails([*sorted(numbers, key=str), *facts], false):
+                raise NoPointError("no numbers are what the premises and the cited results say together.")
             prove(check.conclusion.xreplace(names), numbers.union(facts))
     except UnprovedError as error:
         return undecided(check, f"it does not follow: {error}")
@@ -118,6 +131,14 @@ def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
     undefined = unmet(sides, tuple(numbers), entails)
     if undefined:
         raise UnprovedError(undefined)
+
+
+def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
+    """Raise an error unless the numbers that quantities are taken of are shown to be defined."""
+    parts = {part for one in said for quantity in one.atoms(QuantityBase) for part in quantity.args}
+    asked = sorted((part for part in parts if isinstance(part, Expr)), key=str)
+    _defined([Ge(part, 0, evaluate=False) for part in asked], numbers)
+    _defined([part for part in parts if isinstance(part, Boolean)], numbers)
 
 
 def _named(said: Iterable[Basic]) -> dict[Expr, Symbol]:

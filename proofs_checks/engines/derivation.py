@@ -8,8 +8,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.divergence import bounded
+from lastiterate.proofs_checks.engines.divergence import bounded, unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
 from lastiterate.symbolic.consequence import Consequence
@@ -91,6 +92,9 @@ def _track(check: Tracked, kernel: Kernel) -> Outcome:
 def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
     """Hold the Renyi divergence of the profile that a derivation reaches against the check."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
+    why = unmeetable(given)
+    if why:
+        raise NoPointError(why)
     try:
         made = derive(check.derivation, numbers)
         for condition in (made.first.given | made.second.given) - numbers:

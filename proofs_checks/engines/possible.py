@@ -1,10 +1,11 @@
 """Consistency of assumptions: whatever follows from a contradiction is not proved."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import sympy as sp
 import z3
-from sympy.logic.boolalg import Boolean
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import And, Boolean, BooleanAtom, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.z3_answers import ask, entails
@@ -42,3 +43,16 @@ def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
             return str(error)
         return "" if answer == z3.sat and not terms.loose else str(error)
     return ""
+
+
+def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
+    """Relations between numbers among premises, and what is made of such alone; parts of a conjunction one by one."""
+    for one in said:
+        for part in And.make_args(one) if isinstance(one, Boolean) else ():
+            if isinstance(part, Relational | BooleanAtom) or _of_relations(part):
+                yield part
+
+
+def _of_relations(part: Boolean) -> bool:
+    inner = isinstance(part, And | Or | Not)
+    return inner and all(isinstance(one, Relational | BooleanAtom) or _of_relations(one) for one in part.args)

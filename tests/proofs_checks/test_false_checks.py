@@ -1,0 +1,152 @@
+"""Checks that are false, undefined somewhere or about nothing, each of which once held."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+from sympy import And, Eq, Ge, Le, Rational
+
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.verdict import Status, Verdict
+from lastiterate.symbolic import ledger
+from lastiterate.symbolic.claim import Check, Cited, Claim, Consequence, Identity, Induction, Recursion, Source
+from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.letters import u, v, x, y
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
+from lastiterate.symbolic.statement import Constant, LeastGradient, Probability, RenyiDivergence, closed
+
+f, g, h = (sp.Function(name, real=True) for name in "fgh")
+p, q = (sp.Function(name, nonnegative=True) for name in "pq")
+z, r, s = sp.Symbol("z"), sp.Symbol("r", real=True), sp.Symbol("s", real=True)
+k, i = sp.Symbol("k", integer=True), sp.Symbol("i", integer=True, nonnegative=True)
+HALF = Rational(1, 2)
+BOOK = Source("A book", "Theorem 1")
+
+
+def law(left: sp.Expr, right: sp.Expr) -> sp.Basic:
+    return Eq(left, right, evaluate=False)
+
+
+CANCELLED = {
+    "a pole at the start": Induction(t, Ge(t / r**2, 0)),
+    "0/0 at the start": Induction(t, Le(t / p(t), 1), (Eq(p(0), 0),), (law(p(t + 1), p(t) + 1),)),
+    "a power of a negative start": Induction(k, Ge(r ** (2 * k), 0), start=-1),
+    "a value that is put in": Induction(
+        t, Eq(p(t) / q(t), 1), (law(p(0), q(0)),), (law(p(t + 1), p(t)), law(q(t + 1), q(t)))
+    ),
+    "a complex letter in a recursion": Recursion(i, sp.Max(r, 0), PREVIOUS, sp.S.Zero, given=(Eq(r, -(z**2)),)),
+    "a complex letter in an identity": Identity(sp.Abs(r), -r, given=(Eq(r + z**2, 0),)),
+    "a complex value": Induction(
+        t, Eq(sp.Max(f(t), 0), 0), (Eq(f(0) + sp.Function("C")(0) ** 2, 0),), (law(f(t + 1), f(t)),)
+    ),
+}
+NOTHING = {
+    "a bound that is passed": Induction(t, Eq(f(t), t), (Eq(f(0), 0),), (law(f(t + 1), f(t) + 1), Le(f(t), 50))),
+    "what is kept is passed": Induction(
+        t, Le(t, 50), (Eq(f(0), 0),), (law(f(t + 1), f(t) + 1), Le(f(t), 50)), (law(f(t), t),)
+    ),
+    "laws that part": Induction(t, Le(t, 150), (), (Ge(f(t), t), Le(f(t), 150))),
+    "few indices": Induction(t, Le(t, 1001), (), (Le(t, 1000),)),
+    "a later value": Induction(t, Eq(f(t), 1), (Eq(f(0), 1), Eq(f(7), 0)), (law(f(t + 1), f(t)),)),
+    "two arguments": Induction(t, Le(h(t, 1), 3), (Eq(h(0, 1), 0),), (law(h(t + 1, 1), h(t, 1) + 1), Le(h(t, 1), 3))),
+    "the conclusion is a law": Induction(t, Le(f(t), 5), (), (Le(f(t), 5),)),
+    "half a start": Induction(t, Ge(f(t) ** 2, 0), start=0.5),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", [*CANCELLED, *NOTHING])
+def test_an_induction_or_identity_is_not_held(name: str) -> None:
+    outcome = decide_check((CANCELLED | NOTHING)[name], ())
+    assert outcome.status in (Status.UNDECIDED, Status.ERROR)
+    assert "stopped" not in outcome.detail
+
+
+def test_an_unequal_value_is_refuted_in_a_run() -> None:
+    assert decide_check(Induction(t, sp.Ne(f(t), 0)), ()).status is Status.REFUTED
+
+
+P, Q = Probability, LeastGradient
+EMPTY = And(y < 1, y > 2)
+CITED = Cited(P(x >= 1) <= HALF, BOOK)
+CLAIMED = P(x >= 1) <= Rational(3, 4)
+CONSEQUENCES = {
+    "two constants": Consequence(Q(u) <= Q(v), (Cited(Q(u) <= Constant(v), BOOK), Cited(Q(v) >= Constant(v), BOOK))),
+    "a constant that goes": Consequence(Q(u) <= 1, (Cited(Q(u) + Constant(v) <= Constant(v) + 1, BOOK),)),
+    "a pole in an event": Consequence(
+        P(x >= 1 / (v - 1)) <= Rational(3, 4), (Cited(P(x >= 1 / (v - 1)) <= HALF, BOOK),), (v >= 1,)
+    ),
+    "a logarithm": Consequence(
+        Q(sp.log(-(u**2))) <= Constant(2 * v), (Cited(Q(sp.log(-(u**2))) <= Constant(v), BOOK),)
+    ),
+    "an order": Consequence(
+        RenyiDivergence(1 / (alpha - 1), r, s) <= 2 * v, (Cited(RenyiDivergence(1 / (alpha - 1), r, s) <= v, BOOK),)
+    ),
+    "premises in one": Consequence(CLAIMED, (CITED,), (EMPTY,)),
+    "false": Consequence(CLAIMED, (CITED,), (sp.false,)),
+    "a premise that is met by nothing": Consequence(
+        Q(u) <= Constant(2 * v), (Cited(Q(u) <= Constant(v), BOOK, (EMPTY,)),), (EMPTY,)
+    ),
+    "a probability below 0": Consequence(P(x >= 1) <= -1, (Cited(P(x >= 1) <= v - 2, BOOK),), (v <= 1,)),
+    "a probability above 1": Consequence(P(x < 1) >= 2, (Cited(P(x >= 1) <= -1, BOOK),), (), (x >= 1,)),
+    "results that contradict a premise": Consequence(P(x > 1) <= 1, (CITED, Cited(v <= 3, BOOK)), (v >= 4,)),
+    "nothing cited": Consequence(u <= 5, (), (u <= 4,)),
+    "what is supposed": Consequence(u <= 4, (CITED,), (u <= 4,)),
+}
+
+
+@pytest.mark.parametrize("name", CONSEQUENCES)
+def test_a_consequence_is_not_held(name: str) -> None:
+    outcome = decide_check(CONSEQUENCES[name], ())
+    assert outcome.status in (Status.UNDECIDED, Status.ERROR)
+    assert "stopped" not in outcome.detail
+
+
+def test_a_greater_number_follows() -> None:
+    assert decide_check(Consequence(CLAIMED, (CITED,)), ()).status is Status.HELD
+
+
+BY_KEY = {claim.key: claim for claim in ledger.claims()}
+DIVERGENCE = replace(BY_KEY["altschuler_talwar/theorem_3_1"].checks[0], mutants=())
+ORDER = DIVERGENCE.given[1]
+BOUNDS: dict[str, Check] = {
+    "infinite": replace(DIVERGENCE, bound=sp.oo),
+    "undefined": replace(DIVERGENCE, bound=DIVERGENCE.bound + sp.Abs(sp.log(x))),
+    "no such run": replace(DIVERGENCE, given=(*DIVERGENCE.given, x < 1, x > 2)),
+    "no such order": replace(DIVERGENCE, given=(*DIVERGENCE.given, alpha > ORDER.gts)),
+    "an order as an equation": replace(DIVERGENCE, given=(DIVERGENCE.given[0], Eq(alpha, ORDER.gts))),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_bound_of_a_divergence_is_not_held(name: str) -> None:
+    outcome = decide_check(BOUNDS[name], BY_KEY["altschuler_talwar/theorem_3_1"].assumptions)
+    assert outcome.status in (Status.UNDECIDED, Status.ERROR)
+    assert "stopped" not in outcome.detail
+
+
+COMPOSITION, EARLIER = "chien_li/theorem_3_1/composition", "altschuler_talwar/section_5_2/earlier_bound"
+
+
+@pytest.mark.parametrize(
+    ("key", "more", "conditions"),
+    [
+        (COMPOSITION, 0, (x < 1, x > 2)),
+        (COMPOSITION, 0, (alpha < 1,)),
+        ("chien_li/theorem_3_1/direct/strongly_convex", 0, (m > L,)),
+        (EARLIER, 0, (And(x < 1, x > 2),)),
+        ("altschuler_talwar/theorem_3_1", 0, (alpha > largest_order(b / n, b * sigma_dp / (2 * sp.sqrt(2) * K)),)),
+        (COMPOSITION, sp.oo, ()),
+        (EARLIER, sp.Abs(sp.log(T - 1)), ()),
+    ],
+)
+def test_a_statement_about_nothing_or_without_a_bound_is_not_proved(
+    key: str, more: sp.Expr, conditions: tuple[sp.Basic, ...]
+) -> None:
+    claim = BY_KEY[key]
+    said = claim.statement
+    assert said is not None
+    other = closed(said.body.func(said.body.lhs, said.body.rhs + more), *said.conditions, *conditions)
+    checks = [replace(check, mutants=()) for check in claim.checks]
+    report = decide(Claim("k", "title", claim.source, *checks, assumptions=claim.assumptions, statement=other))
+    assert report.verdict is Verdict.SUPPORTED
