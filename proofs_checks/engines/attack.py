@@ -88,7 +88,18 @@ def split_assumptions(
     usable = tuple(a for a in assumptions if a.free_symbols <= known)
     evaluate = _on_floats(usable, assumed)
     rest = tuple(a for a in assumptions if a not in usable)
-    return (lambda setting: all(evaluate(setting))), rest
+
+    def admits(setting: Setting) -> bool:
+        try:
+            return all(evaluate(setting))
+        except (ArithmeticError, ValueError):  # undefined there
+            return False
+        except (NameError, TypeError) as error:
+            raise InputError(
+                f"Assumptions of an attack need elementary functions, got {', '.join(map(str, usable))}; write others."
+            ) from error
+
+    return admits, rest
 
 
 def _asked(target: "Target", admits: Callable[[Setting], bool]) -> Iterator[Setting]:

@@ -17,7 +17,9 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.exact_values import as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -127,11 +129,18 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError("the parameters of the simulation are not what their symbols are declared to be.")
     if not all(truth_at(a, point) for a in assumptions if a.free_symbols <= point.keys()):
         raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
+    left = [a.xreplace(point) for a in assumptions if not a.free_symbols <= point.keys()]
+    why = impossible(sorted((one for one in left if one != sp.true), key=str))
+    if why:
+        raise NoPointError(f"{why} This is so at the parameters of the simulation.")
     numbers = _numbers(check, experiment)
     stated = check.value.xreplace(point)
-    if stated.free_symbols:
+    if not check.value.free_symbols <= point.keys():
         raise InputError(f"value needs to be a number at the parameters, got value={stated}; give the missing ones.")
-    if not all(number.is_finite and number.is_real for number in (stated, check.tolerance)) or check.tolerance < 0:
+    if not defined_at((check.value,), point):
+        raise InputError(f"value needs to be defined at the parameters, got value={check.value}; mend it.")
+    finite = all(number.is_finite and number.is_real for number in (stated, check.tolerance))
+    if not finite or check.tolerance < 0:
         raise InputError(
             f"value and tolerance need to be finite real numbers, the second not negative, got value={stated} and "
             f"tolerance={check.tolerance}; mend them."

@@ -10,7 +10,18 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Check, Cited, Claim, Consequence, Identity, Induction, Recursion, Source
+from lastiterate.symbolic.claim import (
+    Check,
+    Cited,
+    Claim,
+    Consequence,
+    Identity,
+    Induction,
+    Recursion,
+    Simulated,
+    Source,
+    UpperBound,
+)
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import u, v, x, y
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
@@ -104,6 +115,31 @@ def test_a_consequence_is_not_held(name: str) -> None:
 
 def test_a_greater_number_follows() -> None:
     assert decide_check(Consequence(CLAIMED, (CITED,)), ()).status is Status.HELD
+
+
+CHANCE, NORM = sp.Symbol("p", positive=True), sp.Symbol("K", positive=True)
+AT = {CHANCE: HALF, NORM: 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "assumptions", "words"),
+    [
+        (CHANCE * NORM, (r < CHANCE, r > 1), "This is so at the parameters"),
+        (NORM + (CHANCE - HALF) * sp.log(r), (), "needs to be a number at the parameters"),
+        (NORM / 2 + (CHANCE - HALF) / (NORM - 1), (), "needs to be defined at the parameters"),
+    ],
+)
+def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, ...], words: str) -> None:
+    check = Simulated("clipping_excess", "<=", value, AT, tolerance=Rational(1, 10))  # type: ignore[arg-type]
+    outcome = decide_check(check, assumptions)
+    assert outcome.status is Status.ERROR
+    assert words in outcome.detail
+
+
+@pytest.mark.parametrize("assumption", [sp.log(K - 5) >= 0, sp.sqrt(K - 5) >= 0, 1 / (K - 10) >= 0])
+def test_settings_where_an_assumption_is_undefined_are_not_admitted(assumption: sp.Basic) -> None:
+    outcome = decide_check(UpperBound("composition", ("linear",)), (assumption,))
+    assert "stopped" not in outcome.detail
 
 
 BY_KEY = {claim.key: claim for claim in ledger.claims()}
