@@ -138,7 +138,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     if not check.value.free_symbols <= point.keys():
         raise InputError(f"value needs to be a number at the parameters, got value={stated}; give the missing ones.")
     if not defined_at((check.value,), point):
-        raise InputError(f"value needs to be defined at the parameters, got value={check.value}; mend it.")
+        raise InputError(f"value needs to be defined at the parameters, and finite, got value={check.value}; mend it.")
     finite = all(number.is_finite and number.is_real for number in (stated, check.tolerance))
     if not finite or check.tolerance < 0:
         raise InputError(
