@@ -58,7 +58,7 @@ def _begin(task: _Task[Any], parent: int) -> None:
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
     with suppress(OSError, AttributeError, TypeError):  # of another system
         for option in _KEEP_FREED:
-            CDLL(None).mallopt(option, 2**28)
+            CDLL(None).mallopt(option, 2**25)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

@@ -9,6 +9,7 @@ Source: docs/proofs/contraction.md (claim ours/contraction/atoms).
 """
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class Atoms:
         p, q = np.zeros(2 * one + 1), np.zeros(2 * one + 1)
         q[one + 1 :], p[one + 1 :] = above, g[1:] * above
         p[:one], q[:one] = below[::-1], (g[1:] * below)[::-1]
-        p[one] = q[one] = max(1 - float(q.sum()) - only_q, 1 - float(p.sum()) - only_p, 0.0)
+        p[one] = q[one] = max(1 - fsum(q.tolist()) - only_q, 1 - fsum(p.tolist()) - only_p, 0.0)
         for lift in LIFTS:
             if _admitted(g, values, (right, left), (p, q, only_p, only_q), lift):
                 lifted, lowered = 1 + lift, 1 - lift
@@ -95,7 +96,7 @@ def _admitted(
     one, widths = len(g) - 1, g[1:] - g[:-1]
     ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
     right = np.all(ahead[kept[0]] * (1 + lift) * DOWN >= values[0] * UP)
-    total_p, total_q = float(p.sum()) + only_p, float(q.sum()) + only_q
+    total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
     above = (p[::-1].cumsum()[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
     spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # those above 1/t are one fewer
     found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare

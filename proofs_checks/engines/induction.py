@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.runs import LONGEST, Run, runs
+from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
@@ -105,13 +105,22 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
     What is shown is so wherever a sequence obeys the laws: where it cannot be, none does, and nothing was shown. Those
     with a power to the index are left out, which z3 would write out.
     """
-    late, every = check.start + _LATE, (*check.laws, *_all(check))
-    powers = [power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols]
-    laws = [law for law in every if not _steps(law, check.index) and not law.has(*powers)]
-    said = (*assumptions, *(law.subs(check.index, late) for law in laws))
-    letters = lettered(*said)
-    given = tuple(one.xreplace(letters) for one in said if one != sp.true)
-    return f"no sequence obeys the laws at {check.index} = {late}" if laws and entails(given, sp.false) else ""
+    every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
+    powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
+    laws = [law for law in every if not powers & law.atoms(sp.Pow)]
+    plain = [law for law in laws if not any(check.index in one.free_symbols for one in _functions(law))]
+    for late, some in ((check.start + FAR[-1], laws), (check.start + _LATE, plain)):
+        said = (*assumptions, *(law.subs(check.index, late) for law in some))
+        letters = lettered(*said)
+        given = tuple(one.xreplace(letters) for one in said if one != sp.true)
+        if some and entails(given, sp.false):
+            return f"no sequence obeys the laws at {check.index} = {late}"
+    return ""
+
+
+def _functions(law: Boolean) -> set[sp.Function]:
+    """Functions but for sequences: of a large index Sympy would compute them, a factorial for one."""
+    return {one for one in law.atoms(sp.Function) if not isinstance(one, AppliedUndef)}
 
 
 def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:

@@ -6,9 +6,10 @@ import pytest
 import sympy as sp
 from sympy import And, Eq, Ge, Le, Rational
 
+from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.verdict import Status, Verdict
+from lastiterate.proofs_checks.engines import decide_check, z3_answers
+from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
     Check,
@@ -71,6 +72,17 @@ def test_an_induction_or_identity_is_not_held(name: str) -> None:
     outcome = decide_check((CANCELLED | NOTHING)[name], ())
     assert outcome.status in (Status.UNDECIDED, Status.ERROR)
     assert "stopped" not in outcome.detail
+
+
+def test_functions_of_a_late_index_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed, seen = sp.factorial.eval, list[sp.Expr]()
+    monkeypatch.setattr(
+        sp.factorial,
+        "eval",
+        lambda number: seen.append(number) or computed(sp.S(9) if number.is_Integer and number > 9 else number),
+    )
+    decide_check(Induction(t, Ge(f(t) ** 2 - 2 * f(t), -1), (), (Ge(sp.factorial(t), 1),)), ())
+    assert max(number for number in seen if number.is_Integer) < 1000
 
 
 def test_an_unequal_value_is_refuted_in_a_run() -> None:
@@ -142,6 +154,21 @@ def test_settings_where_an_assumption_is_undefined_are_not_admitted(assumption: 
     assert "stopped" not in outcome.detail
 
 
+def test_a_near_miss_is_asked_once_more_where_haste_does_not_reject_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = next(one for one in ledger.claims() if one.key == "chien_li/section_1/structure")
+    there = decide(claim)
+    assert there.near_rejected == len(there.near_misses) > 0
+    assert {one.counterexample for one in there.near_misses} == {None}
+    tried = deciding._tried
+
+    def hesitant(wrong: Check, of: Claim) -> Outcome:
+        outcome = tried(wrong, of)
+        return replace(outcome, status=Status.UNDECIDED) if z3_answers._hasty.get() else outcome
+
+    monkeypatch.setattr(deciding, "_tried", hesitant)
+    assert decide(claim).near_rejected == there.near_rejected
+
+
 BY_KEY = {claim.key: claim for claim in ledger.claims()}
 DIVERGENCE = replace(BY_KEY["altschuler_talwar/theorem_3_1"].checks[0], mutants=())
 ORDER = DIVERGENCE.given[1]
@@ -173,6 +200,7 @@ COMPOSITION, EARLIER = "chien_li/theorem_3_1/composition", "altschuler_talwar/se
         (EARLIER, 0, (And(x < 1, x > 2),)),
         ("altschuler_talwar/theorem_3_1", 0, (alpha > largest_order(b / n, b * sigma_dp / (2 * sp.sqrt(2) * K)),)),
         (COMPOSITION, sp.oo, ()),
+        (COMPOSITION, sp.Abs(sp.log(T - 1)), ()),
         (EARLIER, sp.Abs(sp.log(T - 1)), ()),
     ],
 )
