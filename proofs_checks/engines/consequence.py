@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 import z3
-from sympy import Add, Basic, Dummy, Expr, Ge, Le, Not, Symbol, false
+from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, Not, Symbol, false, true
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines import chances
 from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
@@ -19,7 +20,7 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.statement import Constant, Probability, QuantityBase
+from lastiterate.symbolic.statement import Constant, HockeyStick, Probability, QuantityBase
 
 
 def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -37,27 +38,32 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.conclusion in said:
         return undecided(check, "it supposes what it concludes")
     numbers = frozenset(relations(said))
+    possible = sorted((numbers | set(chances.of_laws(said))) - {true}, key=str)
     terms = Terms(whole=True)
-    answer = ask(terms, [terms.condition(one) for one in sorted(numbers, key=str)])
-    why = "" if answer == z3.sat and not terms.loose else impossible(sorted(numbers, key=str))
+    answer = ask(terms, [terms.condition(one) for one in possible])
+    why = "" if answer == z3.sat and not terms.loose else impossible(possible)
     if why:
         raise NoPointError(why)
+    if any(check.conclusion == one.conclusion and set(one.given) <= set(said) for one in check.cited):
+        return undecided(check, "it is what it cites, word for word: write Cited")
     try:
+        random = chances.random_letters(said, check.conclusion)
         for one in check.cited:
+            chances.of_numbers(one, random)
             _supposed(one, said, numbers)
         _of_defined((check.conclusion, *(one.conclusion for one in check.cited)), numbers)
         if check.conclusion.has(Constant):
             _up_to_a_constant(check, numbers)
         else:
             known = [*(one.conclusion for one in check.cited), *_boole(check, numbers)]
+            _finite(check.conclusion, known)
+            known += chances.facts([check.conclusion, *known], numbers)
             if any(one.has(Constant) for one in known):
                 raise UnprovedError("each bound up to a constant has a constant of its own")
             names = _named((check.conclusion, *known))
             facts = [one.xreplace(names) for one in known]
             _defined(facts, numbers)
-            chances = [letter for quantity, letter in names.items() if isinstance(quantity, Probability)]
-            facts += [part for letter in chances for part in (Ge(letter, 0), Le(letter, 1))]
-            if entails([*sorted(numbers, key=str), *facts], false):
+            if entails([*possible, *facts], false):
                 raise NoPointError("no numbers are what the premises and the cited results say together.")
             prove(check.conclusion.xreplace(names), numbers.union(facts))
     except UnprovedError as error:
@@ -139,6 +145,26 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
     asked = sorted((part for part in parts if isinstance(part, Expr)), key=str)
     _defined([Ge(part, 0, evaluate=False) for part in asked], numbers)
     _defined([part for part in parts if isinstance(part, Boolean)], numbers)
+
+
+def _finite(conclusion: Relational, known: Sequence[Boolean]) -> None:
+    """Raise an error unless quantities of the conclusion are finite, but for one that is said to be large.
+
+    A divergence may be infinite, and then it is no number to calculate with.
+    """
+    finite = {one for one in _quantities(conclusion) if isinstance(one, Probability | HockeyStick)}
+    bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and isinstance(one.lts, QuantityBase)]
+    while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
+        finite |= more
+    large = isinstance(conclusion, Le | Lt | Ge | Gt) and isinstance(conclusion.gts, QuantityBase)
+    unbounded = _quantities(conclusion.lts if large else conclusion) - finite
+    if unbounded:
+        raise UnprovedError(f"{min(unbounded, key=str)} may be infinite")
+
+
+def _quantities(part: Basic) -> set[Basic]:
+    """Quantities that are not parts of others."""
+    return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))
 
 
 def _named(said: Iterable[Basic]) -> dict[Expr, Symbol]:

@@ -26,7 +26,7 @@ from lastiterate.symbolic.claim import (
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import u, v, x, y
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
-from lastiterate.symbolic.statement import Constant, LeastGradient, Probability, RenyiDivergence, closed
+from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Walk, closed
 
 f, g, h = (sp.Function(name, real=True) for name in "fgh")
 p, q = (sp.Function(name, nonnegative=True) for name in "pq")
@@ -104,6 +104,31 @@ CONSEQUENCES = {
     "results that contradict a premise": Consequence(P(x > 1) <= 1, (CITED, Cited(v <= 3, BOOK)), (v >= 4,)),
     "nothing cited": Consequence(u <= 5, (), (u <= 4,)),
     "what is supposed": Consequence(u <= 4, (CITED,), (u <= 4,)),
+    "what is cited": Consequence(CITED.conclusion, (CITED,)),
+    "a random number": Consequence(
+        P(x >= y / 2) <= sp.exp(-y),
+        (Cited(P(x >= u) <= sp.exp(-2 * u), BOOK, (Binomial(x, T, HALF),)).at({u: y / 2}),),
+        (Binomial(x, T, HALF), Binomial(y, T, HALF)),
+    ),
+    "a random number that a relation ties": Consequence(
+        P(x >= r) <= HALF,
+        (Cited(P(x >= u) <= sp.exp(-2 * u), BOOK, (Binomial(x, T, HALF), u >= 1)).at({u: r}),),
+        (Binomial(x, T, HALF), r >= x + 1),
+    ),
+    "the random letter itself": Consequence(
+        P(x**2 >= x + 1) <= HALF,
+        (Cited(P(x**2 >= u) <= 1 / u, BOOK, (Binomial(x, T, HALF), u >= 1)).at({u: x + 1}),),
+        (Binomial(x, T, HALF),),
+    ),
+    "a chance of 2": Consequence(CLAIMED, (replace(CITED, given=(Binomial(x, T, 2),)),), (Binomial(x, T, 2),)),
+    "a negative variance": Consequence(CLAIMED, (replace(CITED, given=(Walk(x, T, -1),)),), (Walk(x, T, -1),)),
+    "a certain event": Consequence(P(y > 1) <= 1, (Cited(P(x >= 1) <= HALF, BOOK),), (x >= 2,)),
+    "an event and its complement": Consequence(
+        P(x < 1) <= HALF, (Cited(P(x < 1) <= Rational(1, 4), BOOK), Cited(P(x >= 1) <= Rational(1, 4), BOOK))
+    ),
+    "a divergence that may be infinite": Consequence(
+        RenyiDivergence(2, r, s) < RenyiDivergence(2, r, s) + 1, (CITED,)
+    ),
 }
 
 
@@ -116,6 +141,19 @@ def test_a_consequence_is_not_held(name: str) -> None:
 
 def test_a_greater_number_follows() -> None:
     assert decide_check(Consequence(CLAIMED, (CITED,)), ()).status is Status.HELD
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        Consequence(P(x < 1) >= HALF, (CITED,)),
+        Consequence(P(x >= 2) <= HALF, (CITED,)),
+        Consequence(RenyiDivergence(2, r, s) <= 2 * u, (Cited(RenyiDivergence(2, r, s) <= u, BOOK),), (u >= 0,)),
+        Consequence(RenyiDivergence(2, r, s) >= 1, (Cited(RenyiDivergence(2, r, s) >= u, BOOK),), (u >= 1,)),
+    ],
+)
+def test_what_every_law_obeys_is_known(check: Consequence) -> None:
+    assert decide_check(check, ()).status is Status.HELD
 
 
 CHANCE, NORM = sp.Symbol("p", positive=True), sp.Symbol("K", positive=True)
