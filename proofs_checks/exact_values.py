@@ -106,6 +106,8 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
         value = at(expression, point)
     except UnsupportedError:
         return None
+    if value.has(sp.I):
+        value = sp.expand(value)
     if value.is_Rational:
         return int(sp.sign(value))
     if value.free_symbols or value.has(sp.nan, sp.zoo, AppliedUndef) or value.is_real is False:

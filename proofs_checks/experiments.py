@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.errors import InputError
+
 Parameters = Mapping[str, float]
 """Numbers of the experiment under the names of the symbols of notation."""
 
@@ -75,7 +77,16 @@ def _experiment(needs: str, known: Indicator | Range | Moment, copies: int = 200
 
 
 def _whole(parameters: Parameters, name: str) -> int:
-    return int(parameters[name])
+    value = parameters[name]
+    if not (value.is_integer() and value >= 1):
+        raise InputError(f"{name} needs to be a whole number from 1 on, got {name}={value:g}; write one.")
+    return int(value)
+
+
+def _chance(value: float, name: str) -> float:
+    if not 0 <= value <= 1:
+        raise InputError(f"{name} needs to be a chance, from 0 to 1, got {name}={value:g}; write one.")
+    return value
 
 
 def _chi_moment(degrees: float, order: int) -> float:
@@ -175,7 +186,7 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
 @_experiment("n b eta L", Indicator())
 def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
-    size = draw.binomial(_whole(at, "n"), at["b"] / at["n"], copies)
+    size = draw.binomial(_whole(at, "n"), _chance(at["b"] / at["n"], "b/n"), copies)
     first, second = np.zeros(copies), np.ones(copies)
     moved = [x + at["eta"] / at["b"] * size * at["L"] * x for x in (first, second)]
     return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
@@ -184,7 +195,7 @@ def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -
 @_experiment("p K", Range(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
-    gradient = np.where(draw.random(copies) < at["p"], 2 * at["K"], 0.0)
+    gradient = np.where(draw.random(copies) < _chance(at["p"], "p"), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 

@@ -32,6 +32,7 @@ from sympy import (
     false,
     log,
     simplify,
+    sympify,
 )
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, Implies
@@ -124,7 +125,7 @@ class _Case:
         granted: Collection[Basic],
         numbers: frozenset[Boolean],
     ) -> None:
-        self.values = dict(check.at)
+        self.values = {letter: sympify(value, strict=True) for letter, value in check.at.items()}
         run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
         if run:
             raise UnprovedError(f"{sorted(run, key=str)} are letters of the run, which are not chosen")

@@ -17,6 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, BothDirections, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
@@ -81,13 +82,20 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """A test of a setting, and the assumptions that speak of something else than the setting."""
+    """A test of a setting, and the assumptions that speak of something else than the setting.
+
+    Raises:
+        NoPointError: nothing meets these.
+    """
     known = set(_SYMBOLS) | {notation.s}
     if assumed in _FACTOR:
         known.add(notation.c)
     usable = tuple(a for a in assumptions if a.free_symbols <= known)
     evaluate = _on_floats(usable, assumed)
     rest = tuple(a for a in assumptions if a not in usable)
+    why = impossible(sorted(relations(rest), key=str)) if rest else ""
+    if why:
+        raise NoPointError(why)
 
     def admits(setting: Setting) -> bool:
         try:

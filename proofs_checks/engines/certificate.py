@@ -7,18 +7,20 @@ number has to be to be noticed is measured: every number in the certificate is l
 """
 
 import json
+from math import inf
 from typing import Any, Final
 
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.bound import Bound, bound_by_shifts
 from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed, undyadic
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
-from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
 from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -36,8 +38,13 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
 
     Raises:
         NoPointError: no setting meets the assumptions and leads to a certificate.
-        InputError: an altered symbol is none of a setting.
+        InputError: an altered symbol is none of a setting, or no runs or losses have this name.
     """
+    for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
+        if got not in known:
+            raise InputError(
+                f"{name} needs to be one of {', '.join(known)}, got {name}={got}; {suggestion(got, known)}"
+            )
     assumed = Assumed(check.losses)
     admits, _ = split_assumptions(assumptions, assumed)
     alter = altered_setting(check.altered, assumed)
@@ -64,6 +71,8 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             noticed = max(noticed, _noticed(certificate))
     if not made:
         raise NoPointError(f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses.")
+    if noticed == inf:
+        return undecided(check, f"the checker accepts a certificate with numbers smaller by a share of {_LESS[-1]:g}")
     detail = (
         f"{made} certificates of {asked} bounds are accepted, and none with numbers smaller by a share of {noticed:g}"
     )
@@ -113,7 +122,7 @@ def _noticed(certificate: dict[str, Any]) -> float:
     for less in _LESS:
         if _refused(sealed(_lessened(certificate, 1 - less))):
             return less
-    return float("inf")
+    return inf
 
 
 def _lessened(value: Any, factor: float) -> Any:

@@ -37,6 +37,10 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
         )
     if check.conclusion in said:
         return undecided(check, "it supposes what it concludes")
+    for one in (check.conclusion, *(one.conclusion for one in check.cited)):
+        for part in one.atoms(Constant, Probability):
+            if len(part.args) != 1:
+                raise InputError(f"{part.func} needs one argument, got {part}; write one.")
     numbers = frozenset(relations(said))
     possible = sorted((numbers | set(chances.of_laws(said))) - {true}, key=str)
     terms = Terms(whole=True)
@@ -101,7 +105,8 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     for term in smaller:
         larger.remove(next((one for one in larger if _at_most(term, one, numbers)), None) or _none(term))
     for term in larger:
-        prove(Ge(term, 0), numbers)
+        if (positive := Ge(term, 0)) != true:
+            prove(positive, numbers)
 
 
 def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:

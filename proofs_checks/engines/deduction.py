@@ -5,6 +5,7 @@ from functools import cache
 from sympy import Le
 from sympy.core.relational import Relational
 
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
@@ -23,8 +24,13 @@ def deduce(name: str) -> Judgement:
     """The inequality that a deduction reaches.
 
     Raises:
+        InputError: there is none of this name.
         UnprovedError: a rule does not apply; the deduction stops there.
     """
+    if name not in DEDUCTIONS:
+        raise InputError(
+            f"derivation needs a name that the calculus knows, got derivation={name}; {suggestion(name, DEDUCTIONS)}"
+        )
     return DEDUCTIONS[name](Calculus(prove))
 
 

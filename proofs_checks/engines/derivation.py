@@ -1,11 +1,13 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.divergence import bounded, unmeetable
@@ -25,6 +27,18 @@ from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T
 from lastiterate.symbolic.vector_checks import NormBound
 
+_Made = TypeVar("_Made")
+
+
+def _named(table: Mapping[str, _Made], name: str) -> _Made:
+    """An entry of a table of derivations."""
+    if name not in table:
+        raise InputError(
+            f"derivation needs a name that the ledger knows, got derivation={name}; "
+            + suggestion(name, table, "see `lastiterate.symbolic.derivations`.")
+        )
+    return table[name]
+
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
@@ -33,7 +47,7 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
-    return DERIVATIONS[name](Kernel(prove, given))
+    return _named(DERIVATIONS, name)(Kernel(prove, given))
 
 
 @cache
@@ -43,7 +57,7 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
-    return TRACKED[name](Kernel(prove, given))
+    return _named(TRACKED, name)(Kernel(prove, given))
 
 
 def decide(
@@ -66,7 +80,7 @@ def decide(
 def _follow(check: Printed, kernel: Kernel) -> Outcome:
     """Follow a printed proof to its end, or to the first line that is false."""
     try:
-        made = PRINTED[check.derivation](kernel)
+        made = _named(PRINTED, check.derivation)(kernel)
     except FalseLineError as error:
         return refuted(check, None, ": ".join(("it stops", *getattr(error, "__notes__", ()), str(error))))
     except UnprovedError as error:

@@ -5,7 +5,7 @@ constant to the index is a sequence of its own. An induction that does not go th
 fails in a run of the sequences at exact points.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -19,14 +19,17 @@ from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import as_text
+from lastiterate.proofs_checks.exact_values import Point, as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
-_LATE = 10**6
-"""Indices from the start on, at which laws and what is shown of the sequences may not contradict each other."""
+_LATE, _LAST = 10**6, 10**12
+"""Indices from the start on, at which laws and what is shown of the sequences may not contradict each other.
+
+At the second the letters are numbers at which they do not at the first indices: no number is above every index.
+"""
 
 
 def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -38,7 +41,10 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
     """
     _written_out(check, assumptions)
     seen, longest = 0, check.start
+    tried = list[Point]()
     for run in runs(check, assumptions):
+        if run.point not in tried[-1:]:
+            tried.append(run.point)
         if run.holds is False:
             return refuted(check, _counterexample(check, run), f"fails in a run at {check.index} = {run.index}")
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
@@ -46,7 +52,7 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
     if {check.conclusion, check.conclusion.reversed} & {*check.laws, *assumptions}:
         return undecided(check, "it supposes what it concludes")
-    why = _undefined(check, assumptions) or _contradicted(check, assumptions)
+    why = _undefined(check, assumptions) or _contradicted(check, assumptions, tried)
     if why:
         return undecided(check, why)
     try:
@@ -99,7 +105,7 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
     return unmet(laws, given, lambda premises, need: entails(tuple(premises), need), "at every index")
 
 
-def _contradicted(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
+def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
     """Say that laws about one index and what is to be shown contradict each other at a late one; "" if not.
 
     What is shown is so wherever a sequence obeys the laws: where it cannot be, none does, and nothing was shown. Those
@@ -110,12 +116,19 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
     laws = [law for law in every if not powers & law.atoms(sp.Pow)]
     plain = [law for law in laws if not any(check.index in one.free_symbols for one in _functions(law))]
     for late, some in ((check.start + FAR[-1], laws), (check.start + _LATE, plain)):
-        said = (*assumptions, *(law.subs(check.index, late) for law in some))
-        letters = lettered(*said)
-        given = tuple(one.xreplace(letters) for one in said if one != sp.true)
-        if some and entails(given, sp.false):
+        if some and _false((*assumptions, *(law.subs(check.index, late) for law in some))):
             return f"no sequence obeys the laws at {check.index} = {late}"
+    last = [law.subs(check.index, check.start + _LAST) for law in plain]
+    if last and all(_false([law.xreplace(point) for law in last]) for point in tried):
+        at = ", ".join(f"{letter} = {number}" for letter, number in sorted(as_text(tried[0]).items()))
+        return f"no sequence is known to obey the laws for ever, at {at} for one"
     return ""
+
+
+def _false(said: Sequence[Boolean]) -> bool:
+    """Tell whether conditions are shown to contradict each other."""
+    letters = lettered(*said)
+    return entails([one.xreplace(letters) for one in said if one != sp.true], sp.false)
 
 
 def _functions(law: Boolean) -> set[sp.Function]:

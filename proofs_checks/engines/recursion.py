@@ -34,8 +34,8 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
         NoPointError: no sample satisfies the assumptions.
         InputError: the index does not run over the whole numbers past the start, or a side is not written out.
     """
-    index, start = check.index, sp.Integer(check.start)
     _written_out(check)
+    index, start = check.index, sp.Integer(check.start)
     used = set(free_symbols(check.initial, check.step, check.closed_form)) - {index, PREVIOUS}
     symbols = tuple(sorted(used, key=str))
     conditions = tuple(condition for condition in assumptions if index not in condition.free_symbols)
@@ -77,6 +77,8 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def _written_out(check: Recursion) -> None:
     """Raise unless the index may be every whole number past the start, and the sides hold their own letters only."""
+    if not isinstance(check.start, int):
+        raise InputError(f"A recursion needs a whole number to begin at, got start={check.start!r}; write one.")
     if check.index == PREVIOUS or not all(admits(check.index, sp.Integer(check.start + k)) for k in range(1, SMALL)):
         raise InputError(
             f"index needs to be declared so that it may be every whole number past start={check.start}, "

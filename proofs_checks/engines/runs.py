@@ -4,7 +4,7 @@ Where roots are taken, what is drawn are the powers of which they are the roots.
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import starmap
 from math import lcm
@@ -24,8 +24,11 @@ from lastiterate.symbolic.inductive import Induction
 POINTS, LONGEST, TRIES = 8, 5, 12
 """Points, indices of a run, and numbers tried where a sequence may be any."""
 
+AHEAD = 4
+"""Indices past the last that a run has to go on for: one that ends obeys no laws."""
+
 FAR = (9, 99)
-"""Indices past the start at which a law of letters alone is to hold: one that ends obeys no run."""
+"""Indices past the start at which a law of letters alone is to hold, too."""
 
 _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
@@ -68,22 +71,46 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
     of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
-    indices = range(check.start, check.start + LONGEST)
-    laws = [[law.subs(check.index, i) for law in check.laws] for i in indices]
+    indices = range(check.start, check.start + LONGEST + AHEAD)
+    laws = [[law.subs(check.index, i) for law in check.laws] for i in (*indices, indices.stop)]
     sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]
     for point in points(letters, (*assumptions, *of_letters), POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
-        rules = [_at_letters(rule, point) for rule in check.first]
-        for i, laws_here, sides_here in zip(indices, laws, sides, strict=True):
-            rules += [_at_letters(law, point) for law in laws_here]
-            further = _extended(names, rules, point, values, i, generator, root)
-            if further is None:
+        rules: list[Boolean] | None = [_at_letters(rule, point) for rule in check.first]
+        seen, calm = list[Run](), random.Random(5)  # noqa: S311
+        here, *later = ([_at_letters(law, point) for law in some] for some in laws)
+        for i, then, sides_here in zip(indices, later, sides, strict=True):
+            draw = _any(generator, root) if len(seen) < LONGEST else _calm(calm, root, values, i)
+            rules = _extended(names, [*rules, *here], then, point, values, i, draw)
+            if rules is None:
                 break
-            rules = further
-            left, right = (side.xreplace(point).xreplace(values) for side in sides_here)
-            relation = check.conclusion.func(left, right, evaluate=False)
-            known = defined_at((left, right), {})
-            yield Run(point, dict(values), i, left, right, truth_at(relation, {}) if known else None)
+            here = then
+            if len(seen) < LONGEST:
+                left, right = (side.xreplace(point).xreplace(values) for side in sides_here)
+                relation = check.conclusion.func(left, right, evaluate=False)
+                known = defined_at((left, right), {})
+                holds = truth_at(relation, {}) if known else None
+                seen.append(Run(point, dict(values), i, left, right, holds))
+        else:
+            yield from seen
+
+
+_Draw = Callable[[AppliedUndef], sp.Expr]
+"""A number for a value that no law gives."""
+
+
+def _any(generator: random.Random, root: int) -> _Draw:
+    def drawn(value: AppliedUndef) -> sp.Expr:
+        number = sp.Rational(generator.randint(0, 8), generator.choice((1, 2, 4))) ** root
+        return number if value.is_nonnegative or generator.random() < 0.5 else -number
+
+    return drawn
+
+
+def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
+    """Numbers with which a run goes on where any does: often 0, or what the value was before."""
+    other = _any(generator, root)
+    return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 
 
 def _at_letters(rule: Boolean, point: Point) -> Boolean:
@@ -109,13 +136,13 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
 def _extended(
     names: list[sp.core.function.UndefinedFunction],
     rules: list[Boolean],
+    later: list[Boolean],
     point: Point,
     values: dict[AppliedUndef, sp.Expr],
     i: int,
-    generator: random.Random,
-    root: int,
+    draw: _Draw,
 ) -> list[Boolean] | None:
-    """Add the values at index i, so that the rules hold as far as they are known there.
+    """Add the values at index i, so that the rules hold as far as they are known there, and those at the next index.
 
     Returns:
         The rules that speak of further values; None where no values were found.
@@ -127,19 +154,37 @@ def _extended(
             if _by_rule(value, rules, added):
                 open_.remove(value)
         for value in open_:
-            number = sp.Rational(generator.randint(0, 8), generator.choice((1, 2, 4))) ** root
-            added[value] = number if value.is_nonnegative or generator.random() < 0.5 else -number
+            if value in added:
+                continue
+            added[value] = draw(value)
             for other in open_:
                 if other not in added:
                     _by_rule(other, rules, added)
         whole = [_put(rule, added) for rule in rules]
         new = {value: number for value, number in added.items() if value not in values and value not in point}
-        if all(starmap(_allowed, new.items())) and all(map(_may_hold, whole)):
+        if all(starmap(_allowed, new.items())) and all(map(_may_hold, whole)) and _goes_on(names, whole, later, added, i):
             values.update(new)
             return [rule for rule in whole if rule.atoms(AppliedUndef)]
         if not open_:
             return None
     return None
+
+
+def _goes_on(
+    names: list[sp.core.function.UndefinedFunction],
+    rules: list[Boolean],
+    later: list[Boolean],
+    known: Mapping[sp.Expr, sp.Expr],
+    i: int,
+) -> bool:
+    """Tell whether the rules may hold at the next index, too, as far as they say what the values are there."""
+    further = dict(known)
+    said = [rule for rule in rules if rule.atoms(AppliedUndef)]
+    values = [value for value in (name(i + 1) for name in names) if _by_rule(value, said, further)]
+    return not values or (
+        all(_declared(value, further[value]) for value in values)
+        and all(_may_hold(_put(rule, further)) for rule in (*said, *later))
+    )
 
 
 def _may_hold(rule: Boolean) -> bool:

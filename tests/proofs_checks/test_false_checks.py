@@ -8,14 +8,16 @@ from sympy import And, Eq, Ge, Le, Rational
 
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.engines import decide_check, z3_answers
+from lastiterate.proofs_checks.engines import decide_check, induction, z3_answers
 from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
+    Certified,
     Check,
     Cited,
     Claim,
     Consequence,
+    Derived,
     Identity,
     Induction,
     Recursion,
@@ -23,6 +25,7 @@ from lastiterate.symbolic.claim import (
     Source,
     UpperBound,
 )
+from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import u, v, x, y
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
@@ -63,6 +66,9 @@ NOTHING = {
     "a later value": Induction(t, Eq(f(t), 1), (Eq(f(0), 1), Eq(f(7), 0)), (law(f(t + 1), f(t)),)),
     "two arguments": Induction(t, Le(h(t, 1), 3), (Eq(h(0, 1), 0),), (law(h(t + 1, 1), h(t, 1) + 1), Le(h(t, 1), 3))),
     "the conclusion is a law": Induction(t, Le(f(t), 5), (), (Le(f(t), 5),)),
+    "a letter above every index": Induction(t, Le(t, s / K), (), (Le(K * t, s),)),
+    "a letter above a sequence": Induction(t, Le(t, s), (), (Ge(f(t), t), Le(f(t), s))),
+    "a nonnegative sequence that falls": Induction(t, Eq(p(t), p(0) - t), (), (law(p(t + 1), p(t) - 1),)),
     "half a start": Induction(t, Ge(f(t) ** 2, 0), start=0.5),  # type: ignore[arg-type]
 }
 
@@ -72,6 +78,21 @@ def test_an_induction_or_identity_is_not_held(name: str) -> None:
     outcome = decide_check((CANCELLED | NOTHING)[name], ())
     assert outcome.status in (Status.UNDECIDED, Status.ERROR)
     assert "stopped" not in outcome.detail
+
+
+def test_a_run_that_does_not_go_on_refutes_nothing() -> None:
+    check = Induction(t, Le(p(t), 1), (), (law(p(t), q(t + 1)), Le(q(t), 1)))
+    assert decide_check(check, ()).status is Status.UNDECIDED
+
+
+def test_functions_of_a_late_index_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    entails = induction.entails
+    monkeypatch.setattr(induction, "entails", lambda given, wanted: asked.extend(given) or entails(given, wanted))
+    check = Induction(t, Ge(f(t), 0), (Eq(f(0), 0),), (law(f(t + 1), f(t)), Le(f(t) * sp.factorial(t), f(t) ** 2 + r**2)))
+    decide_check(check, ())
+    assert asked
+    assert max(abs(number) for one in asked for number in one.atoms(sp.Integer)) < sp.factorial(10**3)
 
 
 def test_an_unequal_value_is_refuted_in_a_run() -> None:
@@ -170,6 +191,44 @@ AT = {CHANCE: HALF, NORM: 1}
 )
 def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, ...], words: str) -> None:
     check = Simulated("clipping_excess", "<=", value, AT, tolerance=Rational(1, 10))  # type: ignore[arg-type]
+    outcome = decide_check(check, assumptions)
+    assert outcome.status is Status.ERROR
+    assert words in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("quantity", "parameters", "words"),
+    [
+        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs to be a chance"),
+        ("poisson_expansion", {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1}, "b/n needs"),
+        ("batch_energy", {sp.Symbol("b"): Rational(5, 2), NORM: 1}, "b needs to be a whole number"),
+    ],
+)
+def test_a_simulation_at_numbers_that_are_none_of_its_run_is_refused(
+    quantity: str, parameters: dict[sp.Symbol, int], words: str
+) -> None:
+    outcome = decide_check(Simulated(quantity, "<=", sp.Integer(9), parameters), ())  # type: ignore[arg-type]
+    assert outcome.status is Status.ERROR
+    assert words in outcome.detail
+
+
+NEVER = (x < 1, x > 2)
+
+
+@pytest.mark.parametrize(
+    ("check", "assumptions", "words"),
+    [
+        (Derived("full_batch/convexe", Equal()), (), "did you mean full_batch/convex?"),
+        (Certified("cyclik", "convex"), (), "did you mean cyclic?"),
+        (Certified("cyclic", "convexe"), (), "did you mean convex?"),
+        (Certified("cyclic", "convex"), NEVER, "no sample"),
+        (UpperBound("composition", ("linear",)), NEVER, "no sample"),
+        (Recursion(i, sp.S.Zero, PREVIOUS + 1, i, start=0.5), (), "needs a whole number to begin at"),  # type: ignore[arg-type]
+        (Consequence(CLAIMED, (Cited(P() <= HALF, BOOK),)), (), "needs one argument"),
+        (Consequence(Q(u) <= Constant(v, 2), (Cited(Q(u) <= Constant(v), BOOK),)), (), "needs one argument"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_sentence(check: Check, assumptions: tuple[sp.Basic, ...], words: str) -> None:
     outcome = decide_check(check, assumptions)
     assert outcome.status is Status.ERROR
     assert words in outcome.detail
