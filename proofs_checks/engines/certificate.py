@@ -20,7 +20,7 @@ from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
 from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -71,10 +71,10 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             noticed = max(noticed, _noticed(certificate))
     if not made:
         raise NoPointError(f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses.")
-    if noticed == inf:
-        return undecided(check, f"the checker accepts a certificate with numbers smaller by a share of {_LESS[-1]:g}")
-    detail = (
-        f"{made} certificates of {asked} bounds are accepted, and none with numbers smaller by a share of {noticed:g}"
+    detail = f"{made} certificates of {asked} bounds are accepted, and " + (
+        f"none with numbers smaller by a share of {noticed:g}"
+        if noticed < inf
+        else f"one of them even with numbers smaller by a share of {_LESS[-1]:g}: the checker computes less"
     )
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 

@@ -162,7 +162,11 @@ def _extended(
                     _by_rule(other, rules, added)
         whole = [_put(rule, added) for rule in rules]
         new = {value: number for value, number in added.items() if value not in values and value not in point}
-        if all(starmap(_allowed, new.items())) and all(map(_may_hold, whole)) and _goes_on(names, whole, later, added, i):
+        if (
+            all(starmap(_allowed, new.items()))
+            and all(map(_may_hold, whole))
+            and _goes_on(names, whole, later, added, i)
+        ):
             values.update(new)
             return [rule for rule in whole if rule.atoms(AppliedUndef)]
         if not open_:

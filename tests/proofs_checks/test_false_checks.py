@@ -89,7 +89,9 @@ def test_functions_of_a_late_index_are_not_computed(monkeypatch: pytest.MonkeyPa
     asked = []
     entails = induction.entails
     monkeypatch.setattr(induction, "entails", lambda given, wanted: asked.extend(given) or entails(given, wanted))
-    check = Induction(t, Ge(f(t), 0), (Eq(f(0), 0),), (law(f(t + 1), f(t)), Le(f(t) * sp.factorial(t), f(t) ** 2 + r**2)))
+    check = Induction(
+        t, Ge(f(t), 0), (Eq(f(0), 0),), (law(f(t + 1), f(t)), Le(f(t) * sp.factorial(t), f(t) ** 2 + r**2))
+    )
     decide_check(check, ())
     assert asked
     assert max(abs(number) for one in asked for number in one.atoms(sp.Integer)) < sp.factorial(10**3)
@@ -147,9 +149,7 @@ CONSEQUENCES = {
     "an event and its complement": Consequence(
         P(x < 1) <= HALF, (Cited(P(x < 1) <= Rational(1, 4), BOOK), Cited(P(x >= 1) <= Rational(1, 4), BOOK))
     ),
-    "a divergence that may be infinite": Consequence(
-        RenyiDivergence(2, r, s) < RenyiDivergence(2, r, s) + 1, (CITED,)
-    ),
+    "a divergence that may be infinite": Consequence(RenyiDivergence(2, r, s) < RenyiDivergence(2, r, s) + 1, (CITED,)),
 }
 
 
@@ -200,7 +200,11 @@ def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, .
     ("quantity", "parameters", "words"),
     [
         ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs to be a chance"),
-        ("poisson_expansion", {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1}, "b/n needs"),
+        (
+            "poisson_expansion",
+            {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1},
+            "b/n needs",
+        ),
         ("batch_energy", {sp.Symbol("b"): Rational(5, 2), NORM: 1}, "b needs to be a whole number"),
     ],
 )
@@ -228,7 +232,9 @@ NEVER = (x < 1, x > 2)
         (Consequence(Q(u) <= Constant(v, 2), (Cited(Q(u) <= Constant(v), BOOK),)), (), "needs one argument"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(check: Check, assumptions: tuple[sp.Basic, ...], words: str) -> None:
+def test_what_cannot_be_asked_is_refused_in_a_sentence(
+    check: Check, assumptions: tuple[sp.Basic, ...], words: str
+) -> None:
     outcome = decide_check(check, assumptions)
     assert outcome.status is Status.ERROR
     assert words in outcome.detail
