@@ -76,15 +76,15 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]
     for point in points(letters, (*assumptions, *of_letters), POINTS):
         values: dict[AppliedUndef, sp.Expr] = {}
-        rules: list[Boolean] | None = [_at_letters(rule, point) for rule in check.first]
+        rules = [_at_letters(rule, point) for rule in check.first]
         seen, calm = list[Run](), random.Random(5)  # noqa: S311
         here, *later = ([_at_letters(law, point) for law in some] for some in laws)
         for i, then, sides_here in zip(indices, later, sides, strict=True):
             draw = _any(generator, root) if len(seen) < LONGEST else _calm(calm, root, values, i)
-            rules = _extended(names, [*rules, *here], then, point, values, i, draw)
-            if rules is None:
+            further = _extended(names, [*rules, *here], then, point, values, i, draw)
+            if further is None:
                 break
-            here = then
+            rules, here = further, then
             if len(seen) < LONGEST:
                 left, right = (side.xreplace(point).xreplace(values) for side in sides_here)
                 relation = check.conclusion.func(left, right, evaluate=False)

@@ -14,9 +14,7 @@ from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
     Certified,
     Check,
-    Cited,
     Claim,
-    Consequence,
     Derived,
     Identity,
     Induction,
@@ -27,9 +25,9 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.letters import u, v, x, y
+from lastiterate.symbolic.letters import x
 from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
-from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Walk, closed
+from lastiterate.symbolic.statement import closed
 
 f, g, h = (sp.Function(name, real=True) for name in "fgh")
 p, q = (sp.Function(name, nonnegative=True) for name in "pq")
@@ -101,82 +99,6 @@ def test_an_unequal_value_is_refuted_in_a_run() -> None:
     assert decide_check(Induction(t, sp.Ne(f(t), 0)), ()).status is Status.REFUTED
 
 
-P, Q = Probability, LeastGradient
-EMPTY = And(y < 1, y > 2)
-CITED = Cited(P(x >= 1) <= HALF, BOOK)
-CLAIMED = P(x >= 1) <= Rational(3, 4)
-CONSEQUENCES = {
-    "two constants": Consequence(Q(u) <= Q(v), (Cited(Q(u) <= Constant(v), BOOK), Cited(Q(v) >= Constant(v), BOOK))),
-    "a constant that goes": Consequence(Q(u) <= 1, (Cited(Q(u) + Constant(v) <= Constant(v) + 1, BOOK),)),
-    "a pole in an event": Consequence(
-        P(x >= 1 / (v - 1)) <= Rational(3, 4), (Cited(P(x >= 1 / (v - 1)) <= HALF, BOOK),), (v >= 1,)
-    ),
-    "a logarithm": Consequence(
-        Q(sp.log(-(u**2))) <= Constant(2 * v), (Cited(Q(sp.log(-(u**2))) <= Constant(v), BOOK),)
-    ),
-    "an order": Consequence(
-        RenyiDivergence(1 / (alpha - 1), r, s) <= 2 * v, (Cited(RenyiDivergence(1 / (alpha - 1), r, s) <= v, BOOK),)
-    ),
-    "premises in one": Consequence(CLAIMED, (CITED,), (EMPTY,)),
-    "false": Consequence(CLAIMED, (CITED,), (sp.false,)),
-    "a premise that is met by nothing": Consequence(
-        Q(u) <= Constant(2 * v), (Cited(Q(u) <= Constant(v), BOOK, (EMPTY,)),), (EMPTY,)
-    ),
-    "a probability below 0": Consequence(P(x >= 1) <= -1, (Cited(P(x >= 1) <= v - 2, BOOK),), (v <= 1,)),
-    "a probability above 1": Consequence(P(x < 1) >= 2, (Cited(P(x >= 1) <= -1, BOOK),), (), (x >= 1,)),
-    "results that contradict a premise": Consequence(P(x > 1) <= 1, (CITED, Cited(v <= 3, BOOK)), (v >= 4,)),
-    "nothing cited": Consequence(u <= 5, (), (u <= 4,)),
-    "what is supposed": Consequence(u <= 4, (CITED,), (u <= 4,)),
-    "what is cited": Consequence(CITED.conclusion, (CITED,)),
-    "a random number": Consequence(
-        P(x >= y / 2) <= sp.exp(-y),
-        (Cited(P(x >= u) <= sp.exp(-2 * u), BOOK, (Binomial(x, T, HALF),)).at({u: y / 2}),),
-        (Binomial(x, T, HALF), Binomial(y, T, HALF)),
-    ),
-    "a random number that a relation ties": Consequence(
-        P(x >= r) <= HALF,
-        (Cited(P(x >= u) <= sp.exp(-2 * u), BOOK, (Binomial(x, T, HALF), u >= 1)).at({u: r}),),
-        (Binomial(x, T, HALF), r >= x + 1),
-    ),
-    "the random letter itself": Consequence(
-        P(x**2 >= x + 1) <= HALF,
-        (Cited(P(x**2 >= u) <= 1 / u, BOOK, (Binomial(x, T, HALF), u >= 1)).at({u: x + 1}),),
-        (Binomial(x, T, HALF),),
-    ),
-    "a chance of 2": Consequence(CLAIMED, (replace(CITED, given=(Binomial(x, T, 2),)),), (Binomial(x, T, 2),)),
-    "a negative variance": Consequence(CLAIMED, (replace(CITED, given=(Walk(x, T, -1),)),), (Walk(x, T, -1),)),
-    "a certain event": Consequence(P(y > 1) <= 1, (Cited(P(x >= 1) <= HALF, BOOK),), (x >= 2,)),
-    "an event and its complement": Consequence(
-        P(x < 1) <= HALF, (Cited(P(x < 1) <= Rational(1, 4), BOOK), Cited(P(x >= 1) <= Rational(1, 4), BOOK))
-    ),
-    "a divergence that may be infinite": Consequence(RenyiDivergence(2, r, s) < RenyiDivergence(2, r, s) + 1, (CITED,)),
-}
-
-
-@pytest.mark.parametrize("name", CONSEQUENCES)
-def test_a_consequence_is_not_held(name: str) -> None:
-    outcome = decide_check(CONSEQUENCES[name], ())
-    assert outcome.status in (Status.UNDECIDED, Status.ERROR)
-    assert "stopped" not in outcome.detail
-
-
-def test_a_greater_number_follows() -> None:
-    assert decide_check(Consequence(CLAIMED, (CITED,)), ()).status is Status.HELD
-
-
-@pytest.mark.parametrize(
-    "check",
-    [
-        Consequence(P(x < 1) >= HALF, (CITED,)),
-        Consequence(P(x >= 2) <= HALF, (CITED,)),
-        Consequence(RenyiDivergence(2, r, s) <= 2 * u, (Cited(RenyiDivergence(2, r, s) <= u, BOOK),), (u >= 0,)),
-        Consequence(RenyiDivergence(2, r, s) >= 1, (Cited(RenyiDivergence(2, r, s) >= u, BOOK),), (u >= 1,)),
-    ],
-)
-def test_what_every_law_obeys_is_known(check: Consequence) -> None:
-    assert decide_check(check, ()).status is Status.HELD
-
-
 CHANCE, NORM = sp.Symbol("p", positive=True), sp.Symbol("K", positive=True)
 AT = {CHANCE: HALF, NORM: 1}
 
@@ -228,8 +150,6 @@ NEVER = (x < 1, x > 2)
         (Certified("cyclic", "convex"), NEVER, "no sample"),
         (UpperBound("composition", ("linear",)), NEVER, "no sample"),
         (Recursion(i, sp.S.Zero, PREVIOUS + 1, i, start=0.5), (), "needs a whole number to begin at"),  # type: ignore[arg-type]
-        (Consequence(CLAIMED, (Cited(P() <= HALF, BOOK),)), (), "needs one argument"),
-        (Consequence(Q(u) <= Constant(v, 2), (Cited(Q(u) <= Constant(v), BOOK),)), (), "needs one argument"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(
