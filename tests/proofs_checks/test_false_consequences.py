@@ -1,5 +1,7 @@
 """Consequences of cited results that do not follow, are undefined or about nothing, each of which once held."""
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 from sympy import And, Rational
