@@ -4,6 +4,7 @@ Each has its own session, signals, streams, folder, environment and exit status,
 not the seconds that an interpreter takes to import torch or Sympy. Of lastiterate nothing is imported beforehand.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -11,12 +12,12 @@ import runpy
 import socket
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
 
 SYMPY = (
     "numpy",
@@ -78,7 +79,7 @@ def python(
     server.sendall(json.dumps(request).encode() + b"\n")
     for stream in set(streams):
         os.close(stream)
-    readers = [Thread(target=read, args=(at, reader)) for at, (reader, _) in enumerate(pipes)]
+    readers = [threading.Thread(target=read, args=(at, reader)) for at, (reader, _) in enumerate(pipes)]
     for reader in readers:
         reader.start()
     for reader in readers:
@@ -140,5 +141,22 @@ def _become(arguments: list[str], streams: list[int]) -> None:
         runpy.run_path(first, run_name="__main__")
 
 
+def _ended(status: object) -> int:
+    """The exit status of `SystemExit`, whose words are printed; what runs at an exit has run."""
+    if status is not None and not isinstance(status, int):
+        sys.stderr.write(f"{status}\n")
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return status & 0xFF if isinstance(status, int) else int(status is not None)
+
+
 if __name__ == "__main__" and (asked := _forked(socket.socket(fileno=int(sys.argv[1])))):
-    _become(*asked)
+    try:
+        _become(*asked)
+    except SystemExit as ended:
+        os._exit(
+            _ended(ended.code)
+        )  # else the interpreter takes torch apart, and so copies it, for a third of a second
+    os._exit(_ended(None))
