@@ -15,7 +15,7 @@ from lastiterate.symbolic.statement import Binomial, Probability, Walk
 
 
 def of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
-    """What the numbers of the laws among the premises are, if these are laws."""
+    """Conditions on the numbers of the laws among the premises, without which these are none."""
     for law in said:
         if isinstance(law, Binomial | Walk):
             letter, count, number = law.args
@@ -59,7 +59,7 @@ def _outside_events(part: Basic) -> set[Symbol]:
 
 
 def facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolean]:
-    """What a measure of total mass 1 obeys: an event that implies another, covers what it leaves, or excludes it."""
+    """Relations between the probabilities of events of which one implies another, covers what it leaves, or excludes it."""
     known = tuple(numbers)
     events = sorted({one.args[0] for part in said for one in part.atoms(Probability)}, key=str)
     for event in events:
