@@ -59,7 +59,7 @@ def _outside_events(part: Basic) -> set[Symbol]:
 
 
 def facts(said: Iterable[Basic], numbers: Iterable[Boolean]) -> Iterator[Boolean]:
-    """Relations between the probabilities of events of which one implies another, covers what it leaves, or excludes it."""
+    """Relations between probabilities of events: one implies another, covers what it leaves, or excludes it."""
     known = tuple(numbers)
     events = sorted({one.args[0] for part in said for one in part.atoms(Probability)}, key=str)
     for event in events:

@@ -6,10 +6,12 @@ Where roots are taken, what is drawn are the powers of which they are the roots.
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import starmap
+from functools import cache
+from itertools import pairwise, starmap
 from math import lcm
 
 import sympy as sp
+from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
@@ -71,28 +73,45 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
     of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
-    indices = range(check.start, check.start + LONGEST + AHEAD)
-    laws = [[law.subs(check.index, i) for law in check.laws] for i in (*indices, indices.stop)]
-    sides = [[side.subs(check.index, i) for side in check.conclusion.args] for i in indices]
-    for point in points(letters, (*assumptions, *of_letters), POINTS):
-        values: dict[AppliedUndef, sp.Expr] = {}
-        rules = [_at_letters(rule, point) for rule in check.first]
-        seen, calm = list[Run](), random.Random(5)  # noqa: S311
-        here, *later = ([_at_letters(law, point) for law in some] for some in laws)
-        for i, then, sides_here in zip(indices, later, sides, strict=True):
-            draw = _any(generator, root) if len(seen) < LONGEST else _calm(calm, root, values, i)
-            further = _extended(names, [*rules, *here], then, point, values, i, draw)
-            if further is None:
+    at = cache(lambda i: tuple(_at_index(part, check.index, i) for part in (*check.laws, *check.conclusion.args)))
+    draw, known = _any(generator, root), False
+
+    def begun(point: Point, *, looking: bool) -> tuple["_Course", list[Run]]:
+        """A run to its last index, or to the first at which the conclusion fails; none where no values were found."""
+        found, seen = _Course(names, [_at_letters(rule, point) for rule in check.first], point), list[Run]()
+        for i in range(check.start, check.start + LONGEST):
+            if not found.passes(i, laws(i, point), draw, laws(i + 1, point) if looking else None):
+                return found, []
+            left, right = (side.xreplace(point).xreplace(found.values) for side in at(i)[-2:])
+            relation = check.conclusion.func(left, right, evaluate=False)
+            holds = truth_at(relation, {}) if defined_at((left, right), {}) else None
+            seen.append(Run(point, dict(found.values), i, left, right, holds))
+            if holds is False:
                 break
-            rules, here = further, then
-            if len(seen) < LONGEST:
-                left, right = (side.xreplace(point).xreplace(values) for side in sides_here)
-                relation = check.conclusion.func(left, right, evaluate=False)
-                known = defined_at((left, right), {})
-                holds = truth_at(relation, {}) if known else None
-                seen.append(Run(point, dict(values), i, left, right, holds))
-        else:
-            yield from seen
+        return found, seen
+
+    def laws(i: int, point: Point) -> list[Boolean]:
+        return [_at_letters(law, point) for law in at(i)[:-2]]
+
+    for point in points(letters, (*assumptions, *of_letters), POINTS):
+        for looking in (False, True):
+            found, seen = begun(point, looking=looking)
+            if seen and (not known or seen[-1].holds is False):
+                after = seen[-1].index + 1
+                ahead = [laws(i, point) for i in range(after, after + AHEAD + 1)]
+                seen = seen if found.goes_on(after, ahead, root) else []
+            if seen:
+                known = True
+                yield from seen
+                break
+
+
+def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
+    """A law or a side at an index; Sympy is not asked whether a relation holds, which takes long."""
+    if isinstance(part, Relational):
+        return part.func(*(_at_index(side, index, i) for side in part.args), evaluate=False)
+    bound = part.has(ExprWithLimits, sp.Subs, sp.Lambda)
+    return part.subs(index, i) if bound else part.xreplace({index: sp.Integer(i)})
 
 
 _Draw = Callable[[AppliedUndef], sp.Expr]
@@ -133,62 +152,62 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     return sp.Rational(int(value.p), int(value.q))
 
 
-def _extended(
-    names: list[sp.core.function.UndefinedFunction],
-    rules: list[Boolean],
-    later: list[Boolean],
-    point: Point,
-    values: dict[AppliedUndef, sp.Expr],
-    i: int,
-    draw: _Draw,
-) -> list[Boolean] | None:
-    """Add the values at index i, so that the rules hold as far as they are known there, and those at the next index.
+class _Course:
+    """Values of a run at a point, and the rules that speak of values to come."""
 
-    Returns:
-        The rules that speak of further values; None where no values were found.
-    """
-    for _ in range(TRIES):
-        added: dict[sp.Expr, sp.Expr] = {**point, **values}
-        open_ = [name(i) for name in names]
-        for value in list(open_):
-            if _by_rule(value, rules, added):
-                open_.remove(value)
-        for value in open_:
-            if value in added:
-                continue
-            added[value] = draw(value)
-            for other in open_:
-                if other not in added:
-                    _by_rule(other, rules, added)
-        whole = [_put(rule, added) for rule in rules]
-        new = {value: number for value, number in added.items() if value not in values and value not in point}
-        if (
-            all(starmap(_allowed, new.items()))
-            and all(map(_may_hold, whole))
-            and _goes_on(names, whole, later, added, i)
-        ):
-            values.update(new)
-            return [rule for rule in whole if rule.atoms(AppliedUndef)]
-        if not open_:
-            return None
-    return None
+    def __init__(self, names: list[sp.core.function.UndefinedFunction], rules: list[Boolean], point: Point) -> None:
+        self.names, self.rules, self.point = names, rules, point
+        self.values: dict[AppliedUndef, sp.Expr] = {}
 
+    def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
+        """Add the values at index i, so that the rules hold as far as they are known; False where none were found.
 
-def _goes_on(
-    names: list[sp.core.function.UndefinedFunction],
-    rules: list[Boolean],
-    later: list[Boolean],
-    known: Mapping[sp.Expr, sp.Expr],
-    i: int,
-) -> bool:
-    """Tell whether the rules may hold at the next index, too, as far as they say what the values are there."""
-    further = dict(known)
-    said = [rule for rule in rules if rule.atoms(AppliedUndef)]
-    values = [value for value in (name(i + 1) for name in names) if _by_rule(value, said, further)]
-    return not values or (
-        all(_declared(value, further[value]) for value in values)
-        and all(_may_hold(_put(rule, further)) for rule in (*said, *later))
-    )
+        Args:
+            i: the index.
+            laws: those at it.
+            draw: numbers for values that no law gives.
+            later: the laws at the next index, if these are to hold, too, as far as they are known.
+        """
+        rules = [*self.rules, *laws]
+        for _ in range(TRIES):
+            added: dict[sp.Expr, sp.Expr] = {**self.point, **self.values}
+            open_ = [name(i) for name in self.names]
+            for value in list(open_):
+                if _by_rule(value, rules, added):
+                    open_.remove(value)
+            for value in open_:
+                if value in added:
+                    continue
+                added[value] = draw(value)
+                for other in open_:
+                    if other not in added:
+                        _by_rule(other, rules, added)
+            whole = [_put(rule, added) for rule in rules]
+            new = {one: number for one, number in added.items() if one not in self.values and one not in self.point}
+            left = [rule for rule in whole if rule.atoms(AppliedUndef)]
+            holds = all(starmap(_allowed, new.items())) and all(map(_may_hold, whole))
+            if holds and (later is None or self._may_go_on(i, [*left, *later], added)):
+                self.values.update(new)
+                self.rules = left
+                return True
+            if not open_:
+                return False
+        return False
+
+    def _may_go_on(self, i: int, rules: list[Boolean], known: Mapping[sp.Expr, sp.Expr]) -> bool:
+        """Tell whether the rules may hold at the next index, as far as they say what the values are there."""
+        further = dict(known)
+        values = [value for value in (name(i + 1) for name in self.names) if _by_rule(value, rules, further)]
+        declared = all(_declared(value, further[value]) for value in values)
+        return declared and all(_may_hold(_put(rule, further)) for rule in rules)
+
+    def goes_on(self, start: int, laws: list[list[Boolean]], root: int) -> bool:
+        """Tell whether values are found at further indices; the last laws are those after them."""
+        generator = random.Random(5)  # noqa: S311
+        return all(
+            self.passes(i, here, _calm(generator, root, self.values, i), then)
+            for i, (here, then) in enumerate(pairwise(laws), start)
+        )
 
 
 def _may_hold(rule: Boolean) -> bool:
