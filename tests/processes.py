@@ -36,7 +36,7 @@ TORCH = (*SYMPY, "torch", "torch._dynamo", "torch.fx.experimental.symbolic_shape
 
 
 @cache
-def _server(*, torch: bool) -> socket.socket:
+def _server(_torch: bool) -> socket.socket:
     """The server for commands with torch, or for those without, whose forks have a quarter to copy."""
     ours, theirs = socket.socketpair()
     subprocess.Popen(  # noqa: S603
@@ -63,7 +63,7 @@ def python(
         libraries: what is imported beforehand.
         out: a file descriptor for both streams, which is then closed here; pipes that are read if None.
     """
-    server = _server(torch="torch" in libraries)
+    server = _server("torch" in libraries)
     pipes = [] if out is not None else [os.pipe(), os.pipe()]
     streams = [out, out] if out is not None else [writer for _, writer in pipes]
     said = [b"", b""]
