@@ -35,6 +35,10 @@ PYTEST = (*SYMPY, "pytest")
 TORCH = (*SYMPY, "torch", "torch._dynamo", "torch.fx.experimental.symbolic_shapes", "sklearn.datasets")
 
 
+PLUGINS = ("-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
+"""Of a pytest in a process of its own; the last looks through all garbage five times at the end."""
+
+
 @cache
 def _server(_torch: bool) -> socket.socket:
     """The server for commands with torch, or for those without, whose forks have a quarter to copy."""

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from processes import PYTEST, python
+from processes import PLUGINS, PYTEST, python
 
 from lastiterate.__main__ import main
 
@@ -33,7 +33,7 @@ def collect(tmp_path):
             "LASTITERATE_CACHE_DIR": str(tmp_path / ".cache"),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
-        command = ["-m", "pytest", "-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", *arguments]
+        command = ["-m", "pytest", *PLUGINS, *arguments]
         done = python(*command, cwd=tmp_path, env=environment, libraries=PYTEST)
         return done.returncode, done.stdout + done.stderr
 

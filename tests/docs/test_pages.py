@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from processes import PYTEST, TORCH, python
+from processes import PLUGINS, PYTEST, TORCH, python
 
 import lastiterate
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -77,7 +77,7 @@ class Reader:
             return ""
         command = [] if program == "python" else ["-m", program]
         if program == "pytest":
-            command += ["-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider"]
+            command += PLUGINS
         torch = program == "python" or {"estimate", "attack"} & set(arguments)
         environment = os.environ | {
             "PYTHONPATH": str(self.source),

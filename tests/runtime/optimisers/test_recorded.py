@@ -1,5 +1,6 @@
 """A run inside the loops of others: equal to the one written by hand, or refused in one sentence."""
 
+import gc
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,11 @@ _HALVES = partial(torch.optim.lr_scheduler.ExponentialLR, gamma=0.5)
 _SCHEDULE = tuple(0.1 * 0.5**t for t in range(6))
 _DRAWN = torch.Generator().manual_seed(0)
 INPUTS, TARGETS = torch.randn(12, 3, generator=_DRAWN), torch.randn(12, 1, generator=_DRAWN)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_to_collect() -> None:
+    gc.freeze()  # every trainer collects garbage, and would look through all that other tests keep
 
 
 class Model(nn.Module):
