@@ -29,7 +29,7 @@ def clipped_sum(
     clip_norm: float,
     stability: float | None,
 ) -> Tensor:
-    """Sum of the clipped gradients of those rows that count (None: all) at one point, shape (dimension,)."""
+    """Sum of the clipped gradients, each as often as its row counts (None: once), at one point, shape (dimension,)."""
     leaves = gradients.of_rows(point[None], rows, targets)
     factor = clip_factor(norm(leaves), clip_norm, stability)[0]
     return flat(leaves)[0].mul_((factor if counted is None else factor * counted)[:, None]).sum(dim=0)

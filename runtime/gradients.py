@@ -211,6 +211,7 @@ class Gradients(Chunks):
         clip_norm: float = math.inf,
         chosen: Tensor | None = None,
         *,
+        weights: Tensor | None = None,
         stability: float | None = None,
         uneven: bool = False,
     ) -> Tensor:
@@ -220,6 +221,7 @@ class Gradients(Chunks):
             point: shape (dimension,).
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
+            weights: shape (k,), what each clipped gradient counts; 1 if None.
             stability: as in `clip_factor`.
             uneven: the number of samples is another one in every call; those of about as many share what is recorded.
         """
@@ -229,8 +231,9 @@ class Gradients(Chunks):
         way, most = (clipped_sum, self._pairs_at_once) if factored is None else (sum_of_factored, factored.at_once)
         for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
             rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
-            fill = uneven and self.little(len(rows), most)
-            rows, targets, counted = filled(rows, targets) if fill else (rows, targets, None)
+            fill = uneven and weights is None and self.little(len(rows), most)
+            counted = None if weights is None else weights[chunk]
+            rows, targets, counted = filled(rows, targets) if fill else (rows, targets, counted)
             total += self.replayed(way, len(rows), most)(point, rows, targets, counted, clip_norm, stability)
         return total
 

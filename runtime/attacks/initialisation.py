@@ -48,22 +48,20 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
     Returns:
         Shape (dimension,).
     """
-    shared, own, spare = (
-        torch.tensor(chosen).to(gradients.device)
-        for chosen in ([k for k in range(run.dataset_size) if k != target], [target], [gradients.samples - 1])
-    )
-    weight = max(1, len(shared))
+    others = [k for k in range(run.dataset_size) if k != target]
+    weight = max(1, len(others))
+    spare = [gradients.samples - 1] if gradients.samples > run.dataset_size else []
+    own, fitted = (torch.tensor(chosen).to(gradients.device) for chosen in ([target], [*others, *spare]))
+    weights = torch.tensor([1.0] * len(others) + [float(weight)] * len(spare)).to(gradients.start)
     point = gradients.start.clone().requires_grad_(True)
     adam = torch.optim.Adam([point], lr=_RATE)
     for _ in range(_STEPS):
         here = point.detach()
-        slope = gradients.total(here, run.clip_norm, shared)
+        slope = gradients.total(here, run.clip_norm, fitted, weights=weights)
         pull = gradients.total(here, chosen=own)
         length = torch.linalg.vector_norm(pull)
         short = length < _LONG * run.clip_norm
         slope = slope - torch.where(short, weight * clip_factor(length, run.clip_norm), 0.0) * pull
-        if gradients.samples > run.dataset_size:
-            slope = slope + weight * gradients.total(here, run.clip_norm, spare)
         point.grad = slope / weight
         adam.step()
     return point.detach()

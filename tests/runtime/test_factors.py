@@ -198,6 +198,11 @@ def test_clipped_totals_are_those_of_gradients_in_full(
         found = gradients.total(gradients.start, 0.5, chosen, stability=stability)
         expected = in_full(gradients).total(gradients.start, 0.5, chosen, stability=stability)
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+        count = gradients.samples if chosen is None else len(chosen)
+        weights = torch.linspace(-1, 2, count).to(gradients.start)
+        found = gradients.total(gradients.start, 0.5, chosen, weights=weights)
+        expected = in_full(gradients).total(gradients.start, 0.5, chosen, weights=weights)
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_small_networks_and_wrong_factors_are_made_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
