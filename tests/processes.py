@@ -1,7 +1,8 @@
 """Python processes that begin with their libraries imported: forks of a server that imported them once.
 
 Each has its own session, signals, streams, folder, environment and exit status, as a command that a user starts, but
-not the seconds that an interpreter takes to import torch or Sympy. Of lastiterate nothing is imported beforehand.
+not the seconds that an interpreter takes to import torch or Sympy, nor what most commands of this repository import of
+lastiterate. Those of another copy begin without that (`FOREIGN`); how a command starts is tested in cold processes.
 """
 
 import atexit
@@ -19,7 +20,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-SYMPY = (
+FOREIGN = (
     "numpy",
     "scipy.optimize",
     "scipy.special",
@@ -31,8 +32,12 @@ SYMPY = (
     "pydantic",
     "rich.progress",
 )
+SYMPY = (*FOREIGN, "lastiterate.proofs_checks.decide", "lastiterate.numeric.compare")
 PYTEST = (*SYMPY, "pytest")
-TORCH = (*SYMPY, "torch", "torch._dynamo", "torch.fx.experimental.symbolic_shapes", "sklearn.datasets")
+TORCH = (
+    *SYMPY, "torch", "torch._dynamo", "torch.fx.experimental.symbolic_shapes", "sklearn.datasets",
+    "lastiterate.runtime.constants",
+)  # fmt: skip
 
 
 PLUGINS = ("-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:unraisableexception")
@@ -40,8 +45,8 @@ PLUGINS = ("-p", "lastiterate.pytest_plugin", "-p", "no:cacheprovider", "-p", "n
 
 
 @cache
-def _server(_torch: bool) -> socket.socket:
-    """The server for commands with torch, or for those without, whose forks have a quarter to copy."""
+def _server(_kind: tuple[bool, bool]) -> socket.socket:
+    """The server for commands with torch, or for those without, whose forks have a quarter to copy; or for others."""
     ours, theirs = socket.socketpair()
     subprocess.Popen(  # noqa: S603
         [sys.executable, __file__, str(theirs.fileno())],
@@ -67,7 +72,7 @@ def python(
         libraries: what is imported beforehand.
         out: a file descriptor for both streams, which is then closed here; pipes that are read if None.
     """
-    server = _server("torch" in libraries)
+    server = _server(("torch" in libraries, SYMPY[-1] in libraries))
     pipes = [] if out is not None else [os.pipe(), os.pipe()]
     streams = [out, out] if out is not None else [writer for _, writer in pipes]
     said = [b"", b""]

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from processes import PLUGINS, PYTEST, TORCH, python
+from processes import FOREIGN, PLUGINS, PYTEST, TORCH, python
 
 import lastiterate
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -88,7 +88,9 @@ class Reader:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # other plugins take longer to load than a page's claims to decide
             **more,
         }
-        done = python(*command, *arguments, cwd=self.folder, env=environment, libraries=TORCH if torch else PYTEST)
+        known = TORCH if torch else PYTEST
+        libraries = known if self.source == ROOT / "src" else FOREIGN
+        done = python(*command, *arguments, cwd=self.folder, env=environment, libraries=libraries)
         assert done.returncode == status, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 
