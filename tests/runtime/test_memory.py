@@ -86,7 +86,7 @@ def work(workload, budget, points):
     some = torch.arange(min(workload.samples, 48))
     yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
     few = torch.arange(min(workload.samples, 200))
-    yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=2)
+    yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=1)
     starts = min(8, max(1, budget * 2**20 // (128 * gradients.dimension)))
     yield "search", lambda: search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=starts, iterations=2)
 

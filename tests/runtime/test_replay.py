@@ -299,10 +299,10 @@ def measured(device: str) -> Any:
 def searched(device: str) -> Any:
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0), device=device)
-    named = {"diameter": 1.0, "starts": 8, "free": InputSet(0.0, 8.0)}
-    curved = curved_pairs(gradients, gradients.start, screened=20, iterations=6, **named)
+    named = {"diameter": 1.0, "starts": 4, "free": InputSet(0.0, 8.0)}
+    curved = curved_pairs(gradients, gradients.start, screened=12, iterations=4, **named)
     found = [
-        search_one(gradients, gradients.start, 0.5, clip_norm=0.3, batch=batch, also=also, iterations=6, **named)
+        search_one(gradients, gradients.start, 0.5, clip_norm=0.3, batch=batch, also=also, iterations=4, **named)
         for batch, also in ((False, curved), (True, None))
     ]
     return [one.changes for one in found] + [one.x for one in found] + [curved.curvature.cpu().numpy()]
