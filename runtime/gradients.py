@@ -211,7 +211,6 @@ class Gradients(Chunks):
         clip_norm: float = math.inf,
         chosen: Tensor | None = None,
         *,
-        weights: Tensor | None = None,
         stability: float | None = None,
         uneven: bool = False,
     ) -> Tensor:
@@ -221,19 +220,34 @@ class Gradients(Chunks):
             point: shape (dimension,).
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
-            weights: shape (k,), what each clipped gradient counts; 1 if None.
             stability: as in `clip_factor`.
             uneven: the number of samples is another one in every call; those of about as many share what is recorded.
         """
+        return self._summed(point, clip_norm, chosen, None, stability, uneven=uneven)
+
+    def weighted(self, point: Tensor, clip_norm: float, chosen: Tensor, weights: Tensor) -> Tensor:
+        """Sum of the clipped gradients of chosen samples, each times a weight, arguments as `total` has them."""
+        return self._summed(point, clip_norm, chosen, weights, None, uneven=False)
+
+    def _summed(
+        self,
+        point: Tensor,
+        clip_norm: float,
+        chosen: Tensor | None,
+        weights: Tensor | None,
+        stability: float | None,
+        *,
+        uneven: bool,
+    ) -> Tensor:
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored
         way, most = (clipped_sum, self._pairs_at_once) if factored is None else (sum_of_factored, factored.at_once)
         for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
             rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
-            fill = uneven and weights is None and self.little(len(rows), most)
             counted = None if weights is None else weights[chunk]
-            rows, targets, counted = filled(rows, targets) if fill else (rows, targets, counted)
+            if uneven and self.little(len(rows), most):
+                rows, targets, counted = filled(rows, targets)
             total += self.replayed(way, len(rows), most)(point, rows, targets, counted, clip_norm, stability)
         return total
 

@@ -57,7 +57,7 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
     adam = torch.optim.Adam([point], lr=_RATE)
     for _ in range(_STEPS):
         here = point.detach()
-        slope = gradients.total(here, run.clip_norm, fitted, weights=weights)
+        slope = gradients.weighted(here, run.clip_norm, fitted, weights)
         pull = gradients.total(here, chosen=own)
         length = torch.linalg.vector_norm(pull)
         short = length < _LONG * run.clip_norm

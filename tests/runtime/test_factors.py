@@ -198,10 +198,10 @@ def test_clipped_totals_are_those_of_gradients_in_full(
         found = gradients.total(gradients.start, 0.5, chosen, stability=stability)
         expected = in_full(gradients).total(gradients.start, 0.5, chosen, stability=stability)
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
-        count = gradients.samples if chosen is None else len(chosen)
-        weights = torch.linspace(-1, 2, count).to(gradients.start)
-        found = gradients.total(gradients.start, 0.5, chosen, weights=weights)
-        expected = in_full(gradients).total(gradients.start, 0.5, chosen, weights=weights)
+        some = torch.arange(gradients.samples) if chosen is None else chosen
+        weights = torch.linspace(-1, 2, len(some)).to(gradients.start)
+        found = gradients.weighted(gradients.start, 0.5, some, weights)
+        expected = in_full(gradients).weighted(gradients.start, 0.5, some, weights)
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 
