@@ -25,9 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # for `processes`, `shared` and 
 # A shell has what it starts in the background ignore Ctrl-C, and so would every command that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time.
+# Hypothesis draws afresh on a developer's machine and in `make nightly`; CI repeats the same examples every time, half
+# as many where a test does not say how many.
 settings.register_profile("fresh", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=50)
 settings.load_profile("ci" if os.environ.get("CI") else "fresh")
 
 

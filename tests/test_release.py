@@ -160,6 +160,7 @@ def test_foreign_actions_are_named_by_a_tag(name: str) -> None:
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+(\.\d+)*", one) for one in used)
 
 
+@pytest.mark.nightly  # seven seconds of pip and of cold starts for a file that hardly ever changes
 def test_the_action_decides_the_claims_of_a_repository(unpacked: Path, tmp_path: Path) -> None:
     """Its own shell steps, in a repository that `lastiterate new-claim` made; what they install is the sdist."""
     action = yaml.safe_load((ROOT / "action.yml").read_text())
