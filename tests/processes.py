@@ -16,6 +16,7 @@ import sys
 import threading
 import types
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -114,7 +115,8 @@ def _forked(channel: socket.socket) -> tuple[list[str], list[int]] | None:
             return None
         request = json.loads(_line(channel))
         for name in request["libraries"]:
-            import_module(name)
+            with suppress(ImportError):  # the command says so if it needs what is missing
+                import_module(name)
         gc.freeze()  # else a child looks through, and so copies, all of it when it ends, longer than most run
         child = os.fork()
         if not child:
