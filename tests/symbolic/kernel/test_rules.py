@@ -14,6 +14,7 @@ def test_no_instance_violates_a_rule(rule: str) -> None:
     assert violations(rule, 60) == 0
 
 
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(("rule", "fault"), _FAULTS, ids=[f"{rule}: {fault}" for rule, fault in _FAULTS])
 def test_a_planted_fault_is_found(rule: str, fault: str) -> None:
     assert any(violations(rule, 10, fault, seed) for seed in range(300))
