@@ -28,6 +28,7 @@ from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.replay import records
 from lastiterate.runtime.room import refuse_beyond
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
@@ -88,21 +89,33 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     if diameter == inf:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
-    whole, away = [], []
-    for part, middle in zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True):
-        middle = middle.to(home).double()
-        whole.append(torch.linalg.vector_norm(middle))
-        away.append(torch.linalg.vector_norm(part.to(home) - middle, dim=-1, keepdim=True))
-    lengths, farthest = (parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0) for parts in (away, whole))
+    parts = list(zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True))
+    lengths = _whole(
+        [torch.linalg.vector_norm(a.to(home) - b.to(home).double(), dim=-1, keepdim=True) for a, b in parts]
+    )
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
+    inside = lengths <= radius * (1 - slack)
+    if _looks(points.device) and bool(inside.all()):
+        return points
+    farthest = _whole([torch.linalg.vector_norm(middle.to(home).double()) for _, middle in parts])
     rounding = torch.finfo(points.dtype).eps * (farthest + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
-    inside, factor, found = lengths <= radius * (1 - slack), reach / lengths, torch.empty_like(points)
+    factor, found = reach / lengths, torch.empty_like(points)
     split = (torch.split(one, _AT_ONCE, dim=-1) for one in (points, center, found))
     for part, middle, result in zip(*split, strict=True):
         given, middle = part.to(home), middle.to(home).double()
         result.copy_(torch.where(inside, given, (middle + (given - middle) * factor).to(given)))
     return found
+
+
+def _looks(device: torch.device) -> bool:
+    """Tell whether a number may be looked at in mid work: a GPU would be waited for, and a recording cannot."""
+    return device.type == "cpu" and not records(device)
+
+
+def _whole(parts: list[Tensor]) -> Tensor:
+    """The length of a vector from those of its parts."""
+    return parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0)
 
 
 @torch.no_grad()

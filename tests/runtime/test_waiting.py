@@ -18,9 +18,15 @@ from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.replay import MASKS, READS
+from lastiterate.runtime.training import descent
 from lastiterate.runtime.training.adjacent import adjacent_runs, real_sample
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.loading import load_workload
+
+
+@pytest.fixture(autouse=True)
+def _as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descent, "_looks", lambda _: False)  # on the CPU a look costs nothing, and may save a pass
 
 
 class Reads(TorchDispatchMode):

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lastiterate.runtime.training import descent
 from lastiterate.runtime.training.descent import project
 
 DTYPES = [torch.float32, torch.float64]
@@ -42,6 +43,18 @@ def test_ten_thousand_points_come_back_into_the_ball_and_stay_where_they_are(see
     assert torch.equal(project(back, center, diameter), back)
     inside = (points.double() - center.double()).norm(dim=1) < diameter / 2 * (1 - 1e-12)
     assert torch.equal(back[inside], points[inside])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_where_all_is_inside_nothing_is_moved_and_a_device_that_is_not_looked_at_says_the_same(
+    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, center, width = drawn(3, dtype)
+    some = list(points[::97])
+    looked = [project(one, center, float(width)) for one in some]
+    assert 10 < sum(found is one for found, one in zip(looked, some, strict=True)) < len(some) - 10
+    monkeypatch.setattr(descent, "_looks", lambda _: False)
+    assert all(torch.equal(found, project(one, center, float(width))) for found, one in zip(looked, some, strict=True))
 
 
 @settings(max_examples=200, deadline=None)
