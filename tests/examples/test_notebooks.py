@@ -45,7 +45,13 @@ def outputs(book: Any) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly] * (path.stem == "checkpoint"))  # takes longest
+        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+    ],
+)
 def test_executed_anew_it_says_what_is_stored(path: Path) -> None:
     stored = nbformat.read(path, as_version=4)
     nbformat.validate(stored)

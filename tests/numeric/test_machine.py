@@ -20,6 +20,8 @@ from shared import made_once
 
 import lastiterate as li
 
+pytestmark = pytest.mark.nightly  # seven modes take as long as a hundred other tests
+
 _FILE = Path(__file__).with_name("machine_numbers.py")
 _MODES = ("nearest", "downward", "upward", "toward zero", "20 bits", "30 bits", "1000 bits")
 
@@ -128,7 +130,6 @@ def _certified_below() -> dict[str, float]:
 
 
 @pytest.mark.parametrize("mode", _MODES)
-@pytest.mark.sweep(3)
 def test_bounds_are_above(mode: str, numbers: Numbers) -> None:
     if mode not in numbers:
         pytest.skip("the machine has no such mode")

@@ -106,7 +106,8 @@ print(json.dumps(found))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="measured in forked processes")
-@pytest.mark.parametrize("workloads", [2, pytest.param(3, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("workloads", [3])
 def test_the_peak_of_a_process_stays_within_the_budget(workloads: int, tmp_path: Path) -> None:
     source = str(Path(lastiterate.__file__).parents[1])
     ended = python("-c", SCRIPT, str(workloads), cwd=tmp_path, env=os.environ | {"PYTHONPATH": source}, libraries=TORCH)
