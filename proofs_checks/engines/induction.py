@@ -121,7 +121,7 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Seq
     last = [law.subs(check.index, check.start + _LAST) for law in plain]
     if last and all(_false([law.xreplace(point) for law in last]) for point in tried):
         at = ", ".join(f"{letter} = {number}" for letter, number in sorted(as_text(tried[0]).items()))
-        return f"no sequence is known to obey the laws for ever, at {at} for one"
+        return "no sequence is known to obey the laws for ever" + (f", at {at} for one" if at else "")
     return ""
 
 

@@ -64,7 +64,10 @@ CONSEQUENCES = {
     "an event and its complement": Consequence(
         P(x < 1) <= HALF, (Cited(P(x < 1) <= Rational(1, 4), BOOK), Cited(P(x >= 1) <= Rational(1, 4), BOOK))
     ),
-    "a divergence that may be infinite": Consequence(RenyiDivergence(2, r, s) < RenyiDivergence(2, r, s) + 1, (CITED,)),
+    "divergences that may be infinite": Consequence(
+        RenyiDivergence(2, r, s) > RenyiDivergence(2, s, r),
+        (Cited(RenyiDivergence(2, r, s) >= RenyiDivergence(2, s, r) + 1, BOOK),),
+    ),
 }
 
 
@@ -97,6 +100,7 @@ def test_a_greater_number_follows() -> None:
     [
         Consequence(P(x < 1) >= HALF, (CITED,)),
         Consequence(P(x >= 2) <= HALF, (CITED,)),
+        Consequence(P(x < 1) <= HALF, (Cited(P(x >= 2) >= HALF, BOOK),)),
         Consequence(RenyiDivergence(2, r, s) <= 2 * u, (Cited(RenyiDivergence(2, r, s) <= u, BOOK),), (u >= 0,)),
         Consequence(RenyiDivergence(2, r, s) >= 1, (Cited(RenyiDivergence(2, r, s) >= u, BOOK),), (u >= 1,)),
     ],
