@@ -1,5 +1,6 @@
 """What holds of all tests: how hypothesis draws, that Ctrl-C interrupts, that JSON is as its schema says."""
 
+import atexit
 import gc
 import json
 import os
@@ -36,8 +37,9 @@ gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in cir
 
 
 def pytest_collection_finish() -> None:
-    """Leave out of every later garbage collection what lives as long as the tests do."""
+    """Leave out of every later garbage collection what lives as long as the tests do, but for the last."""
     gc.freeze()
+    atexit.register(gc.unfreeze)  # else Triton tells of leaks
 
 
 @pytest.hookimpl(trylast=True)

@@ -140,6 +140,36 @@ def test_the_workflow_is_the_script_and_may_only_read() -> None:
     assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
 
 
+def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
+    """With a uv that tells what it was asked, and finds a conflict for one Python."""
+    uv = tmp_path / "uv"
+    uv.write_text(
+        f'#!/bin/sh\ncd "{tmp_path}"\necho "$@" >>asked\nenv | grep -E "FIND_LINKS|EXTRA_INDEX|_CONSTRAINT" >>kept\n'
+        'case "$*" in *"--python-version 3.12"*) echo "torch asks for another triton" >&2; exit 1;; esac\n'
+    )
+    uv.chmod(0o755)
+    disk = {
+        "PIP_FIND_LINKS": "/wheels",
+        "UV_FIND_LINKS": "/wheels",
+        "PIP_CONSTRAINT": "/pins",
+        "PIP_EXTRA_INDEX_URL": "file:///more",
+    }
+    done = subprocess.run(  # noqa: S603
+        [ROOT / ".ci/resolve"], env=os.environ | {"UV": str(uv)} | disk, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Python 3.12 cannot have all extras" in done.stdout
+    assert "torch asks for another triton" in done.stdout
+    assert "Python 3.11" not in done.stdout
+    assert (tmp_path / "kept").read_text() == ""
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert sorted(re.findall(r"--python-version (\S+)", " ".join(asked))) == ["3.11", "3.12", "3.13"]
+    assert all("--all-extras" in line and "--constraint constraints.txt" in line for line in asked)
+    script = (ROOT / ".ci/run").read_text()
+    assert ".ci/resolve" in script
+    assert 'wait "$resolved" ||' in script
+
+
 def test_every_night_makes_what_the_makefile_has_and_may_only_read() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())
     assert workflow["permissions"] == {"contents": "read"}
