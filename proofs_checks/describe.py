@@ -39,6 +39,8 @@ def _outcome(outcome: Outcome, *, tried: bool = False) -> Iterator[str]:
     yield f"{outcome.engine}: {status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
     if outcome.scope:
         yield f"  scope: {outcome.scope}"
+    if outcome.rests_on:
+        yield f"  rests on: {', '.join(outcome.rests_on)}"
     point = outcome.counterexample
     if point:
         if point.at:
@@ -166,6 +168,8 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
     ]
     if report.scope:
         lines.append(f"  scope: {report.scope}")
+    if report.rests_on:
+        lines.append(f"  rests on: {', '.join(report.rests_on)}")
     if claim.repairs:
         lines.append(f"  repairs: {claim.repairs}")
     if claim.source.url:

@@ -5,7 +5,7 @@ or a near miss is rejected only when its engine refutes it.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,8 @@ class Outcome:
         scope: for a check that holds, on what its evidence rests where that is less than what the assumptions leave:
             the box, the sample, the settings; "" where it is all of it.
         premises: what a derivation supposes and rests on.
+        rests_on: of a check that holds, what it takes over that is not shown here: works, and claims with what limits
+            them.
     """
 
     check: str
@@ -97,6 +99,7 @@ class Outcome:
     counterexample: Counterexample | None = None
     scope: str = ""
     premises: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
 
     @property
     def rejected(self) -> bool:
@@ -147,6 +150,11 @@ class ClaimReport:
         """On what the evidence rests, where that is less than what the assumptions leave."""
         scopes = (self.left_open, *(outcome.scope for outcome in carrying(self.outcomes)))
         return "; ".join(dict.fromkeys(filter(None, scopes)))
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Works, and claims that are less than proved, that the evidence takes over."""
+        return tuple(dict.fromkeys(one for outcome in self.outcomes for one in outcome.rests_on))
 
     @property
     def tried(self) -> tuple[Outcome, ...]:
@@ -220,6 +228,30 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     cited = tuple(outcome for outcome in outcomes if outcome.engine is Engine.CITATION)
     derived = any(outcome.engine is Engine.DERIVATION for outcome in outcomes)
     return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
+
+
+def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
+    """An outcome that uses a claim, no stronger than what the checks of that claim came to.
+
+    The weaker grade and every scope pass on, and so does what that claim rests on.
+
+    Args:
+        outcome: of the check that uses the claim.
+        key: the claim's key.
+        used: the outcomes of its checks.
+    """
+    grade = weakest(used)
+    if outcome.grade is None:
+        return outcome
+    if grade is None:
+        why = f"it rests on {key}, which is not shown to hold"
+        return replace(outcome, status=Status.UNDECIDED, grade=None, detail=why)
+    scopes = dict.fromkeys(one.scope for one in carrying(used) if one.scope)
+    limits = [*(["cited"] if grade is Grade.CITED else []), *scopes]
+    named = [f"{key} ({'; '.join(limits)})"] if limits else []
+    taken = dict.fromkeys((*outcome.rests_on, *named, *(one for other in used for one in other.rests_on)))
+    scope = "; ".join(filter(None, (outcome.scope, f"derived from {key} ({'; '.join(scopes)})" if scopes else "")))
+    return replace(outcome, grade=max(outcome.grade, grade, key=list(Grade).index), scope=scope, rests_on=tuple(taken))
 
 
 def verdict_of(

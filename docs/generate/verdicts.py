@@ -29,7 +29,8 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 |---|---|
 | PROVED | what the claim says follows, with all its quantifiers |
 | SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
-| CITED | taken from another work, which is named; nothing is decided, instances are tried |
+| CITED | taken from another work, which is named, or derived from such a result; no point breaks it that a solver finds |
+| UNDECIDED | not shown and not refuted, with the reason: what the checks do not imply is never supported |
 | TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
 | GAP | a step of a proof does not follow as written; what it serves may still hold |
@@ -37,7 +38,9 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 
 Beside either stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
 on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
-points. Of a test of the code it is *measured* how much too small a number has to be before it is noticed.
+points. A verdict is no stronger than what it rests on: what limits a claim that a derivation uses (a citation, a scope)
+limits what is derived from it, and is printed beside the verdict. Of a test of the code it is *measured* how much too
+small a number has to be before it is noticed.
 """
 _PAGE = "verdicts.md"
 """Where this page lies, seen from the others at its height."""

@@ -1,6 +1,7 @@
 """Consequences of cited results: their premises are met, and what they say gives the conclusion."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import z3
 from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, Not, Symbol, false, true
@@ -72,8 +73,8 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
             prove(check.conclusion.xreplace(names), numbers.union(facts))
     except UnprovedError as error:
         return undecided(check, f"it does not follow: {error}")
-    sources = dict.fromkeys(str(one.source) for one in check.cited)
-    return held(check, Grade.PROVED, f"rests on {'; '.join(sources)}")
+    sources = tuple(dict.fromkeys(str(one.source) for one in check.cited))
+    return replace(held(check, Grade.CITED, "it follows from what is cited"), rests_on=sources)
 
 
 def _supposed(cited: Cited, said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:

@@ -2,12 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from rich.table import Table
 
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
+from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Verdict, number, tally
 
 _COLOUR = {
     Verdict.PROVED: "green",
@@ -52,6 +52,15 @@ def table(reports: Sequence[ClaimReport]) -> Table:
             f"{report.seconds:.1f} s",
         )
     return grid
+
+
+def limits(reports: Sequence[ClaimReport]) -> Iterator[str]:
+    """A line for each claim that stands within a scope, or on what is not shown here."""
+    for report in reports:
+        beside = [f"scope: {report.scope}"] if report.scope else []
+        beside += [f"rests on: {', '.join(report.rests_on)}"] if report.rests_on else []
+        if beside and report.verdict in (*STANDS, Verdict.TYPO):
+            yield f"{report.key} is {report.verdict}; {'; '.join(beside)}"
 
 
 def as_json(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:

@@ -27,10 +27,10 @@ def status(check, *assumptions):
 
 
 @pytest.mark.parametrize("check", [AT_MOST, UNION, replace(UNION, covers=())])
-def test_what_follows_is_proved_and_names_its_source(check):
+def test_what_follows_from_what_is_cited_is_cited_and_names_its_source(check):
     outcome = decide_check(check, ())
-    assert (outcome.status, outcome.grade) == (Status.HELD, Grade.PROVED)
-    assert "rests on A book, Theorem 1" in outcome.detail
+    assert (outcome.status, outcome.grade) == (Status.HELD, Grade.CITED)
+    assert outcome.rests_on == ("A book, Theorem 1",)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,19 @@ import pytest
 import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Status, Verdict
-from lastiterate.symbolic.claim import Cited, Identity, Inequality, IntervalInequality, RandomPoints, Source, Step
+from lastiterate.proofs_checks.describe import describe
+from lastiterate.proofs_checks.report.formats import limits
+from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, limit_by
+from lastiterate.symbolic.claim import (
+    Cited,
+    Engine,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    RandomPoints,
+    Source,
+    Step,
+)
 from lastiterate.symbolic.letters import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
@@ -59,6 +70,40 @@ def test_only_a_refutation_rejects_a_mutant(make_claim, check, rejected):
     report = decide(make_claim(check))
     assert report.mutants[0].rejected is rejected
     assert report.rejected == int(rejected)
+
+
+def outcome(grade=Grade.PROVED, scope="", rests_on=()):
+    status = Status.HELD if grade else Status.UNDECIDED
+    return Outcome("check", Engine.DERIVATION, status, grade, scope=scope, rests_on=rests_on)
+
+
+@pytest.mark.parametrize(
+    ("used", "status", "grade", "scope", "rests_on"),
+    [
+        ((outcome(),), Status.HELD, Grade.PROVED, "", ("B",)),
+        ((outcome(Grade.CITED, rests_on=("A book",)),), Status.HELD, Grade.CITED, "", ("B", "k (cited)", "A book")),
+        (
+            (outcome(), outcome(Grade.CERTIFIED, "x <= 3")),
+            Status.HELD,
+            Grade.CERTIFIED,
+            "derived from k (x <= 3)",
+            ("B", "k (x <= 3)"),
+        ),
+        ((outcome(), outcome(None)), Status.UNDECIDED, None, "", ("B",)),
+        ((), Status.UNDECIDED, None, "", ("B",)),
+    ],
+)
+def test_an_outcome_is_no_stronger_than_what_it_uses(used, status, grade, scope, rests_on):
+    limited = limit_by(outcome(rests_on=("B",)), "k", used)
+    assert (limited.status, limited.grade, limited.scope, limited.rests_on) == (status, grade, scope, rests_on)
+
+
+def test_what_a_verdict_rests_on_is_printed_with_it(make_claim):
+    claim = make_claim(CITED, BOXED)
+    report = decide(claim)
+    assert "  rests on: A book, Theorem 1\n" in describe(claim, report)
+    assert list(limits([report])) == [f"{report.key} is CITED; rests on: A book, Theorem 1"]
+    assert list(limits([decide(make_claim(BOXED))])) == [f"{report.key} is SUPPORTED; scope: 0 <= x <= 1"]
 
 
 def test_a_report_survives_json(make_claim):

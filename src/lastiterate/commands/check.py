@@ -101,6 +101,8 @@ def command(
         click.echo(ledger_page(listed, found, compared=compared, template=page))
     else:
         console().print(formats.table(reports))
+        for line in formats.limits(reports):
+            click.echo(line)
         _say_drifts(chosen, reports, found, expected)
         click.echo(formats.summary(reports))
     contradicted = second_opinion and _contradicted(paper, keys, jobs)
