@@ -29,7 +29,7 @@ This page is made from the ledger and its lock file, which `lastiterate check` c
 |---|---|
 | PROVED | what the claim says follows, with all its quantifiers |
 | SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
-| CITED | taken from another work, which is named, or derived from such a result; no point breaks it that a solver finds |
+| CITED | taken from another work, which is named, or derived from one; no solver finds a point that breaks it |
 | UNDECIDED | not shown and not refuted, with the reason: what the checks do not imply is never supported |
 | TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
