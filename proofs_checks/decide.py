@@ -5,9 +5,10 @@ from time import perf_counter
 from typing import Any
 
 from lastiterate.proofs_checks.conclusion import left_open, not_supported
-from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines import decide_check, sentence_of
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.z3_answers import hasty
+from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
@@ -18,7 +19,7 @@ from lastiterate.proofs_checks.verdict import (
     verdict_of,
     weakest,
 )
-from lastiterate.symbolic.claim import Check, Claim, Role
+from lastiterate.symbolic.claim import Check, Claim, Engine, Role
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -26,14 +27,25 @@ def decide(claim: Claim) -> ClaimReport:
 
     Near misses are made of the checks that hold: of one that does not, they would say nothing.
 
-    Never raises for what a claim holds: an engine that fails is recorded as an error of its check.
+    Never raises for what a claim holds: a field of another type and an engine that fails are errors of its checks.
     """
     started = perf_counter()
-    why = impossible(claim.assumptions)
+    try:
+        report = _decided(claim, misfit(claim) or impossible(claim.assumptions))
+    except Exception as error:
+        report = _decided(claim, sentence_of(error))
+    return replace(report, seconds=perf_counter() - started)
+
+
+def _decided(claim: Claim, why: str) -> ClaimReport:
+    """The report on a claim, or that each of its checks is in error, and why."""
     if why:
-        outcomes = tuple(Outcome(check.name, check.engine, Status.ERROR, detail=why) for check in claim.checks)
-    else:
-        outcomes = tuple(_decided(check, claim) for check in claim.checks)
+        named = [
+            (str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks
+        ]
+        outcomes = tuple(Outcome(name, engine, Status.ERROR, detail=why) for name, engine in named)
+        return ClaimReport(claim.key, Verdict.UNDECIDED, None, outcomes, None, (), (), "", 0)
+    outcomes = tuple(_answered(check, claim) for check in claim.checks)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
@@ -50,12 +62,12 @@ def decide(claim: Claim) -> ClaimReport:
         mutants=mutants,
         near_misses=tuple(_near(wrong, claim) for wrong in beside),
         left_open=left,
-        seconds=perf_counter() - started,
+        seconds=0,
         shown=shown,
     )
 
 
-def _decided(check: Check, claim: Claim) -> Outcome:
+def _answered(check: Check, claim: Claim) -> Outcome:
     """The outcome of a check; of a test of the code the evidence is a measurement, whatever the engine."""
     outcome = decide_check(check, claim.assumptions)
     return replace(outcome, grade=Grade.MEASURED) if claim.role is Role.CODE and outcome.grade else outcome

@@ -12,6 +12,7 @@ import sympy as sp
 
 from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive, track
+from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
@@ -159,6 +160,8 @@ def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
 
 def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:
     """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
+    if why := misfit(claim):
+        return f"{claim.key}\n  verdict: {report.verdict}; {why}"
     grade = f" ({report.grade})" if report.grade else ""
     lines = [
         claim.key,

@@ -136,6 +136,15 @@ def points(
         )
 
 
+def completed(point: Point, conditions: Sequence[Boolean]) -> Point | None:
+    """A point with values for the other letters of the conditions, at which these hold; None where none is found."""
+    rest = tuple(one for one in (condition.xreplace(point) for condition in conditions) if one != sp.true)
+    try:
+        return point | next(points(free_symbols(rest), rest, 1)) if rest else point
+    except NoPointError:
+        return None
+
+
 def _is_short(symbol: sp.Symbol, value: sp.Expr) -> bool:
     """Tell whether a computed value can be written into a report: rational, or complex with rational parts."""
     return bool(

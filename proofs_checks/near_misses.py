@@ -8,12 +8,12 @@ length too much, and the mean of a simulation is beyond its tolerance.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import product
 from operator import add
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -23,7 +23,7 @@ from lastiterate.proofs_checks.engines.runs import runs
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, enclosures, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
-from lastiterate.proofs_checks.near_consequences import near_consequences
+from lastiterate.proofs_checks.near_derivations import near_derivations
 from lastiterate.symbolic.claim import (
     Check,
     Consequence,
@@ -45,10 +45,6 @@ from lastiterate.symbolic.claim import (
     Value,
     VectorInequality,
 )
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
-from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
-from lastiterate.symbolic.kernel.projected import Projected
-from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.notation import D
 from lastiterate.symbolic.unevaluated import carried_out
 from lastiterate.symbolic.vectors import Norm
@@ -80,12 +76,10 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
     """
     if isinstance(check, Value):
         return _digits(check)
-    if isinstance(check, Derived):
-        return (replace(check, name="a profile three percent less", mutants=(), profile=_lessened(check.profile)),)
+    if isinstance(check, Consequence | Derived):
+        return tuple(near_derivations(check))
     if isinstance(check, Deduced):
         return tuple(_weakened(check))
-    if isinstance(check, Consequence):
-        return tuple(near_consequences(check))
     if isinstance(check, RenyiBound):
         return (replace(check, name="a bound three percent less", mutants=(), bound=_LESS * check.bound),)
     if isinstance(check, Tracked):
@@ -269,24 +263,6 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
     for i, condition in enumerate(said.conditions):
         fewer = replace(said, conditions=(*said.conditions[:i], *said.conditions[i + 1 :]))
         yield replace(check, name=f"without {condition}", mutants=(), statement=fewer)
-
-
-def _lessened(profile: Profile) -> Profile:
-    """A profile with one distance or one number of steps three percent less."""
-    own: Any = profile
-    if isinstance(profile, Composed):
-        return replace(profile, parts=(_lessened(profile.parts[0]), *profile.parts[1:]))
-    if isinstance(profile, Mean):
-        weight, first = profile.pairs[0]
-        return replace(profile, pairs=((weight, _lessened(first)), *profile.pairs[1:]))
-    if isinstance(profile, Letter):
-        return Equal()
-    kinds = {"far": Blocks | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
-    for name, kind in kinds.items():
-        if isinstance(profile, kind):
-            return cast("Profile", replace(own, **{name: _lessened(getattr(own, name))}))
-    (field,) = {"square", "count"} & {one.name for one in fields(own)}
-    return cast("Profile", replace(own, **{field: _LESS * getattr(own, field)}))
 
 
 def _digits(check: Value) -> tuple[Check, ...]:

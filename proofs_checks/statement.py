@@ -14,6 +14,7 @@ from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
+from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.profile_words import profile_words
 from lastiterate.symbolic.claim import (
     Asymptotic,
@@ -245,7 +246,9 @@ def as_text(lines: Iterable[Line]) -> str:
 
 
 def in_a_line(claim: Claim) -> str:
-    """Statement of a claim in one line; that of its checks where it has no other."""
+    """Statement of a claim in one line; that of its checks where it has no other, "" where it cannot be read."""
+    if misfit(claim):
+        return ""
     checks = (line for check in claim.checks for line in of_check(check))
     lines = checks if claim.stated is None else quantified(claim.stated)
     words = ((line.sentence, [_in_words(part) for part in line.parts]) for line in lines)

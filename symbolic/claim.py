@@ -118,8 +118,8 @@ class Claim:
     ) -> None:
         if statement is not None and (why := constant(statement)):
             raise ValueError(f"The statement of {key} says nothing: {why}; write sides that Sympy leaves as they are.")
-        conditions = (assumptions,) if isinstance(assumptions, Boolean) else assumptions
-        said = tuple(condition for condition in conditions if condition != true)
+        conditions = assumptions if isinstance(assumptions, tuple) else (assumptions,)
+        said = tuple(condition for condition in conditions if condition is not true)
         words = " ".join(remark.split())
         vars(self).update(key=key, title=title, source=source, checks=checks, assumptions=said)
         vars(self).update(statement=statement, letters=letters, misprint=misprint, repairs=repairs, remark=words)

@@ -37,9 +37,13 @@ def in_error(check: Check, error: Exception) -> Outcome:
     """The outcome of a check whose engine has raised."""
     if isinstance(error, TimeoutError):
         seconds_left()  # or it was the time of the check that asked this one
+    return Outcome(check.name, check.engine, Status.ERROR, detail=sentence_of(error))
+
+
+def sentence_of(error: Exception) -> str:
+    """What an engine has raised, in a sentence."""
     known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
-    detail = str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
-    return Outcome(check.name, check.engine, Status.ERROR, detail=detail)
+    return str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
 
 
 def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:

@@ -20,7 +20,7 @@ from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
-from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
 from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -46,7 +46,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
                 f"{name} needs to be one of {', '.join(known)}, got {name}={got}; {suggestion(got, known)}"
             )
     assumed = Assumed(check.losses)
-    admits, _ = split_assumptions(assumptions, assumed)
+    admits, unspoken = split_assumptions(assumptions, assumed)
     alter = altered_setting(check.altered, assumed)
     made, asked, noticed = 0, 0, 0.0
     for setting in filter(admits, certified()):
@@ -64,6 +64,8 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             continue
         made += 1
         why = _refused(certificate) or _below(found, certificate) or _supposed(certificate)
+        if why and unspoken:
+            return undecided(check, f"fails at a setting, but {', '.join(map(str, unspoken))} could not be tested")
         if why:
             at = {key: repr(number) for key, number in setting.items()}
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))

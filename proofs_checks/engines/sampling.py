@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
-from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.feasible_points import NoPointError, completed, connected
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import RandomPoints, Relation
 
@@ -86,6 +86,7 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise UnsupportedError(f"The sampling engine cannot decide the relation {check.relation}; use ==, <= or <.")
     box = box_of(check)
     conditions = tuple(a for a in assumptions if a.free_symbols <= box.keys())
+    outside = tuple(a for a in connected(assumptions, box) if a not in conditions)
     symbols = list(box)
     sides = [sp.lambdify(symbols, expression, modules="mpmath") for expression in (check.left, check.right)]
     tried = unclear = 0
@@ -101,7 +102,12 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
                 continue
             certain = suspicion and relation_at(check.left, check.relation, check.right, point) is False
             if certain and defined_at((check.left, check.right), point):
-                return refuted_at(check, point)
+                found = completed(point, outside)
+                if found is None:
+                    return undecided(
+                        check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}"
+                    )
+                return refuted_at(check, found)
             unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
     undefined = unmet((check.left, check.right), conditions, shown_on(box, prove), "on the box")
     if undefined:

@@ -67,3 +67,20 @@ def test_no_point_no_answer() -> None:
 def test_other_relations_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot decide the relation"):
         decided(x, "<= and attained", x + 1, UNIT)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "status"),
+    [
+        ((x < y, y < 1), Status.UNDECIDED),
+        ((x < y, y < T, T <= 1), Status.UNDECIDED),
+        ((x < y, y < 2), Status.REFUTED),
+        ((x <= y, y <= sp.sin(y)), Status.UNDECIDED),
+    ],
+)
+def test_an_assumption_about_a_letter_outside_the_box_is_honoured(conditions: tuple, status: Status) -> None:
+    found = decided(x, AT_MOST, sp.S.One, {x: (0, 2)}, *conditions)
+    assert found.status is status
+    if found.counterexample is not None:
+        point = {name: sp.Rational(value) for name, value in found.counterexample.at.items()}
+        assert 1 < point["x"] < point["y"] < 2
