@@ -1,63 +1,44 @@
 """Reports kept between runs, addressed by everything that can change them.
 
-The key of an entry is a hash of the claim's data, of the source of the engines and of the modules they use,
-and of the versions of the solvers. Entries are written whole or not at all; one that cannot be read is
-dropped and decided again. While no file of the package changes, neither do the claims of the ledger: which
-reports are theirs is kept too, and they need not be built, which takes seconds.
+The key of an entry is a hash of the claim's data, of what the modules say that decide it (`closure`), and of the
+versions of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
+claim, is dropped and decided again. A checksum tells of damage, not of intent: who can write to the folder can have
+any verdict printed, as who can write to the package can; ``--no-cache`` takes nothing from it.
+
+While no file of the package changes, neither do the claims of the ledger: which reports are theirs is kept too, and
+they need not be built, which takes seconds.
 """
 
-import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
+from hashlib import sha256
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 import sympy as sp
+from sympy.core.function import UndefinedFunction
 from sympy.printing.repr import ReprPrinter
 
 from lastiterate.numeric.store import DamagedError, cache_folder, digest, read_sealed, seal, write_whole
+from lastiterate.proofs_checks.closure import fingerprint
 from lastiterate.proofs_checks.lock import FILE as LOCK
 from lastiterate.proofs_checks.lock import Said
 from lastiterate.proofs_checks.statement import in_a_line
 from lastiterate.proofs_checks.unneeded import FILE as UNNEEDED
 from lastiterate.proofs_checks.verdict import ClaimReport
-from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.papers import PAPERS
+from lastiterate.symbolic.claim import Claim, Engine
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
-_PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
-_UNRELATED = frozenset(
-    {
-        "cache.py",
-        "cvc5_answer.py",
-        "second_opinion.py",
-        "runner.py",
-        "lock.py",
-        "recompute.py",
-        "describe.py",
-        "statement.py",
-        "dominance.py",
-        "selection.py",
-        "figures",
-        "ledger.py",
-        "items.py",
-        "report",
-        "places",
-        "unneeded.py",
-        "folder.py",
-        "refutations.py",
-        "profile_words.py",
-        "unlocked.py",
-    }
-)
-"""Files and folders whose change cannot change a verdict."""
+PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
+"""What may decide a claim of a folder of one's own, whose modules may use anything of it."""
 
-_KEPT = (LOCK, UNNEEDED, "survivors.lock.json")
+_KEPT = (LOCK, UNNEEDED, "survivors.lock.json", "__pycache__")
 """Files of what was found."""
 
 _PLACES = frozenset(
@@ -65,28 +46,38 @@ _PLACES = frozenset(
 )
 """Files that make places of claims, and decide what becomes of them."""
 
-_CLAIMS = frozenset({*PAPERS, "ours"})
-
-LEMMAS: Final = "lastiterate.symbolic.ours.expansions"
-"""The module of the claims on which derivations of others rest."""
+NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE})
+"""Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
 
 
-@lru_cache(maxsize=1)
-def _foundation() -> str:
-    """Hash of the sources of the engines and of what they use, and of the solvers' versions."""
-    lemmas = LEMMAS, Path(str(import_module(LEMMAS).__file__)).read_bytes()
-    return _hashed((*_files("*.py", _UNRELATED | _CLAIMS), lemmas))  # other claims are hashed by their data instead
+def deciding(engines: Iterable[Engine]) -> tuple[str, ...]:
+    """Names of the modules from which what decides by these engines is found: see `closure.modules`."""
+    return (
+        "lastiterate.proofs_checks.decide",
+        *(f"lastiterate.proofs_checks.engines.{engine.value}" for engine in Engine if engine in engines),
+    )
+
+
+@lru_cache(maxsize=2)
+def _foundation(numbers: bool) -> str:
+    """Hash of the sources that decide, with or without those of `bound`, and of the versions of what they use.
+
+    To read them takes a second or two, so that it is kept for as long as no byte of the package changes.
+    """
+    kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
+    with suppress(OSError, DamagedError):
+        return read_sealed(kept).decode()
+    found = _hashed([("", fingerprint(deciding(set(Engine) if numbers else set(Engine) - NUMBERS)).encode())])
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, seal(found.encode()))
+    return found
 
 
 @lru_cache(maxsize=1)
 def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
-    return _hashed(
-        (
-            ("python", sys.version.encode()),
-            *_files("*.*", frozenset({"__pycache__", LOCK, UNNEEDED, "survivors.lock.json"})),
-        )
-    )
+    return _hashed(_files("*.*", frozenset(_KEPT)))
 
 
 @lru_cache(maxsize=1)
@@ -96,7 +87,7 @@ def generators() -> str:
 
 
 def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
-    digest = hashlib.sha256()
+    digest = sha256(sys.version.encode())
     for solver in _SOLVERS:
         digest.update(f"{solver}={metadata.version(solver)};".encode())
     for name, content in files:
@@ -106,7 +97,7 @@ def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
 
 def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each file of this pattern in whose path no unwanted name stands."""
-    for package in _PACKAGES:
+    for package in PACKAGES:
         folder = Path(import_module(package).__path__[0])
         for path in sorted(folder.rglob(pattern)):
             inside = path.relative_to(folder)
@@ -117,32 +108,53 @@ def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]
 class _Printer(ReprPrinter):  # type: ignore[misc]
     """Sympy's, with what is declared of a letter in one order: equal letters keep that of the first one made."""
 
+    def __init__(self) -> None:
+        super().__init__({"order": "none"})  # arguments stand in one order already; sorting them again is slow
+
     def _print_Symbol(self, letter: sp.Symbol) -> str:  # noqa: N802
-        declared = "".join(f", {name}={value}" for name, value in sorted(letter._assumptions_orig.items()))
-        return f"{type(letter).__name__}({letter.name!r}{declared})"
+        return f"{type(letter).__name__}({letter.name!r}{_declared(letter._assumptions_orig)})"
 
 
-_PRINTER: Final = _Printer({"order": "none"})  # arguments stand in one order already; sorting them again is slow
+class _Distinct(_Printer):
+    """The same with what is declared of a function, and letters of one name told apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dummies: dict[str, list[sp.Dummy]] = {}
+
+    def _print_Dummy(self, letter: sp.Dummy) -> str:  # noqa: N802
+        said = self._print_Symbol(letter)
+        alike = self._dummies.setdefault(said, [])
+        if letter not in alike:
+            alike.append(letter)
+        return f"{said}#{alike.index(letter)}"
+
+    def _print_UndefinedFunction(self, made: UndefinedFunction) -> str:  # noqa: N802
+        return f"Function({made.__name__!r}{_declared(made._kwargs)})"
 
 
-def _canonical(value: Any) -> Any:
+def _declared(facts: Mapping[str, Any]) -> str:
+    return "".join(f", {name}={value}" for name, value in sorted(facts.items()))
+
+
+def _canonical(value: Any, printed: Callable[[sp.Basic], str]) -> Any:
     """A claim's data as nested lists of text, the same for equal claims in every process."""
     if isinstance(value, sp.Basic):
-        return _PRINTER.doprint(value)
+        return printed(value)
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *([f.name, _canonical(getattr(value, f.name))] for f in fields(value))]
+        return [type(value).__name__, *([f.name, _canonical(getattr(value, f.name), printed)] for f in fields(value))]
     if isinstance(value, Mapping):
-        return sorted([_canonical(k), _canonical(v)] for k, v in value.items())
+        return sorted([_canonical(k, printed), _canonical(v, printed)] for k, v in value.items())
     if isinstance(value, tuple | list):
-        return [_canonical(entry) for entry in value]
+        return [_canonical(entry, printed) for entry in value]
     return repr(value)
 
 
 def content(claim: Claim) -> str:
     """Hash of what a claim says and how it is checked; its words are no part of it."""
-    return digest(_canonical([claim.checks, claim.assumptions, claim.statement]))[:16]
+    return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer().doprint))[:16]
 
 
 def said(claim: Claim) -> Said:
@@ -177,7 +189,7 @@ class AnswerCache(Generic[Kept]):
 
     Args:
         folder: where the entries lie, made on the first write; one in the user's cache folder if None.
-        sources: hash of modules outside of the package that can change an answer.
+        sources: hash of modules outside of the package that can change an answer; "" for claims of the ledger.
     """
 
     name: ClassVar[str]
@@ -187,13 +199,13 @@ class AnswerCache(Generic[Kept]):
         self.sources = sources
         self.folder = folder or cache_folder(self.name)
 
-    def basis(self) -> str:
+    def basis(self, claim: Claim) -> str:
         """Hash of everything but the claim that can change an answer."""
-        return _foundation()
+        return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
 
     def address(self, claim: Claim) -> Path:
         """The file of the answer about a claim."""
-        return self.folder / f"{digest([self.basis() + self.sources, _canonical(claim)])[:40]}.json"
+        return self.folder / f"{digest([self.basis(claim), _canonical(claim, _Distinct().doprint)])[:40]}.json"
 
     def read(self, claim: Claim) -> Kept | None:
         """The answer kept about this claim; None where there is none, or where the entry is damaged."""
@@ -201,12 +213,13 @@ class AnswerCache(Generic[Kept]):
 
     def _read(self, path: Path, key: str) -> Kept | None:
         try:
-            answer = self.kind.from_json(json.loads(read_sealed(path)))
-            if answer.key == key:
+            address, data = json.loads(read_sealed(path))
+            answer = self.kind.from_json(data)
+            if (address, answer.key) == (path.stem, key):
                 return answer
         except FileNotFoundError:
             return None
-        except (OSError, DamagedError):
+        except (OSError, ValueError, TypeError, LookupError):  # damaged, or no answer of this version
             pass
         path.unlink(missing_ok=True)
         return None
@@ -214,7 +227,8 @@ class AnswerCache(Generic[Kept]):
     def write(self, claim: Claim, answer: Kept) -> None:
         """Keep an answer."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.address(claim), seal(json.dumps(answer.to_json()).encode() + b"\n"))
+        path = self.address(claim)
+        write_whole(path, seal(json.dumps([path.stem, answer.to_json()]).encode() + b"\n"))
 
 
 class ReportCache(AnswerCache[ClaimReport]):

@@ -20,7 +20,8 @@ from typing import Any, Final
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.cache import ReportCache
+from lastiterate.proofs_checks.cache import PACKAGES, ReportCache
+from lastiterate.proofs_checks.closure import fingerprint
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.notation import MEANING
@@ -44,7 +45,7 @@ class ClaimFolder:
         path: the folder or file.
         claims: those of all modules, in the order of their file names.
         lock: the file of the expected verdicts, there or not.
-        digest: hash of the sources, which derivations, attacks and experiments may be part of.
+        digest: hash of the sources, which derivations, attacks and experiments may be part of, and of what they import.
     """
 
     path: Path
@@ -54,7 +55,7 @@ class ClaimFolder:
 
     @property
     def cache(self) -> ReportCache:
-        """Kept reports of these claims; a change of any module of the folder decides them anew."""
+        """Kept reports of these claims; a change of any module of the folder, or of the package, decides them anew."""
         return ReportCache(sources=self.digest)
 
 
@@ -82,8 +83,8 @@ def read_claims(path: Path) -> ClaimFolder:
 
 
 def sources_digest(files: Iterable[Path]) -> str:
-    """Hash of the modules' bytes."""
-    return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    """Hash of what loaded modules say, and what they import of their repository."""
+    return fingerprint([file.resolve() for file in files], PACKAGES)
 
 
 def lock_of(path: Path) -> Path:

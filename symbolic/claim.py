@@ -135,6 +135,12 @@ class Claim:
         """The wrong variants of all checks; the engine of each must refute it."""
         return tuple(mutant for check in self.checks for mutant in check.mutants)
 
+    @property
+    def engines(self) -> frozenset[Engine]:
+        """The engines that decide its checks."""
+        beside = () if self.misprint is None else (self.misprint,)
+        return frozenset(check.engine for check in (*self.checks, *self.mutants, *beside))
+
 
 class Step(Claim):
     """A step of a proof: it is a GAP where it fails, and the statement that it serves may still hold."""

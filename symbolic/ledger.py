@@ -123,8 +123,12 @@ def _module(paper: str, name: str) -> ModuleType:
 
 def naming(*keys: str) -> tuple[Claim, ...]:
     """The claims of the modules of whose text one of the keys is a part; no other is imported."""
-    found = (place for place, text in _texts().items() if any(f'"{key}"' in text for key in keys))
-    return tuple(claim for paper, name in found for claim in _module(paper, name).CLAIMS)
+    return tuple(claim for paper, name in places(*keys) for claim in _module(paper, name).CLAIMS)
+
+
+def places(*keys: str) -> tuple[tuple[str, str], ...]:
+    """Paper and name of each module of whose text one of the keys is a part."""
+    return tuple(place for place, text in _texts().items() if any(f'"{key}"' in text for key in keys))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from lastiterate.proofs_checks.cache import AnswerCache, generators
 from lastiterate.proofs_checks.places.record import PlacesReport
+from lastiterate.symbolic.claim import Claim
 
 
 class PlaceCache(AnswerCache[PlacesReport]):
@@ -10,9 +11,9 @@ class PlaceCache(AnswerCache[PlacesReport]):
     name = "places"
     kind = PlacesReport
 
-    def basis(self) -> str:
+    def basis(self, claim: Claim) -> str:
         """Hash of everything but the claim that can change an answer, the making of places included."""
-        return super().basis() + generators()
+        return super().basis(claim) + generators()
 
 
 class UnneededCache(PlaceCache):

@@ -1,16 +1,12 @@
 import json
 import os
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 import sympy as sp
 
-from lastiterate import symbolic
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, runner
@@ -24,7 +20,6 @@ from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, UpperBound
-from lastiterate.symbolic.kernel.renyi import SAMPLED, TWICE
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t
 
@@ -73,39 +68,8 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     assert store.address(make_claim(TRUE)) == before
     assert store.address(make_claim(FALSE)) != before
     assert store.address(make_claim(TRUE, assumptions=(x > 0,))) != before
-    monkeypatch.setattr(cache, "_foundation", lambda: "another engine")
+    monkeypatch.setattr(cache, "_foundation", lambda numbers: f"another engine, numbers={numbers}")
     assert store.address(claim) != before
-
-
-def test_claims_on_which_derivations_rest_are_in_every_address(monkeypatch):
-    """A derived claim cites them by their keys, so that its own data stay the same where one of them is changed."""
-    before = cache._foundation.__wrapped__()
-    read = Path.read_bytes
-    changed = Path(import_module(cache.LEMMAS).__file__)
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"#" if path == changed else b""))
-    assert cache._foundation.__wrapped__() != before
-
-
-def test_derivations_rest_on_claims_of_one_module():
-    """Keys that the kernel and the derivations cite, but for theorems that they derive and lemmas that are cited."""
-    folder = Path(symbolic.__path__[0])
-    text = "".join(
-        path.read_text()
-        for path in (*folder.glob("kernel/*.py"), *folder.glob("derivations/*.py"))
-        if path.name != "printed.py"
-    )
-    keys = set(re.findall(r'"((?:' + "|".join(ledger.ORDER) + r')/[a-z0-9_/]+)"', text)) - {SAMPLED, TWICE}
-    assert len(keys) >= 6
-    assert keys <= {claim.key for claim in import_module(cache.LEMMAS).CLAIMS}
-
-
-def test_what_decides_a_claim_is_in_its_address_and_other_claims_are_not():
-    """A claim that is derived holds the name of its derivation: the kernel's rules and the formulas decide it too."""
-    names = {name for name, _ in cache._files("*.py", cache._UNRELATED | cache._CLAIMS)}
-    deciding = ("kernel/rules.py", "derivations/known_batches.py", "formulas/divergences.py", "checks.py")
-    assert {f"lastiterate.symbolic/{name}" for name in deciding} <= names
-    assert "lastiterate.proofs_checks/engines/derivation.py" in names
-    assert [name for name in names if name.startswith("lastiterate.symbolic/chien_li")] == []
 
 
 def test_the_ledger_is_not_built_while_no_file_changes(claims, store, monkeypatch):
