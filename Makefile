@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
-.PHONY: check test nightly bench bench-gpu coverage mutants places drawing docs dist figures clean
+.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants places drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,12 @@ check: $(VENV)/.installed          ## decide every claim of the ledger
 
 test: $(VENV)/.installed-all       ## the whole test suite, linters and the type checker included
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+kernels: $(VENV)/.installed-all    ## what runs torch, once more with kernels of other processors; KERNELS=all: the whole suite
+	PYTHON=$(BIN)/python .ci/kernels $(KERNELS)
+
+installs:                          ## the wheel as users install it, by every Python of PYTHONS, without torch and with it for the CPU
+	.ci/installs $(PYTHONS)
 
 nightly: $(VENV)/.installed-all    ## the long sweeps, and a second type checker
 	$(INSTALL) '.[nightly]'

@@ -176,9 +176,20 @@ def test_every_night_makes_what_the_makefile_has_and_may_only_read() -> None:
     (job,) = workflow["jobs"].values()
     assert [step["run"] for step in job["steps"] if "run" in step] == ["make ${{ matrix.target }}"]
     targets = job["strategy"]["matrix"]["target"]
-    assert "nightly" in targets
+    assert {"nightly", "kernels KERNELS=all", "test PYTHON=python3.13"} <= set(targets)
     made = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    assert set(targets) <= set(made)
+    assert {target.split()[0] for target in targets} <= set(made)
+    (versions,) = (step["with"]["python-version"].split() for step in job["steps"] if "with" in step)
+    assert versions[-1] == "3.11", "which is then python3"
+    named = {found for target in targets for found in re.findall(r"python(3\.\d+)", target)}
+    assert named == set(versions) == {"3.11", "3.12", "3.13"}
+
+
+def test_what_the_nightly_installs_is_the_recipe_of_the_page() -> None:
+    script, page = ((ROOT / name).read_text() for name in (".ci/installs", "docs/index.md"))
+    (recipe,) = re.findall(r"^`pip install (torch .*)` first", page, flags=re.MULTILINE)
+    assert "torchvision" in recipe.split()
+    assert "s/^`pip install \\(torch .*\\)` first.*/\\1/p" in script
 
 
 @pytest.mark.parametrize(
