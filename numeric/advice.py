@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Final
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import InputError, chance, teaches
+from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
@@ -43,6 +44,7 @@ class Knob:
     composed: float
 
 
+@teaches()
 @dataclass(frozen=True)
 class Advice(Displayed):
     """Prospects of a run. Every epsilon is at ``delta``.
@@ -170,7 +172,7 @@ def advise(
     (True, True, 2)
     """
     described_run("advise", run)
-    chance("delta", delta)
+    delta = chance("delta", delta, -inf)
     if not run.constant:
         raise InputError(
             f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give numbers, and call "

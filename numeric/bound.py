@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.candidates import candidates, shifted
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.candidates import candidates, least, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, renyi_order, teaches, within
+from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order
 from lastiterate.numeric.explain import UNTRIED, assumed, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
-from lastiterate.numeric.rounding import exact, precision, printed_up, upper
+from lastiterate.numeric.profile import Profile
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 
 
@@ -44,15 +46,19 @@ class PrivacyLoss(Displayed):
             )
         return self.candidate.value(self.order, self.delta)
 
+    @teaches()
     def rdp(self, order: float) -> float:
         """Epsilon of (order, epsilon)-RDP, rounded up, for a real order > 1."""
-        return self._best(order=renyi_order(order)).rdp(order)
+        order = renyi_order(order)
+        return self._best(order=order).rdp(order)
 
+    @teaches()
     def dp(self, delta: float) -> float:
         """Epsilon of (epsilon, delta)-DP, rounded up, for delta in (0, 1)."""
-        return self._best(delta=chance("delta", delta)).dp(delta)
+        delta = chance("delta", delta, -inf)
+        return self._best(delta=delta).dp(delta)
 
-    def profile(self) -> "Profile":
+    def profile(self) -> Profile:
         """The least delta known for every epsilon."""
         return Profile(self)
 
@@ -61,7 +67,7 @@ class PrivacyLoss(Displayed):
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
-        return _least(self.run, self.assumption, order, delta)
+        return least(self.run, self.assumption, order, delta)
 
     @property
     def mu(self) -> float | None:
@@ -151,6 +157,7 @@ class PrivacyLoss(Displayed):
         return facts(self._caption, values | told, self.assumptions)
 
 
+@teaches()
 @dataclass(frozen=True)
 class Bound(PrivacyLoss):
     """A rigorous upper bound under the assumptions listed; every number in it is rounded up.
@@ -159,6 +166,7 @@ class Bound(PrivacyLoss):
     is the Renyi order that was converted, None where the conversion is not Renyi.
     """
 
+    @teaches()
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:
         """The choices behind the number, ready for JSON, from which anyone can check it (docs/certificates.md).
 
@@ -189,30 +197,6 @@ class Bound(PrivacyLoss):
             raise InputError(
                 f"{error} A larger number, {number:.6g} by {route}, has one: certificate(weaker=True)."
             ) from error
-
-
-@dataclass(frozen=True)
-class Profile:
-    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions.
-
-    It is found at each epsilon anew; where one path of shifts is all there is, it is exact for the Gaussian of it.
-    """
-
-    of: PrivacyLoss
-
-    def __call__(self, epsilon: float) -> float:
-        """Delta, rounded up, at any real epsilon."""
-        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "take a large one.")
-        if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
-            with precision():
-                t = exact(epsilon).exp()
-                return min(upper(1 - t + t * exact(self(-epsilon))), 1.0)
-        found = self.of.candidate
-        delta = min(found.delta(epsilon), found.pair.delta(epsilon))
-        if not 0 < delta < 1 or (self.of.run.scheme.fixed and not isfinite(self.of.run.diameter)):
-            return delta
-        better = _least(self.of.run, self.of.assumption, None, delta)
-        return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
 @teaches(epsilon="bound finds epsilon: give order or delta, or calibrate the run to an epsilon.")
@@ -278,22 +262,9 @@ def solved(
 ) -> tuple[float | None, float | None, Candidate]:
     """The order, the delta and the least candidate of some routes; arguments are checked before the work."""
     described_assumption(assumption)
-    if order is not None and delta is not None:
-        raise InputError(f"bound needs an order or a delta, got order={order} and delta={delta}; leave one out.")
-    order, delta = None if order is None else renyi_order(order), None if delta is None else chance("delta", delta)
+    if order is not None or delta is not None:
+        order, delta = order_or_delta("bound", order, delta)
     if run.scheme.random and order is delta is None:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    found = _least(run, assumption, order, delta, routes)
+    found = least(run, assumption, order, delta, routes)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
-
-
-def _least(
-    run: NoisySGD,
-    assumption: Assumption,
-    order: float | None,
-    delta: float | None,
-    routes: Callable[..., list[Candidate]] = candidates,
-) -> Candidate:
-    """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
-    found = routes(run, assumption, order, delta)
-    return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -20,6 +21,7 @@ _LOOKED = 64
 Where steps differ it is the number of batches."""
 
 
+@teaches()
 @dataclass(frozen=True, eq=False)
 class ByPosition(Displayed):
     """Bounds for the samples of every batch of an epoch, each a `Participation`; a batch has equally many samples.
@@ -50,6 +52,7 @@ class ByPosition(Displayed):
         """The least number that holds for half of the samples."""
         return self.quantile(0.5)
 
+    @teaches()
     def quantile(self, p: float) -> float:
         """The least number that holds for a share p of the samples, p in (0, 1]."""
         share = portion("p", p, "a share in (0, 1]", "0.5 is the median.")
@@ -87,6 +90,7 @@ class ByPosition(Displayed):
         return [{"batch": k, "epsilon": epsilon, "shifts": shifts} | named for k, (epsilon, shifts) in both]
 
 
+@teaches()
 def by_position(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> ByPosition:
@@ -125,7 +129,7 @@ def by_position(
             if first < last:
                 found[first:last] = _alike(asked, first, last)
     epsilons, shifts = zip(*found, strict=True)
-    return ByPosition(run, assumption, order, delta, epsilons, shifts)
+    return ByPosition(run, assumption, asked.order, asked.delta, epsilons, shifts)
 
 
 def _alike(asked: Asked, first: int, last: int) -> list[tuple[float, float]]:

@@ -10,12 +10,13 @@ meeting a sample matters more, and a tiny batch may hide within delta what a lar
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite, log, log2, sqrt
+from math import ceil, inf, isfinite, log, log2, sqrt
 from typing import Any, ClassVar, Final, Protocol
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import TextTable
-from lastiterate.numeric.errors import InputError, positive, suggestion, teaches
+from lastiterate.numeric.errors import InputError, order_or_delta, positive, suggestion
 from lastiterate.numeric.explain import remarks
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -28,6 +29,7 @@ _FEW_SIZES = 16
 _HALVINGS = 16
 
 
+@teaches()
 @dataclass(frozen=True)
 class Calibrated(Bound):
     """The bound of the run that just meets a target.
@@ -43,25 +45,43 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """The value found of the field ``vary``: a number, or a schedule."""
+        """The value found of the field ``vary``: a number, or a schedule; of `any_steps` the most that were tried."""
         return getattr(self.run, self.vary)
+
+    @property
+    def any_steps(self) -> bool:
+        """Tell whether the target holds for every number of steps: the bound charges the last ones alone.
+
+        Not known of shuffled batches, where it matters how many steps the last epoch has.
+        """
+        known = self.window[0] > 0 and not self.run.scheme.permuted
+        return self.vary == "steps" and self.value == _MOST_STEPS and known
 
     def __str__(self) -> str:
         """The value found, its bound and route, and the target."""
         multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
-        found = f"{self.vary} = {self.value!r}{multiplier and f' (noise multiplier {multiplier})'}"
+        found = f"{self.vary} = {self._words}{multiplier and f' (noise multiplier {multiplier})'}"
         return (
             f"{found}\nthe last iterate is {super().__str__()}, by {self.route}; asked was an epsilon of at most "
             f"{self.target:g}"
         )
 
     def as_dict(self) -> dict[str, object]:
-        return {self.vary: self.value} | super().as_dict() | {"kind": "bound"}
+        found = {self.vary: self.value} | super().as_dict() | {"kind": "bound"}
+        return found | ({"any_steps": self.any_steps} if self.vary == "steps" else {})
 
     def table(self) -> TextTable:
         found = super().table()
-        rows = (self.vary, repr(self.value)), ("epsilon asked for", f"{self.target:g}")
+        rows = (self.vary, self._words), ("epsilon asked for", f"{self.target:g}")
         return replace(found, rows=(*rows, *found.rows))
+
+    @property
+    def _words(self) -> str:
+        if self.any_steps:
+            return (
+                f"any number (the bound for {self.value:,} charges the last {self.window[1] - self.window[0]:,} alone)"
+            )
+        return repr(self.value)
 
 
 @teaches()
@@ -83,7 +103,8 @@ def calibrate(
         epsilon: the target, above 0.
         order: the target is of (order, epsilon)-RDP.
         delta: the target is of (epsilon, delta)-DP. Exactly one of the two.
-        vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest) or "batch_size" (the smallest).
+        vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest, inf where the target needs no
+            projection) or "batch_size" (the smallest).
         on_bound: called after every bound with their number so far, and with about how many there will be.
 
     Returns:
@@ -92,7 +113,7 @@ def calibrate(
         next smaller batch that the sampling allows misses the target; where few sizes are allowed, all smaller ones do.
 
     Raises:
-        InputError: as `bound`, or no value meets the target, or every value does.
+        InputError: as `bound`, or no value meets the target, or every noise or batch does.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -101,9 +122,8 @@ def calibrate(
     (True, 0.559)
     """
     described_run("calibrate", run)
-    epsilon = positive("epsilon", epsilon)
-    if (order is None) == (delta is None):
-        raise InputError(f"calibrate needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
+    epsilon = positive("epsilon", epsilon, toward=-inf)
+    order, delta = order_or_delta("calibrate", order, delta)
     if not isinstance(vary, str) or vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
 
@@ -137,11 +157,8 @@ def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
 
 def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     start = run.diameter if isfinite(run.diameter) else 1.0
-    if at(replace(run, diameter=float("inf"))).epsilon <= epsilon:
-        raise InputError(
-            f"vary='diameter' needs a target that depends on the domain, got epsilon={epsilon:g}, "
-            "which holds without projection; vary something else."
-        )
+    if (free := at(replace(run, diameter=inf))).epsilon <= epsilon:
+        return free
     return _largest(lambda x, left: at(replace(run, diameter=start * x), left), "diameter", epsilon)
 
 
@@ -220,10 +237,7 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     high, leap = max(2, int(min(epsilon / max(best.epsilon, 1e-300), _MOST_STEPS))), 2
     while (more := at(replace(run, steps=high))).epsilon <= epsilon:
         if high >= _MOST_STEPS:
-            raise InputError(
-                f"vary='steps' needs a target that steps can reach, got epsilon={epsilon:g}, which holds for every "
-                f"number of steps up to {high:,}; the loss has converged below it."
-            )
+            return more
         low, best, high, leap = high, more, min(leap * high, _MOST_STEPS), min(leap**2, 16)
     ends = _Ends(_gap(best, epsilon), _gap(more, epsilon))
     while high - low > 1:

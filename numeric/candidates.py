@@ -38,6 +38,18 @@ def candidates(
     return better + shifted(run, assumption, order, delta, every=every, most=most)
 
 
+def least(
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float | None,
+    delta: float | None,
+    routes: Callable[..., list[Candidate]] = candidates,
+) -> Candidate:
+    """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
+    found = routes(run, assumption, order, delta)
+    return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))
+
+
 def shifted(
     run: NoisySGD,
     assumption: Assumption,

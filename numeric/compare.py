@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nextafter
 from typing import Any, overload
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import teaches
+from lastiterate.numeric.errors import renyi_order
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of
@@ -54,6 +55,7 @@ class Row(Displayed):
         return TextTable("Rényi epsilon", ("theorem", "epsilon", "kind", "ratio to below"), (cells,))
 
 
+@teaches()
 @dataclass(frozen=True)
 class Comparison(Displayed, Sequence[Row]):
     """The rows of `compare`, in its order; printed it is a table.
@@ -115,6 +117,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
     >>> {row.name: round(row.epsilon, 4) for row in rows[1:3]}
     {'bound': 0.0142, 'output_perturbation': 1.0}
     """
+    order = renyi_order(order)
     ours = bound(run, assumption, order=order)
     least = lower_bound(run, assumption, order=order)
     rows: list[_Entry] = [

@@ -23,11 +23,12 @@ from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.pld_fft import Composition
 from lastiterate.numeric.accounting.pld_lattice import from_profile
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.contraction.atoms import Atoms
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.errors import InputError, chance, count, positive
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
@@ -50,6 +51,7 @@ _QUOTIENT = 1e-15
 """Covers the rounding of batch size over data size and of its product with data size, relatively."""
 
 
+@teaches()
 def to_dp_event(run: NoisySGD) -> "DpEvent":
     """The composition of every step of the run, as dp_accounting describes it.
 
@@ -80,6 +82,7 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     return parts[0] if len(parts) == 1 else events.ComposedDpEvent(parts)
 
 
+@teaches()
 def from_dp_event(
     event: "DpEvent", *, step_size: float, clip_norm: float, dataset_size: int, diameter: float = inf
 ) -> NoisySGD:
@@ -136,6 +139,7 @@ def from_dp_event(
     )
 
 
+@teaches()
 def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
     """The privacy-loss distribution of a bound, which composes with other releases.
 
@@ -155,13 +159,9 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     _dp_accounting()
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    step, tail_mass = positive("discretization", discretization), positive("tail_mass", tail_mass)
-    if tail_mass >= 1:
-        raise InputError(f"tail_mass needs a number in (0, 1), got tail_mass={tail_mass:g}; 1e-12 is customary.")
+    step, tail_mass = positive("discretization", discretization), chance("tail_mass", tail_mass)
     if not isinstance(bound, Bound):
-        raise InputError(
-            f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound of anything."
-        )
+        raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound.")
     pair = bound.candidate.pair
     if isinstance(bound.candidate, Contracted):
         table = bound.candidate.table

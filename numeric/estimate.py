@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import PrivacyLoss, solved
 from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError
@@ -10,6 +11,7 @@ from lastiterate.numeric.losses.assumptions import Measured
 from lastiterate.numeric.run import NoisySGD, described_run
 
 
+@teaches()
 @dataclass(frozen=True)
 class Estimate(PrivacyLoss):
     """The same numbers from *measured* constants: no bound, but what would be one if the measurement were true."""
@@ -29,6 +31,7 @@ class Estimate(PrivacyLoss):
         return replace(found, notes=(f"conditional on {self.conditional_on}", *found.notes))
 
 
+@teaches()
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
     """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`.
 

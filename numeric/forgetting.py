@@ -25,6 +25,7 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Goal, resampled
@@ -32,7 +33,7 @@ from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, unknown
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, count, positive, renyi_order
+from lastiterate.numeric.errors import InputError, count, order_or_delta, positive
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
@@ -43,6 +44,7 @@ _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 _MOST_STEPS = 10**9
 
 
+@teaches()
 @dataclass(frozen=True, eq=False)
 class Forgetting(Displayed):
     """Numbers on what clean steps leave of a deleted sample, each of them rounded up.
@@ -106,6 +108,7 @@ class Forgetting(Displayed):
         return facts(f"What is left of a deleted sample: epsilon at {at}, rounded up", values, self.assumptions)
 
 
+@teaches()
 def forgetting(
     run: NoisySGD,
     assumption: Assumption,
@@ -139,6 +142,7 @@ def forgetting(
     return _Deletion(run, assumption, order, delta, step_size, noise_std).after(count("clean_steps", clean_steps))
 
 
+@teaches()
 def steps_to_forget(
     run: NoisySGD,
     assumption: Assumption,
@@ -167,7 +171,7 @@ def steps_to_forget(
     Raises:
         InputError: as `forgetting`, or the target holds at the deletion, or no number of steps is known to meet it.
     """
-    epsilon, done = positive("epsilon", epsilon), 0
+    epsilon, done = positive("epsilon", epsilon, toward=-inf), 0
     deletion = _Deletion(run, assumption, order, delta, step_size, noise_std)
     if not retrained and deletion.trained.epsilon <= epsilon:
         raise InputError(
@@ -214,14 +218,9 @@ class _Deletion:
     def __post_init__(self) -> None:
         run = described_run("forgetting", self.run)
         described_assumption(self.assumption)
-        if (self.order is None) == (self.delta is None):
-            raise InputError(
-                f"forgetting needs an order or a delta, got order={self.order}, delta={self.delta}; pass exactly one."
-            )
-        if self.order is not None:
-            renyi_order(self.order)
-        if self.delta is not None:
-            chance("delta", self.delta)
+        order, delta = order_or_delta("forgetting", self.order, self.delta)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "delta", delta)
         if not isfinite(run.diameter):
             raise InputError(
                 "forgetting needs a domain of finite diameter, got diameter=inf: without a projection two runs may be "

@@ -15,11 +15,12 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, count, renyi_order
+from lastiterate.numeric.errors import InputError, count, order_or_delta
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import precision, printed_up, upper
@@ -30,6 +31,7 @@ from lastiterate.numeric.shift_program.optimum import optimum
 _SHIFTS, _CONTRACTION = "ours/cyclic/theorem", "ours/contraction/cyclic"
 
 
+@teaches()
 @dataclass(frozen=True, eq=False)
 class Participation(Displayed):
     """A rigorous bound for a sample that is used at listed steps and at no others; numbers are rounded up.
@@ -86,6 +88,7 @@ class Participation(Displayed):
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
 
 
+@teaches()
 def participation(
     run: NoisySGD,
     assumption: Assumption,
@@ -131,7 +134,7 @@ def participation(
     elif batch_sizes is not None:
         raise InputError(f"batch_sizes needs the list of steps, got batch_sizes={batch_sizes}; pass steps as well.")
     elif position is not None:
-        if count("position", position, least=0) >= run.period:
+        if (position := count("position", position, least=0)) >= run.period:
             raise InputError(
                 f"position needs a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
             )
@@ -139,7 +142,7 @@ def participation(
     else:
         uses = asked.latest(count("at_most", at_most))
     epsilon, shifts = asked.numbers(uses, [run.steps - 1 - uses[-1]])[0] if uses else (0.0, 0.0)
-    return Participation(run, assumption, uses, order, delta, epsilon, shifts, asked.sizes)
+    return Participation(run, assumption, uses, asked.order, asked.delta, epsilon, shifts, asked.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,15 +162,9 @@ class Asked:
             raise InputError(
                 "participation needs an assumption that is proved or assumed, got assumption=Measured(...); state one."
             )
-        if (self.order is None) == (self.delta is None):
-            raise InputError(
-                f"participation needs an order or a delta, got order={self.order}, delta={self.delta}; pass exactly "
-                "one."
-            )
-        if self.order is not None:
-            renyi_order(self.order)
-        else:
-            chance("delta", self.delta)
+        order, delta = order_or_delta("participation", self.order, self.delta)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "delta", delta)
         if not run.scheme.fixed:
             raise InputError(
                 f"participation needs batches in a known order, got sampling={run.sampling!r}; where they are drawn "

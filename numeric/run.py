@@ -13,7 +13,8 @@ from math import inf, isfinite, nextafter
 from numbers import Real
 from typing import Any
 
-from lastiterate.numeric.errors import InputError, count, positive, suggestion, teaches, within
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, count, positive, suggestion, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
@@ -24,7 +25,8 @@ _LENGTH, _APART = 1e60, 1e30
 
 
 def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any] = positive) -> Any:
-    if isinstance(value, str | Real) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
+    listed = isinstance(value, Sequence) or hasattr(value, "__array__")
+    if isinstance(value, str | Real) or not listed or getattr(value, "shape", None) == ():
         return each(name, value)
     entries = tuple(each(f"{name}[{t}]", entry) for t, entry in enumerate(value))
     if len(entries) != steps:
@@ -198,6 +200,7 @@ class NoisySGD(Steps):
         object.__setattr__(self, "weight_decay", decay)
 
     @classmethod
+    @teaches()
     def gradient_noise(cls, *, gradient_noise_std: float, step_size: float, **rest: Any) -> "NoisySGD":
         """A run whose noise is added to the averaged *gradient*: noise_std = step_size * gradient_noise_std.
 

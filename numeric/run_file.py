@@ -6,7 +6,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from lastiterate.numeric.errors import ELSEWHERE, InputError, suggestion
+from lastiterate.numeric.arguments import explain_unknown
+from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption
 from lastiterate.numeric.run import NoisySGD
 
@@ -114,5 +115,5 @@ def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
 def _known(table: Mapping[str, Any], names: tuple[str, ...] | list[str], place: str) -> None:
     for key in table:
         if key not in names:
-            hint = ELSEWHERE.get(key) or suggestion(key, names, f"the keys are {', '.join(names)}.")
+            hint = explain_unknown(key, names, f"the keys are {', '.join(names)}.")
             raise InputError(f"{place} needs only keys that are known, got key={key!r}; {hint}")

@@ -5,6 +5,8 @@ Nothing here is ever used for a bound.
 
 from dataclasses import dataclass
 
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import positive
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.registry import named
 from lastiterate.numeric.run import NoisySGD, described_run
@@ -52,6 +54,7 @@ class Stated:
         return "\n".join([*lines, *(f"instead: {key}: {title}" for key, title in self.instead)])
 
 
+@teaches()
 def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -> Stated:
     """Ask for a printed theorem by name; refuted ones answer too, and say that they are.
 
@@ -70,7 +73,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     >>> found.verdict, round(found.epsilon, 4)
     ('REFUTED', 0.0807)
     """
-    asked = named(name)
+    asked, order = named(name), positive("order", order)
     refusal = asked.refusal(described_run("theorem", run), assumption)
     claims = ledger.naming(asked.claim)
     claim = next(claim for claim in claims if claim.key == asked.claim)

@@ -14,7 +14,7 @@ from typing import Final
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.rounding import exact
 
 Curve = Callable[[arb], arb]
@@ -205,7 +205,7 @@ def activation(name: str) -> Activation:
     """
     if not isinstance(name, str) or (name not in SMOOTH and name not in ("relu", "leaky_relu", "hardtanh")):
         raise InputError(
-            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={name!r:.60}; "
+            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={echo(name)}; "
             "choose one of them."
         )
     if name in SMOOTH:

@@ -13,7 +13,8 @@ from typing import ClassVar, Final
 
 from flint import arb
 
-from lastiterate.numeric.errors import InputError, positive, teaches
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.blocks import Blocks as Blocks
 from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
 from lastiterate.numeric.losses.moduli import Assumption as Assumption
@@ -139,6 +140,7 @@ class StronglyConvex(Assumption):
         )
 
 
+@teaches()
 @dataclass(frozen=True, init=False)
 class Minimum(Assumption):
     """All parts hold at once, and each update expands by the least of them."""
@@ -174,6 +176,7 @@ KINDS: Final[Mapping[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = 
 """Every assumption by the name that run files and certificates give it, and its fields."""
 
 
+@teaches()
 @dataclass(frozen=True)
 class Measured:
     """An assumption whose constants were measured, not proved.

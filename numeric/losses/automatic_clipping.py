@@ -9,6 +9,7 @@ Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P
 
 from dataclasses import dataclass, replace
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
@@ -24,6 +25,7 @@ from lastiterate.numeric.losses.assumptions import (
 from lastiterate.numeric.rounding import exact, precision, upper
 
 
+@teaches()
 def automatic_clipping(
     assumption: Assumption | Measured, *, stability: float, clip_norm: float = 1.0
 ) -> Assumption | Measured:

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.moduli import Holder, Modulus, parts_of
@@ -23,6 +24,7 @@ from lastiterate.numeric.losses.tabulated import Tabulated
 _HALF = Fraction(1, 2)
 
 
+@teaches()
 @dataclass(frozen=True, init=False)
 class Blocks(Modulus):
     """The gradient consists of blocks, one a part, and each changes by at most that part's modulus.

@@ -9,14 +9,16 @@ Source: docs/proofs/expansions.md; Chien & Li 2025, Definition 2.5.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
+from inspect import isabstract
 from math import inf
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, portion, teaches, within
+from lastiterate.numeric.errors import InputError, echo, portion, within
 from lastiterate.numeric.losses.expansion import Expansion, Increasing, ModulusExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
@@ -44,6 +46,12 @@ class Assumption(ABC):
     """What it is made of, where it is made of others."""
     claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
     """Key of the ledger's claim that bounds the divergence under this assumption."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """An object without its fields, of a class that says what is assumed."""
+        if isabstract(cls):
+            raise InputError(f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0).")
+        return super().__new__(cls)
 
     @abstractmethod
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
@@ -80,7 +88,7 @@ def described_assumption(assumption: object) -> Assumption:
         elif hasattr(assumption, "holder"):
             remedy = "what is measured gives an estimate and no bound: hand its holder(...) to estimate"
         known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
-        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{assumption!r:.60}"
+        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{echo(assumption)}"
         if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
             got = type(assumption).__name__  # an address says nothing to anyone, and a record too much
         raise InputError(f"assumption needs one of {known}, got assumption={got}; {remedy}.")
@@ -165,6 +173,7 @@ class Smooth(Holder):
         return f"every per-sample loss is {self.L:g}-smooth on the domain"
 
 
+@teaches()
 @dataclass(frozen=True)
 class Clipped(Modulus):
     """Nothing but clipping: two clipped gradients differ by at most 2 K."""
@@ -197,6 +206,7 @@ def parts_of(name: str, parts: Sequence[object], kind: type) -> None:
             )
 
 
+@teaches()
 @dataclass(frozen=True, init=False)
 class Sum(Modulus):
     """The loss is a sum, and omega the sum of the parts' moduli."""

@@ -8,12 +8,14 @@ from math import inf
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.moduli import Modulus, constant
 from lastiterate.numeric.rounding import exact
 
 
+@teaches()
 @dataclass(frozen=True)
 class Tabulated(Modulus):
     """omega known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].

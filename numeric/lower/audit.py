@@ -150,13 +150,11 @@ def audit(
         ("false_positives", false_positives, "negatives", negatives),
         ("false_negatives", false_negatives, "positives", positives),
     ):
-        count(total, runs)
-        if isinstance(wrong, bool) or not isinstance(wrong, int) or not 0 <= wrong <= runs:
+        if count(name, wrong, least=0) > count(total, runs):
             raise InputError(
-                f"{name} needs a whole number from 0 to {total}={runs}, got {name}={wrong!r}; count the runs again."
+                f"{name} needs a whole number from 0 to {total}={runs}, got {name}={wrong}; count the runs again."
             )
-    chance("delta", delta)
-    chance("level", level)
+    delta, level = chance("delta", delta), chance("level", level)
     doubt = 1 - level
     if scores is not None:
         doubt -= 1 - scores.level

@@ -8,8 +8,9 @@ from math import inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, teaches, within
+from lastiterate.numeric.errors import order_or_delta, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.decayed import decayed
 from lastiterate.numeric.lower.grid import Update
@@ -35,6 +36,7 @@ _HIGHEST = 1e9
 _OUTLIERS = 9.0
 
 
+@teaches()
 @dataclass(frozen=True)
 class LowerBound(Displayed):
     """A certified lower bound, and the run that attains it.
@@ -93,11 +95,9 @@ def lower_bounds(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> list[LowerBound]:
     """Every witness that speaks of the run; arguments, errors and units as `lower_bound`."""
-    if (order is None) == (delta is None):
-        raise InputError(f"A lower bound needs an order or a delta, got order={order}, delta={delta}; pass one.")
+    order, delta = order_or_delta("A lower bound", order, delta, -inf)
     described_run("A lower bound", run)
     described_assumption(assumption)
-    delta = None if delta is None else chance("delta", delta)
     if order is not None:
         need = f"a number above 1 and below {_HIGHEST:g}"
         order = within("order", order, need, lambda x: 1 < x < _HIGHEST, "2 is customary.")

@@ -7,7 +7,7 @@ from math import inf, isfinite, nextafter
 
 import numpy as np
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
 
 Gradient = tuple[tuple[float, float], ...]
@@ -30,7 +30,7 @@ def drawn_gradient(value: object) -> Gradient:
         found = ()
     if len(found) < 2 or not all(isfinite(x) and isfinite(g) for x, g in found):
         raise InputError(
-            f"A gradient needs pairs of finite numbers (place, gradient), at least two, got {value!r:.80}; "
+            f"A gradient needs pairs of finite numbers (place, gradient), at least two, got {echo(value, 80)}; "
             "write ((-0.5, 1.0), (0.5, 1.0)) for a constant one."
         )
     return found

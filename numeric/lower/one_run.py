@@ -121,8 +121,7 @@ def one_run(
     >>> round(found.epsilon, 2), round(found.mu, 2)
     (5.38, 1.74)
     """
-    chance("delta", delta)
-    chance("level", level)
+    delta, level = chance("delta", delta), chance("level", level)
     if adjacency not in ("replace", "add_remove"):
         raise InputError(f"adjacency needs replace or add_remove, got adjacency={adjacency!r}; choose one of them.")
     known = score_list("scores", scores)

@@ -75,7 +75,7 @@ def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -
     >>> found.auc, round(found.auc_at_least, 3), round(found.mu, 2), round(found.epsilon(1e-5), 2)
     (0.875, 0.784, 1.11, 1.42)
     """
-    chance("level", level)
+    level = chance("level", level)
     positive, negative = np.sort(score_list("with_it", with_it)), np.sort(score_list("without", without))
     doubt = (1 - level) / 2
     share = auc(positive, negative)

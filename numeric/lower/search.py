@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower.bounds import lower_bounds
@@ -22,6 +23,7 @@ _MOST_BATCHES = 4
 _COARSE = 6
 
 
+@teaches()
 def search_losses(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None, tries: int = 100
 ) -> Witness:
@@ -47,7 +49,7 @@ def search_losses(
     >>> replay(Witness.from_json(witness.to_json())) == witness.value > 0.02
     True
     """
-    count("tries", tries)
+    tries = count("tries", tries)
     known = [one.losses for one in lower_bounds(run, assumption, order=order, delta=delta) if one.losses]
     if not known:
         raise InputError(

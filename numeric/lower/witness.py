@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, chance, renyi_order, within
+from lastiterate.numeric.errors import InputError, chance, echo, renyi_order, within
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Clipped, Tabulated, described_assumption
 from lastiterate.numeric.lower.course import Course, course_masses
 from lastiterate.numeric.lower.gradients import Gradient, admits, drawn_gradient, greatest
@@ -40,6 +41,7 @@ _SIGMAS = 9.0
 _TILTED = 25.0
 
 
+@teaches()
 @dataclass(frozen=True)
 class Witness:
     """Losses for a described run, and what its last iterate loses with them.
@@ -71,16 +73,15 @@ class Witness:
         described_run("A witness", self.run)
         described_assumption(self.assumption)
         if not isinstance(self.shared, tuple | list) or not self.shared:
-            raise InputError(f"A witness needs gradients of the shared samples, got shared={self.shared!r:.80}.")
+            raise InputError(f"A witness needs gradients of the shared samples, got shared={echo(self.shared, 80)}.")
         object.__setattr__(self, "shared", tuple(map(drawn_gradient, self.shared)))
         object.__setattr__(self, "first", drawn_gradient(self.first))
         object.__setattr__(self, "second", None if self.second is None else drawn_gradient(self.second))
-        if self.order is not None:
-            renyi_order(self.order)
-        if self.delta is not None:
-            chance("delta", self.delta)
+        object.__setattr__(self, "order", None if self.order is None else renyi_order(self.order))
+        object.__setattr__(self, "delta", None if self.delta is None else chance("delta", self.delta))
         for name in ("start", "value"):
-            within(name, getattr(self, name), "a finite number", isfinite, "write one.")
+            number = within(name, getattr(self, name), "a finite number", isfinite, "write one.")
+            object.__setattr__(self, name, number)
 
     @property
     def half(self) -> float:
@@ -110,6 +111,7 @@ class Witness:
             raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it anew.") from error
 
 
+@teaches()
 def replay(witness: Witness) -> float:
     """Check that the losses of a witness meet its assumption, and compute its divergence or epsilon again.
 

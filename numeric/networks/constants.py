@@ -19,7 +19,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.errors import InputError, count, within
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, count, echo, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.bounds import largest_form, total_norm
 from lastiterate.numeric.networks.derivatives import Derivatives, derivatives
@@ -39,6 +40,7 @@ _KEPT: Final = 8
 _ACTUAL: Final = "the samples that were given, and no others"
 
 
+@teaches()
 def network_constants(
     layers: Sequence[Layer],
     samples: ArrayLike,
@@ -80,7 +82,7 @@ def network_constants(
     outputs = network[-1].outputs
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
-            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={loss!r:.60} of {outputs}; choose one."
+            f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={echo(loss)} of {outputs}; choose one."
         )
     names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
     reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
@@ -164,7 +166,7 @@ def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[li
     try:
         names = [count("labels", int(label), 0) for label in labels]
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"labels needs whole numbers, got labels={labels!r:.60}; give one a sample.") from None
+        raise InputError(f"labels needs whole numbers, got labels={echo(labels)}; give one a sample.") from None
     if len(names) != samples or not all(0 <= name < classes for name in names):
         raise InputError(
             f"labels needs one class from 0 to {classes - 1} a sample, got {len(names)} for {samples} samples; "

@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, count, echo
 from lastiterate.numeric.losses.activations import Activation
 from lastiterate.numeric.networks.layers import Layer, floats
 from lastiterate.numeric.networks.sharing import Sharing
@@ -22,6 +23,7 @@ Sizes = int | Sequence[int]
 """One number for every dimension, or one each."""
 
 
+@teaches()
 def convolution(
     weight: ArrayLike,
     bias: ArrayLike | None,
@@ -73,6 +75,7 @@ def convolution(
     )
 
 
+@teaches()
 def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
     """Averages over windows of each channel, padding counted as zeros: a layer that does not move.
 
@@ -97,14 +100,14 @@ def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = 
 
 def _shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(shape, list | tuple) or len(shape) < 2:  # channels and a size
-        raise InputError(f"shape needs (channels, *sizes), got shape={shape!r:.60}; give that of one input.")
+        raise InputError(f"shape needs (channels, *sizes), got shape={echo(shape)}; give that of one input.")
     return tuple(count("shape", size) for size in shape)
 
 
 def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ...]:
     several = tuple(given) if isinstance(given, list | tuple) else (given,) * dimensions
     if len(several) != dimensions:
-        raise InputError(f"{name} needs one number, or {dimensions}, got {name}={given!r:.60}; give one a dimension.")
+        raise InputError(f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one a dimension.")
     return tuple(count(name, one, least) for one in several)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, count, echo
 from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, Smooth, activation
 from lastiterate.numeric.networks.bounds import Affine
 from lastiterate.numeric.networks.matrices import Floats, length
@@ -35,6 +36,7 @@ def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
     return values
 
 
+@teaches()
 @dataclass(frozen=True, eq=False)
 class Layer:
     """One layer phi(W h + b), and what of it moves.
@@ -74,7 +76,7 @@ class Layer:
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(
-                f"sharing needs a Sharing or None, got sharing={self.sharing!r:.60}; give convolution(...)."
+                f"sharing needs a Sharing or None, got sharing={echo(self.sharing)}; give convolution(...)."
             )
         if self.sharing and (weight.shape[1] != self.sharing.terms or len(weight) % self.sharing.groups):
             raise InputError(
@@ -84,7 +86,7 @@ class Layer:
         for name in ("weight_moves", "bias_moves", "rounded"):
             given = getattr(self, name)
             if not isinstance(given, bool):
-                raise InputError(f"{name} needs True or False, got {name}={given!r:.60}; say which.")
+                raise InputError(f"{name} needs True or False, got {name}={echo(given)}; say which.")
         if self.through is not None:
             object.__setattr__(self, "through", floats("through", self.through, 2))
         if self.bias is None:
@@ -136,7 +138,7 @@ class Layer:
 def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers, whose shapes fit and of which one moves, or an `InputError` that says what does not."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
-        raise InputError(f"layers needs at least one Layer, got layers={layers!r:.60}; give Layer(weight, bias), ....")
+        raise InputError(f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ....")
     widths = [layers[0].inputs, *(layer.outputs for layer in layers)]
     for place, layer in enumerate(layers):
         if layer.inputs != widths[place]:

@@ -49,8 +49,8 @@ class Normalisation:
     name: str = "layer_norm"
 
     def __post_init__(self) -> None:
-        count("groups", self.groups)
-        positive("eps", self.eps)
+        object.__setattr__(self, "groups", count("groups", self.groups))
+        object.__setattr__(self, "eps", positive("eps", self.eps))
 
     def response(self, center: Floats, spread: Spread) -> Response:
         """Response to inputs within ``spread`` of ``center``.

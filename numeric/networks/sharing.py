@@ -36,7 +36,7 @@ class Sharing:
     meets: ArrayLike
 
     def __post_init__(self) -> None:
-        count("inputs", self.inputs)
+        object.__setattr__(self, "inputs", count("inputs", self.inputs))
         try:
             meets = np.array(self.meets)
         except (TypeError, ValueError):

@@ -21,8 +21,9 @@ from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, renyi_order
+from lastiterate.numeric.errors import InputError, order_or_delta
 from lastiterate.numeric.random_projection.cost import HIGHEST_WHOLE_ORDER, order_limit, projection_rdp
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
@@ -33,6 +34,7 @@ _ORDERS = 200
 _TRIES = 3
 
 
+@teaches()
 @dataclass(frozen=True)
 class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
@@ -73,6 +75,7 @@ class ProjectionBound(Displayed):
         return facts("A bound, rounded up", values, self.assumptions)
 
 
+@teaches()
 def projection_bound(
     run: RandomProjectionRun, *, order: float | None = None, delta: float | None = None
 ) -> ProjectionBound:
@@ -98,10 +101,7 @@ def projection_bound(
         raise InputError(
             f"projection_bound needs a RandomProjectionRun, got run={type(run).__name__}; of a NoisySGD call bound."
         )
-    if (order is None) == (delta is None):
-        raise InputError(f"projection_bound needs an order or a delta, got order={order}, delta={delta}; give one.")
-    order = None if order is None else renyi_order(order)
-    delta = None if delta is None else chance("delta", delta)
+    order, delta = order_or_delta("projection_bound", order, delta)
     if run.clip == "after" or not run.ranks:
         pair = _gaussian(run)
         claim, epsilon, route = "d2p2/algorithm_1/sensitivity_repaired", inf, "composition"

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, Schedule, Steps
@@ -22,6 +23,7 @@ from lastiterate.numeric.run import NoisySGD, Schedule, Steps
 _AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
 
 
+@teaches()
 @dataclass(frozen=True)
 class RandomProjectionRun(Steps):
     """SGD with automatic clipping and noise behind a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.

@@ -24,6 +24,7 @@ from math import ceil, inf, isfinite, log, log1p
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.run import refuse_extreme
@@ -99,6 +100,7 @@ def optimum(program: ShiftProgram) -> Optimum:
         return replace(found, program=program, proved=proved and not program.initial)
 
 
+@teaches()
 def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
     """Enclose the optimum of the program between a certified lower bound and a feasible path.
 
@@ -116,8 +118,8 @@ def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: flo
     """
     if not isinstance(program, ShiftProgram):
         raise InputError(f"bracket needs a ShiftProgram, got program={type(program).__name__}; make one of a run.")
-    positive("tolerance", tolerance)
-    if count("cells", cells) < _LEAST_CELLS:
+    tolerance = positive("tolerance", tolerance)
+    if (cells := count("cells", cells)) < _LEAST_CELLS:
         raise InputError(f"cells needs a whole number of at least {_LEAST_CELLS}, got cells={cells}; try 400.")
     refuse_extreme("bracket", program.run, program.assumption)
     found = optimum(program)

@@ -20,6 +20,7 @@ from math import inf, isfinite
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -35,6 +36,7 @@ _TRACKED = 1 << 22
 """Longer runs take the diameter for the distance that is there for free."""
 
 
+@teaches()
 @dataclass(frozen=True, eq=False)
 class ShiftProgram:
     """The program of one run under one assumption, or of its last steps.
@@ -70,16 +72,15 @@ class ShiftProgram:
 
     def _placed(self) -> None:
         """Refuse a batch or a beginning that the run does not have: a sample that is never met costs nothing."""
-        batches = self.run.period
-        if count("position", self.position, least=0) >= batches:
-            raise InputError(
-                f"position needs a batch of the epoch, 0 to {batches - 1}, got position={self.position}; count from 0."
-            )
-        if count("skipped", self.skipped, least=0) >= self.run.steps:
-            raise InputError(
-                f"skipped needs to leave one of steps={self.run.steps}, got skipped={self.skipped}; skip fewer."
-            )
-        within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
+        put, batches = object.__setattr__, self.run.period
+        put(self, "position", count("position", self.position, least=0))
+        put(self, "skipped", count("skipped", self.skipped, least=0))
+        start = within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
+        put(self, "initial", start)
+        if (at := self.position) >= batches:
+            raise InputError(f"position needs one of the batches 0 to {batches - 1}, got position={at}; count from 0.")
+        if self.skipped >= (steps := self.run.steps):
+            raise InputError(f"skipped needs to leave one of steps={steps}, got skipped={self.skipped}; skip fewer.")
 
     @property
     def steps(self) -> int:
@@ -98,10 +99,8 @@ class ShiftProgram:
 
     def tail(self, steps: int) -> "ShiftProgram":
         """The program of the last ``steps`` steps; every path of it is a path of this one."""
-        if count("steps", steps) > self.steps:
-            raise InputError(
-                f"steps needs to be at most those of the run, {self.steps}, got steps={steps}; take fewer."
-            )
+        if (steps := count("steps", steps)) > self.steps:
+            raise InputError(f"steps needs to be at most the {self.steps} of the run, got steps={steps}; take fewer.")
         skipped = self.steps - steps
         # Tracking takes an entry a step; where the domain is bounded its diameter will do.
         tracked = self.steps <= _TRACKED or not isfinite(self.diameter)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, lower, upper
@@ -28,6 +29,7 @@ _LOST, _LONG = 0.999, 4000
 """A long run of which the first level leaves that much open stays open at every number of cells that is affordable."""
 
 
+@teaches()
 @dataclass(frozen=True)
 class Bracket:
     """``lower`` <= optimum <= ``upper``, costs; ``path`` is feasible and costs ``upper``."""

@@ -7,7 +7,7 @@ from math import inf, isfinite, sqrt
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.store import write_whole
@@ -34,7 +34,7 @@ def checked_plot(plan: Plan, plot: str) -> tuple[str, str]:
     values = plan.axes[across]
     if len(values) < 2 or any(isinstance(value, str) or not isfinite(value) for value in values):
         raise InputError(
-            f"A picture needs an axis of two finite numbers or more, got {across}={list(values)!r:.60}; take another."
+            f"A picture needs an axis of two finite numbers or more, got {across}={echo(list(values))}; take another."
         )
     curves = plan.rows // len(values)
     if curves > _MOST_CURVES:

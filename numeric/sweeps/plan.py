@@ -6,7 +6,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import InputError, echo, plain_number, suggestion
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import described, read_toml
@@ -128,12 +128,13 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
     values = getattr(listed, "tolist", lambda: listed)()  # an array becomes a list of plain numbers
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InputError(f"An axis of a sweep needs a list, got {name}={listed!r}; write {name} = [...].")
+    values = [plain_number(name, value) for value in values]
     if not values:
         raise InputError(f"An axis of a sweep needs at least one value, got {name}={values!r}; leave the axis out.")
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
     if not (all(numbers) or all(isinstance(value, str) for value in values)):
         raise InputError(
-            f"An axis of a sweep needs numbers only or texts only, got {name}={values!r:.60}; one schedule for all "
+            f"An axis of a sweep needs numbers only or texts only, got {name}={echo(values)}; one schedule for all "
             "rows belongs into the run."
         )
     if any(isinstance(value, int) and abs(value) > _LARGEST for value in values):

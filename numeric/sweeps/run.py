@@ -11,8 +11,9 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, plain_number
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Journal
@@ -22,6 +23,7 @@ from lastiterate.numeric.sweeps.table import Result, SweepTable, checked_format
 BACKENDS = ("loky", "dask")
 
 
+@teaches()
 def sweep(
     run: NoisySGD,
     assumption: Assumption,
@@ -65,6 +67,7 @@ def sweep(
     None A convex loss needs step_size <
     """
     plan = Plan(run, assumption, grid)
+    jobs = plain_number("jobs", jobs)
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs == 0 or jobs < -1:
         raise InputError(f"jobs needs a number of at least 1, or -1 for one a core, got jobs={jobs!r}; try -1.")
     if backend not in BACKENDS:

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -62,6 +63,7 @@ class Initialisation(StrEnum):
     CRAFTED = "crafted"
 
 
+@teaches()
 @says_when_memory_runs_out
 def attack(
     workload: Workload,
@@ -114,7 +116,7 @@ def attack(
     described_run("attack", run)
     if assumption is not None:
         described_assumption(assumption)
-    if count("runs", runs) < 4:
+    if (runs := count("runs", runs)) < 4:
         raise InputError(f"runs needs at least 4, two to learn from and two to count, got runs={runs}; give more.")
     if kind not in tuple(Attack):
         raise InputError(f"kind needs one of {', '.join(Attack)}, got kind={kind!r}; choose one of them.")
@@ -122,8 +124,7 @@ def attack(
         raise InputError(
             f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."
         )
-    chance("delta", delta)
-    chance("level", level)
+    delta, level = chance("delta", delta), chance("level", level)
     if target is None:
         target = (run.steps - 1) % run.batches * run.batch if run.scheme.fixed else 0
     check_sample(workload, run, "target", target, spare=kind != Attack.CANARY and run.adjacency == "replace")

@@ -21,6 +21,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -42,6 +43,7 @@ _SIGNS: Final = 2**53
 """The purposes of the streams that throw the coins and draw the signs of the directions."""
 
 
+@teaches()
 @says_when_memory_runs_out
 def attack_once(
     workload: Workload,
@@ -91,9 +93,8 @@ def attack_once(
         described_assumption(assumption)
     if kind not in (Attack.CANARY, Attack.LOSS):
         raise InputError(f"One training needs kind canary or loss, got kind={kind!r}; choose one of them.")
-    chance("delta", delta)
-    chance("level", level)
-    if count("canaries", canaries, least=2) > run.dataset_size:
+    delta, level = chance("delta", delta), chance("level", level)
+    if (canaries := count("canaries", canaries, least=2)) > run.dataset_size:
         raise InputError(
             f"canaries needs to be at most dataset_size={run.dataset_size}, got canaries={canaries}; plant fewer."
         )

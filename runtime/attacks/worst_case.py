@@ -16,6 +16,7 @@ from math import inf, isfinite
 import torch
 from torch import Tensor, nn
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
@@ -84,6 +85,7 @@ def hardest(run: NoisySGD, assumption: Assumption, delta: float) -> Others:
     return Others.PULL if pulled else Others.STILL
 
 
+@teaches()
 def worst_case(
     run: NoisySGD, assumption: Assumption, others: Others | str = Others.STILL, dimension: int = 1
 ) -> Workload:
@@ -102,7 +104,7 @@ def worst_case(
     push = steepest_push(assumption, run) if not m and isfinite(run.diameter) else 0.0
     if others not in tuple(Others):
         raise InputError(f"others needs one of {', '.join(Others)}, got others={others!r}; choose one of them.")
-    if count("dimension", dimension) > 1 and others != Others.STILL:
+    if (dimension := count("dimension", dimension)) > 1 and others != Others.STILL:
         raise InputError(
             f"Others that pull or push do so in one dimension, got others={others} and dimension={dimension}; choose "
             "others='still'."

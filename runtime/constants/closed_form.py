@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
@@ -20,6 +21,7 @@ from lastiterate.runtime.workloads.clipped_rows import ClippedRows, pair_of
 _INSTEAD = "take Clipped(), which always holds, certified_constants on a small ball, or refute what you believe"
 
 
+@teaches()
 def assumption_of(
     module: nn.Module, loss: Any, data: Any, *, clip_norm: float, read_rows: bool = False
 ) -> Convex | Smooth:

@@ -80,7 +80,7 @@ def top_curvature(
         >>> top_curvature(Gradients(line, line.initial(0)), torch.tensor([[3.0]], dtype=torch.float64)).value
         4.0
     """
-    count("iterations", iterations)
+    iterations = count("iterations", iterations)
     steps = min(iterations, gradients.dimension)
     (start,) = stream(seed, purpose=_STARTING).normals(1, gradients.dimension, points)
     chosen = torch.arange(gradients.samples) if samples is None else samples

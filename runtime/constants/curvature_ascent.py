@@ -99,9 +99,10 @@ def curved_pairs(
     Returns:
         Of every start that has finite derivatives the pair at its end, within the ball.
     """
-    positive("diameter", diameter)
-    for name, value in (("screened", screened), ("starts", starts), ("iterations", iterations)):
-        count(name, value)
+    diameter = positive("diameter", diameter)
+    screened = count("screened", screened)
+    starts = count("starts", starts)
+    iterations = count("iterations", iterations)
     generator = stream(seed, purpose=_ASCENT + part)
     screen = _Screen(gradients, center, diameter, around, free)
     points, chosen = screen.most_curved(screened, starts, generator, stream(seed, purpose=_INPUTS + part))

@@ -61,9 +61,9 @@ def extrapolate(
     """
     from scipy.stats import genextreme, kstest
 
-    count("blocks", blocks)
-    chance("level", level)
-    portion("lam", lam, "a Hölder order in (0, 1]", "use 1 for smoothness.")
+    blocks = count("blocks", blocks)
+    level = chance("level", level)
+    lam = portion("lam", lam, "a Hölder order in (0, 1]", "use 1 for smoothness.")
     kept = trusted(table, kind)
     ratios = table.differences[kind][kept] / table.distances[kept] ** lam
     if blocks < _FEWEST_BLOCKS or len(ratios) < blocks:

@@ -16,6 +16,7 @@ from time import monotonic
 
 import numpy as np
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.distributed import joined, local_device, team
@@ -73,14 +74,15 @@ class Sampling:
     def __post_init__(self) -> None:
         for name in ("inits", "points", "memory", "threads"):
             if getattr(self, name) is not None or name != "memory":
-                count(name, getattr(self, name))
-        positive("radius", self.radius)
+                object.__setattr__(self, name, count(name, getattr(self, name)))
+        object.__setattr__(self, "radius", positive("radius", self.radius))
         spread(1, self.centers)
         if self.draw not in tuple(Draw):
             raise InputError(f"The draw must be one of {', '.join(Draw)}, got draw={self.draw}; choose one of them.")
-        count("seed", self.seed, least=0)
+        object.__setattr__(self, "seed", count("seed", self.seed, least=0))
 
 
+@teaches()
 @says_when_memory_runs_out
 def estimate_holder(
     workload: Workload,

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
@@ -54,6 +55,7 @@ _CLOSE: Final = 1e-3
 """Distance of two points along a direction of negative curvature, in radii of the ball."""
 
 
+@teaches()
 @dataclass(frozen=True)
 class Refutation:
     """Two points and a sample that no loss of the assumption can have.
@@ -81,6 +83,7 @@ class Refutation:
         return self.words
 
 
+@teaches()
 def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: int = 0) -> Refutation | None:
     """Look for a pair that refutes an assumption for the samples of a workload, or return None.
 

@@ -186,9 +186,9 @@ def search_one(
     Raises:
         InputError: the diameter is not finite, or a gradient is not finite.
     """
-    positive("diameter", diameter)
-    for name, value in (("starts", starts), ("iterations", iterations)):
-        count(name, value)
+    diameter = positive("diameter", diameter)
+    starts = count("starts", starts)
+    iterations = count("iterations", iterations)
     generator = stream(seed, purpose=_SEARCH + part)
     samples = generator.integers(gradients.samples, starts, center.device)
     at = None if around is None else around[generator.integers(len(around), starts // 2, around.device)]

@@ -12,6 +12,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
@@ -88,6 +89,7 @@ class Drift:
         return tuple(one for one in self.tracked if one.excess > 0 and one.rests != Rests.MEASURED)
 
 
+@teaches()
 def measure_drift(
     workload: Workload,
     run: NoisySGD,
@@ -119,7 +121,7 @@ def measure_drift(
     described_workload("measure_drift", workload)
     described_run("measure_drift", run)
     described_assumption(assumption)
-    count("points", points, least=0)
+    points = count("points", points, least=0)
     if initialisation not in tuple(Initialisation):
         raise InputError(
             f"initialisation needs {' or '.join(Initialisation)}, got initialisation={initialisation!r}; choose one."

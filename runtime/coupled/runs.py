@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import count
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -115,6 +116,7 @@ def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
     return found
 
 
+@teaches()
 @says_when_memory_runs_out
 def coupled_runs(
     workload: Workload,
@@ -150,7 +152,7 @@ def coupled_runs(
     Raises:
         InputError: the workload has too few samples, no such sample, or the parameters stop being finite.
     """
-    count("pairs", pairs)
+    pairs = count("pairs", pairs)
     described_workload("coupled_runs", workload)
     described_run("coupled_runs", run)
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, echo
 from lastiterate.runtime.opacus.description import Description
 
 _Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
@@ -51,8 +51,8 @@ def loaded(state: Mapping[str, Any], mechanism: str) -> State:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "state"
         raise InputError(
-            f"The state needs to be as state_dict wrote it, got {place}={first['input']!r:.80} ({first['msg']}); load "
-            "an intact one."
+            f"The state needs to be as state_dict wrote it, got {place}={echo(first['input'], 80)} ({first['msg']}); "
+            "load an intact one."
         ) from None
     if found.mechanism != mechanism:
         raise InputError(

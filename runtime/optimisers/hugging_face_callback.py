@@ -4,9 +4,11 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 
 
+@teaches()
 class HuggingFaceRecord(Record, TrainerCallback):
     """Checks a training by ``transformers.Trainer`` against its run, and bounds it at the end.
 

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from typing import Any
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 
@@ -12,6 +13,7 @@ if find_spec("torchvision") is not None:  # Lightning imports it, also beside a 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 
+@teaches()
 class LightningRecord(Record, Callback):
     """Checks a Lightning training against its run, and bounds it at the end.
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import vector_to_parameters
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import UNTRIED
@@ -29,6 +30,7 @@ from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
 
+@teaches()
 class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
     """Per-sample clipping, Gaussian noise and projection, in the order that the theorems ask for.
 

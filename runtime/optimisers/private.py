@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, echo
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
@@ -52,9 +52,8 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self._need("loss", loss, Callable, "a function of output and target")
         self._need("cuda_graphs", cuda_graphs, bool, "True or False")
         refuse_mixing(module)
-        count("seed", seed, least=0)
-        if memory is not None:
-            count("memory", memory)
+        seed = count("seed", seed, least=0)
+        memory = None if memory is None else count("memory", memory)
         self.run: Run = run
         self.seed, self.done = seed, 0
         self._module, self._loss, self._memory = module, loss, memory
@@ -204,7 +203,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         for name, held in streams.items():
             if type(held) is not int or not 0 <= held < 2**63:
                 raise InputError(
-                    f"A checkpoint needs the number of blocks drawn from a stream, got streams[{name!r}]={held!r:.60}; "
+                    f"A checkpoint needs the number of blocks drawn from a stream, got streams[{name!r}]={echo(held)}; "
                     "load an intact one."
                 )
 

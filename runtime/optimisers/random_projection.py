@@ -10,6 +10,7 @@ from math import ceil, sqrt
 import torch
 from torch import Tensor, nn
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, portion
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.runtime.gradients import Gradients
@@ -24,6 +25,7 @@ _BLOCK = 2**22
 """Entries of a matrix that are drawn at once."""
 
 
+@teaches()
 def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
     """The rank p of every layer that keeps a share of its dimension, rounded up.
 
@@ -45,6 +47,7 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
     return tuple(ceil(kept * p.numel()) for p in module.parameters() if p.requires_grad)
 
 
+@teaches()
 class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     """SGD with automatic clipping, a random projection of every layer, and noise behind it.
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
@@ -23,6 +24,7 @@ from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.validation import refuse_mixing
 
 
+@teaches()
 class RecordedSGD(ProjectedNoisySGD):
     """`ProjectedNoisySGD` whose ``step()`` takes no batch but that of the last forward pass.
 

@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, positive
 
 _BELOW: Final = 2.0**-40
 
 
+@teaches()
 class ClippedRows(Dataset[tuple[Tensor, Any]]):
     """A data set of (input, target) whose inputs are scaled down to a norm where they are longer.
 

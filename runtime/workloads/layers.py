@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, echo
 from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
@@ -138,7 +138,7 @@ class _Reader:
         self.found: list[Layer] = []
         self.large = ""
         if not isinstance(shape, list | tuple | None):
-            raise InputError(f"shape needs the sizes of one input, got shape={shape!r:.60}; give (channels, *sizes).")
+            raise InputError(f"shape needs the sizes of one input, got shape={echo(shape)}; give (channels, *sizes).")
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
         self._begun: list[tuple[int, tuple[int, ...] | None]] = []
 

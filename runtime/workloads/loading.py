@@ -11,6 +11,7 @@ from typing import Final
 
 from torch import nn
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
@@ -38,6 +39,7 @@ ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
 """Those that read a folder of the user, which they take as ``data``."""
 
 
+@teaches()
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
     """The workload called ``name``: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user.
 

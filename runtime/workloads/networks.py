@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 from torch import nn
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
@@ -24,6 +25,7 @@ def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 
+@teaches()
 def constants_of_network(
     input_norm: float, *, shape: Sequence[int] | None = None, loss: str = "cross_entropy", scale: float = 1.0
 ) -> Callable[[nn.Module, float], LossConstants]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.pair_table import Subset
@@ -22,6 +23,7 @@ from lastiterate.runtime.workloads.validation import refuse_mixing, told
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
 
+@teaches()
 @dataclass(frozen=True)
 class Workload:
     """A network, its per-sample loss and its data.

@@ -44,7 +44,7 @@ _BAD = {
     "delta negative": ({}, {}, ("--delta", "-0.1"), "delta=-0.1"),
     "delta nan": ({}, {}, ("--delta", "nan"), "delta=nan"),
     "delta 0, random batches": (_DRAWN, {}, ("--delta", "0"), "delta=0"),
-    "order and delta": ({}, {}, (*_ORDER, *_DELTA), "order=2.0 and delta=1e-05"),
+    "order and delta": ({}, {}, (*_ORDER, *_DELTA), "order=2.0, delta=1e-05"),
     "random batches without a target": (_DRAWN, {}, (), "order=None, delta=None"),
     "noise nan": ({"noise_std": "nan"}, {}, _ORDER, "noise_std=nan"),
     "noise negative": ({"noise_std": "-1.0"}, {}, _ORDER, "noise_std=-1"),

@@ -104,7 +104,6 @@ def test_the_widest_domain() -> None:
         ({"epsilon": 1.0}, "order=None, delta=None"),
         ({"epsilon": 1.0, "order": 2.0, "delta": 1e-5}, "order=2.0"),
         ({"epsilon": 1.0, "order": 2.0, "vary": "step_size"}, "vary='step_size'"),
-        ({"epsilon": 1.0, "order": 2.0, "vary": "steps"}, "converged"),
         ({"epsilon": 1e-9, "order": 2.0, "vary": "steps"}, "after one step"),
         ({"epsilon": 1e-9, "order": 2.0, "vary": "diameter"}, "within reach of diameter.*a larger epsilon"),
     ],
@@ -115,9 +114,22 @@ def test_bad_targets(arguments: dict[str, object], part: str) -> None:
 
 
 def test_a_domain_that_does_not_matter() -> None:
-    run = replace(_RUN, steps=1, diameter=inf)
-    with pytest.raises(InputError, match="without projection"):
-        calibrate(run, Smooth(1.0), epsilon=1.0, order=2.0, vary="diameter")
+    found = calibrate(replace(_RUN, steps=1), Smooth(1.0), epsilon=1.0, order=2.0, vary="diameter")
+    assert found.value == inf
+    assert found.epsilon <= 1.0
+
+
+@pytest.mark.parametrize(("sampling", "any_steps"), [("full", True), ("poisson", True), ("shuffled", False)])
+def test_a_target_that_holds_for_every_number_of_steps(sampling: str, any_steps: bool) -> None:
+    run = NoisySGD(5, 0.1, 1.0, 1.0, 10, None if sampling == "full" else 5, sampling, diameter=1.0)
+    found = calibrate(run, Convex(1.0), epsilon=1.0, order=2.0, vary="steps")
+    assert found.any_steps == any_steps == found.as_dict()["any_steps"]
+    assert ("steps = any number" in str(found)) == any_steps
+    assert found.epsilon == bound(found.run, Convex(1.0), order=2.0).epsilon <= 1.0
+    if any_steps:  # a run that is longer still, and a short one
+        for steps in (3 * found.value + 1, 2):
+            assert bound(replace(run, steps=steps), Convex(1.0), order=2.0).epsilon <= found.epsilon * (1 + 1e-9)
+    assert not calibrate(run, Convex(1.0), epsilon=1e-4, order=2.0, vary="noise_std").any_steps
 
 
 def test_steps_need_no_schedule() -> None:

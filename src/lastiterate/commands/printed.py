@@ -64,6 +64,7 @@ class _Bound(TypedDict):
 class _Calibrated(_Bound):
     noise_std: NotRequired[float]
     steps: NotRequired[int]
+    any_steps: NotRequired[bool]
     diameter: NotRequired[float]
     batch_size: NotRequired[int]
 
