@@ -113,7 +113,7 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """What a call takes, without the object itself; what a class hands on to its base is that of the base."""
+    """The parameters of a call, without the object itself; those that a class hands on are those of its base."""
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
     if isinstance(what, type) and own and own[-1].kind is Parameter.VAR_KEYWORD:
         base = _parameters(what.__mro__[1])

@@ -85,6 +85,8 @@ def _same_words(got: str, name: str) -> bool:
     [True, True, False, False]
     """
     words, mine = re.findall(r"[^\W_]+", got), re.findall(r"[^\W_]+", name)
+    if len(words) == len(mine) == 1:
+        return got == name or len(name) > 1
     one, other = "".join(words), "".join(mine)
     if abs(len(one) - len(other)) <= 2 and SequenceMatcher(None, one, other).ratio() >= _SPELLED:
         return True
