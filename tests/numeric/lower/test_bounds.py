@@ -252,8 +252,8 @@ def test_a_step_size_that_the_assumption_forbids() -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ({}, "A lower bound needs an order or a delta, got order=None, delta=None; pass one."),
-        ({"order": 2.0, "delta": 0.1}, "A lower bound needs an order or a delta, got order=2.0, delta=0.1; pass one."),
+        ({}, "A lower bound needs an order or a delta, got order=None, delta=None; pass exactly one."),
+        ({"order": 2.0, "delta": 0.1}, "A lower bound needs an order or a delta, got order=2.0, delta=0.1; pass exactly one."),
         ({"order": 1e9}, "order needs a number above 1 and below 1e+09, got order=1e+09; 2 is customary."),
         ({"order": 1.0}, "order needs a number above 1 and below 1e+09, got order=1; 2 is customary."),
     ],
