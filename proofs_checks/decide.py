@@ -6,6 +6,7 @@ from typing import Any
 
 from lastiterate.proofs_checks.conclusion import left_open, not_supported
 from lastiterate.proofs_checks.engines import decide_check, sentence_of
+from lastiterate.proofs_checks.engines.attack import is_of
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.misfits import misfit
@@ -19,7 +20,7 @@ from lastiterate.proofs_checks.verdict import (
     verdict_of,
     weakest,
 )
-from lastiterate.symbolic.claim import Check, Claim, Engine, Role
+from lastiterate.symbolic.claim import Check, Claim, Engine, Role, UpperBound
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -50,12 +51,12 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
     without = not_supported(claim) if weakest(outcomes) else ""
-    left = without or (left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
+    left = without or (_left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
     return ClaimReport(
         key=claim.key,
-        verdict=Verdict.UNDECIDED if without else verdict_of(claim, outcomes, misprint, left, shown),
+        verdict=verdict_of(claim, outcomes, misprint, left, shown),
         grade=weakest(outcomes),
         outcomes=outcomes,
         misprint=misprint,
@@ -65,6 +66,13 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
         seconds=0,
         shown=shown,
     )
+
+
+def _left_open(claim: Claim) -> str:
+    """The part of the statement that the checks leave open; none where it is the bound that attacks do not refute."""
+    left, said = left_open(claim), claim.statement
+    attacked = (check for check in claim.checks if isinstance(check, UpperBound))
+    return "" if left and said is not None and any(is_of(check, said) for check in attacked) else left
 
 
 def _answered(check: Check, claim: Claim) -> Outcome:

@@ -171,6 +171,8 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
     ]
     if report.scope:
         lines.append(f"  scope: {report.scope}")
+    if report.left_open:
+        lines.append(f"  left open: {report.left_open}")
     if report.rests_on:
         lines.append(f"  rests on: {', '.join(report.rests_on)}")
     if claim.repairs:

@@ -165,7 +165,8 @@ def drifts(
 
 def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[str]:
     if here.verdict is not locked.verdict:
-        yield f"{report.key} is {here.verdict}, the lock file says {locked.verdict}."
+        left = f" ({report.left_open})" if report.left_open else ""
+        yield f"{report.key} is {here.verdict}{left}, the lock file says {locked.verdict}."
     elif here.grade is not locked.grade:
         yield (
             f"{report.key} is {here.grade or 'without grade'}, the lock file says {locked.grade or 'without grade'}."

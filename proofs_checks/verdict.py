@@ -148,7 +148,7 @@ class ClaimReport:
     @property
     def scope(self) -> str:
         """On what the evidence rests, where that is less than what the assumptions leave."""
-        scopes = (self.left_open, *(outcome.scope for outcome in carrying(self.outcomes)))
+        scopes = (outcome.scope for outcome in carrying(self.outcomes))
         return "; ".join(dict.fromkeys(filter(None, scopes)))
 
     @property
@@ -264,23 +264,23 @@ def verdict_of(
     """The verdict on a claim from the outcomes of its checks.
 
     Any refuted check refutes the statement, or shows a gap where the claim is a step of a proof; a statement whose page
-    shows a run is REFUTED only if that run refutes it, too. When all hold, a claim
+    shows a run is REFUTED only if that run refutes it, too. When all hold and imply the statement, a claim
     with a misprint is a TYPO if the printed form is refuted; what another work shows is CITED; a claim whose evidence
-    has a scope, or leaves something of its statement open, is SUPPORTED, another is PROVED. A test of the code that
-    found nothing is TESTED, no more. Everything else is UNDECIDED.
+    has a scope is SUPPORTED, another is PROVED. A test of the code that found nothing is TESTED, no more. Everything
+    else is UNDECIDED: a statement that the checks do not imply is not supported by them.
     """
     if shown is not None and shown.status is not Status.REFUTED:
         return Verdict.UNDECIDED
     if any(outcome.status is Status.REFUTED for outcome in outcomes):
         return Verdict.GAP if claim.role is Role.STEP else Verdict.REFUTED
-    if weakest(outcomes) is None:
+    if weakest(outcomes) is None or left_open:
         return Verdict.UNDECIDED
     if claim.role is Role.CODE:
         return Verdict.TESTED
     if claim.misprint is None:
         if any(outcome.grade is Grade.CITED for outcome in outcomes):
             return Verdict.CITED
-        less = left_open or any(outcome.scope for outcome in carrying(outcomes))
+        less = any(outcome.scope for outcome in carrying(outcomes))
         return Verdict.SUPPORTED if less else Verdict.PROVED
     printed = misprint is not None and misprint.status is Status.REFUTED
     return Verdict.TYPO if printed else Verdict.UNDECIDED

@@ -7,10 +7,11 @@ no more.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import sympy as sp
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
@@ -22,6 +23,7 @@ from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import UpperBound
+from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
 
 if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import Target
@@ -226,6 +228,39 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
         if value is not None and lower is not None and _broken(value, lower):
             return _refutation(check, setting, value, run, lower)
     return None
+
+
+_SHARES = (0.25, 0.5, 0.9)
+"""Values of beta, a share of the noise, at which a stated bound is held against the one attacked."""
+
+
+def is_of(check: UpperBound, said: Statement) -> bool:
+    """Tell whether a statement bounds the divergence that is attacked by no less, at the settings that are asked.
+
+    Then it is what no attack refutes; at other settings, and of other losses, nothing is known.
+    """
+    if not isinstance(said, ForAll) or not isinstance(said.body, sp.Le):
+        return False
+    order, *laws = said.body.lhs.args if said.body.lhs.func is RenyiDivergence else (None,)
+    if order != notation.alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
+        return False
+    known = {**_SYMBOLS, notation.b: "b", notation.sigma_dp: "sigma_dp", notation.beta: "beta"}
+    parts = (said.body.rhs, *(one for one in said.conditions if isinstance(one, Relational)))
+    plain = (sp.Number, sp.Add, sp.Mul, sp.Pow, sp.Min, sp.Max, sp.log, sp.exp, Relational)
+    if not all(one in known or isinstance(one, plain) for part in parts for one in sp.preorder_traversal(part)):
+        return False
+    function, target, compared = sp.lambdify(list(known), parts, modules="math"), _target(check.bound), 0
+    for setting, beta in product(_asked(target, lambda _: True), _SHARES):
+        given = {"b": setting["n"], **setting, "sigma_dp": setting["sigma"] / setting["eta"], "beta": beta}
+        try:
+            stated, *conditions = function(*(given[name] for name in known.values()))
+        except (ArithmeticError, ValueError, TypeError, NameError):
+            return False
+        attacked = _bound(target, setting) if all(conditions) else None
+        if attacked is not None and stated < attacked * (1 - 1e-9):
+            return False
+        compared += attacked is not None
+    return compared > 0
 
 
 def _bound(target: "Target", setting: Setting) -> float | None:

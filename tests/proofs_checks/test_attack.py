@@ -1,23 +1,29 @@
 """Attack laws against simulation and quadrature, and the engine against right and wrong bounds."""
 
 import math
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
+import sympy as sp
 from flint import arb
 from scipy import integrate, stats
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.line import affine_law
+from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, targets
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.attacks.targets import Target
 from lastiterate.proofs_checks.engines import attack, decide_check
-from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import UpperBound
+from lastiterate.proofs_checks.engines.answers import held
+from lastiterate.proofs_checks.verdict import Grade, Status, Verdict
+from lastiterate.symbolic import ledger
+from lastiterate.symbolic.claim import Claim, UpperBound
 from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n
 from lastiterate.symbolic.notation import L as SMOOTHNESS
+from lastiterate.symbolic.statement import closed
 
 BASE = {"T": 4.0, "n": 5.0, "eta": 0.1, "sigma": 1.0, "K": 12.5, "D": math.inf, "L": 1.0, "lam": 0.5, "m": 0.5}
 SETTING = {**BASE, "alpha": 2.0}
@@ -225,3 +231,22 @@ def test_settings_repeat_and_reach_the_corners():
 def test_every_bound_says_what_it_assumes():
     assert {target.assumed for target in targets.TARGETS.values()} == set(Assumed)
     assert lam in attack._SYMBOLS
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        (lambda bound: bound, Verdict.SUPPORTED),
+        (lambda bound: 99 * bound / 100, Verdict.UNDECIDED),
+        (lambda bound: bound + sp.Symbol("gap", positive=True), Verdict.UNDECIDED),
+        (lambda bound: sp.Function("f", real=True)(bound), Verdict.UNDECIDED),
+        (lambda bound: bound / (T - 1), Verdict.UNDECIDED),
+    ],
+)
+def test_a_statement_is_held_against_the_bound_that_is_attacked(monkeypatch, change, verdict):
+    monkeypatch.setattr(deciding, "decide_check", lambda check, _: held(check, Grade.NOT_REFUTED, "", "some settings"))
+    claim = next(one for one in ledger.claims() if one.key == "liang/theorem_3_3/forward")
+    said, check = claim.statement, next(one for one in claim.checks if isinstance(one, UpperBound))
+    other = closed(said.body.func(said.body.lhs, change(said.body.rhs)), *said.conditions)
+    report = deciding.decide(Claim("k/one", "", claim.source, replace(check, mutants=()), statement=other))
+    assert report.verdict is verdict

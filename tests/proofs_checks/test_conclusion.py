@@ -10,6 +10,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Identity, Inequality
@@ -177,26 +178,27 @@ def test_a_letter_that_is_positive_stands_for_a_positive_number() -> None:
     assert left_open(_with(claim, fewer, *(one for one in claim.assumptions if one not in (small, c < 1))))
 
 
-def test_a_general_statement_with_an_instance_for_a_check_is_supported() -> None:
+def test_a_general_statement_with_an_instance_for_a_check_is_undecided() -> None:
     x = Symbol("x", real=True)
     instance = Identity((x + 1) ** 2, x**2 + 2 * x + 1)
     claim = Claim("toy/square", "x^2 >= 0", Source("toy", "1"), instance, statement=closed(x**2 >= 2 * x - 1))
     report = decide(claim)
-    assert report.verdict is Verdict.SUPPORTED
-    assert report.scope == "what the checks say of the statement"
+    assert (report.verdict, report.scope) == (Verdict.UNDECIDED, "")
+    assert report.left_open == "what the checks say of the statement"
+    assert "  left open: what the checks say of the statement\n" in describe(claim, report)
 
 
 @pytest.mark.parametrize(
     ("statement", "verdict"),
     [
         (closed(sigma < 5, L < 2), Verdict.UNDECIDED),
-        (closed(sigma < 5, sigma < 4), Verdict.SUPPORTED),
+        (closed(sigma < 5, sigma < 4), Verdict.UNDECIDED),
         (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), K)), Verdict.UNDECIDED),
-        (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), sigma)), Verdict.SUPPORTED),
+        (closed(Le(RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER)), sigma)), Verdict.UNDECIDED),
         (closed(Le(sigma, 3 * sigma**2 + 1, evaluate=False)), Verdict.PROVED),
     ],
 )
-def test_a_statement_of_which_no_check_speaks_is_undecided(statement: ForAll, verdict: Verdict) -> None:
+def test_a_statement_that_the_checks_do_not_imply_is_undecided(statement: ForAll, verdict: Verdict) -> None:
     check = Inequality(sigma, "<=", 3 * sigma**2 + 1)
     claim = Claim("a/b", "", Source("toy", "1"), check, statement=statement)
     assert decide(claim).verdict is verdict

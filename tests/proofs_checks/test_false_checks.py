@@ -9,6 +9,7 @@ from sympy import And, Eq, Ge, Le, Rational
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check, induction, z3_answers
+from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import (
@@ -225,4 +226,5 @@ def test_a_statement_about_nothing_or_without_a_bound_is_not_proved(
     other = closed(said.body.func(said.body.lhs, said.body.rhs + more), *said.conditions, *conditions)
     checks = [replace(check, mutants=()) for check in claim.checks]
     report = decide(Claim("k", "title", claim.source, *checks, assumptions=claim.assumptions, statement=other))
-    assert report.verdict is Verdict.SUPPORTED
+    assert report.verdict is Verdict.UNDECIDED
+    assert failures(report)
