@@ -12,6 +12,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import chances
 from lastiterate.proofs_checks.engines.answers import held, undecided
+from lastiterate.proofs_checks.engines.citation import broken
 from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import ask, entails
@@ -28,7 +29,7 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Show the premises of every cited result, then the conclusion; what does not follow is undecided.
 
     Raises:
-        InputError: more than one cited result has a constant, or events cover no probability.
+        InputError: more than one cited result has a constant, events cover no probability, or a cited line fails.
         NoPointError: no point meets the relations among the premises.
     """
     said = (*assumptions, *check.given)
@@ -51,6 +52,11 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise NoPointError(why)
     if any(check.conclusion == one.conclusion and set(one.given) <= set(said) for one in check.cited):
         return undecided(check, "it is what it cites, word for word: write Cited")
+    for one in check.cited:
+        fails = broken(one, ())
+        if fails is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in fails.at.items())
+            raise InputError(f"A cited result needs to hold, got {one.conclusion}, which fails at {at}; mend it.")
     try:
         random = chances.random_letters(said, check.conclusion)
         for one in check.cited:

@@ -62,7 +62,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker
-        check = _check(condition, near)
+        check = as_check(condition, near)
         if says_nothing(check, ()):
             return "it is one of the premises"
         outcome = decide_check(check, ())
@@ -77,7 +77,8 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
 
 
-def _check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | Inequality:
+def as_check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | Inequality:
+    """A relation between numbers under premises, as a check."""
     if isinstance(condition, Eq):
         return Identity(condition.lhs, condition.rhs, given=given)
     less, more = (condition.lts, condition.gts) if isinstance(condition, Le | Lt | Ge | Gt) else condition.args

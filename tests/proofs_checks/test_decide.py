@@ -18,13 +18,14 @@ from lastiterate.symbolic.claim import (
     Step,
 )
 from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.statement import Probability
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 FALSE = Identity((x + y) ** 2, x**2 + y**2)
 OPEN = Identity(sp.gamma(x) * sp.Function("f")(y), sp.Function("g")(y))
 RAISES = IntervalInequality(sp.zeta(x), "<=", x, {x: (2, 3)})
 WEAK = RandomPoints(x, "<=", x + 1, {x: (0, 1)})
-CITED = Cited(x <= y, Source("A book", "Theorem 1"), (x < 1,))
+CITED = Cited(Probability(x >= 1) <= sp.Rational(1, 2), Source("A book", "Theorem 1"))
 
 BOXED = IntervalInequality(sp.exp(-x), "<=", sp.S.One, {x: (0, 1)})
 

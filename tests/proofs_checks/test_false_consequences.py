@@ -7,11 +7,11 @@ import sympy as sp
 from sympy import And, Rational
 
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.verdict import Status
+from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Cited, Consequence, Source
 from lastiterate.symbolic.letters import u, v, x, y
 from lastiterate.symbolic.notation import T, alpha
-from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Walk
+from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Smooth, Walk
 
 r, s = sp.Symbol("r", real=True), sp.Symbol("s", real=True)
 HALF = Rational(1, 2)
@@ -107,3 +107,49 @@ def test_a_greater_number_follows() -> None:
 )
 def test_what_every_law_obeys_is_known(check: Consequence) -> None:
     assert decide_check(check, ()).status is Status.HELD
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "given"),
+    [
+        (u**2 < u, ()),
+        (u <= 1, (v > u,)),
+        (And(u >= 0, u**2 < u), ()),
+        (sp.Eq(u**2, u), ()),
+        (sp.exp(u) <= 1 + u, ()),
+        (P(x >= 1) <= v - 2, ()),
+        (P(x >= 1) >= v, ()),
+        (Q(u) <= v - u, (Smooth(x),)),
+    ],
+)
+def test_a_cited_line_that_fails_at_a_point_is_refuted_and_nothing_rests_on_it(
+    conclusion: sp.Basic, given: tuple[sp.Basic, ...]
+) -> None:
+    cited = Cited(conclusion, BOOK, given)
+    outcome = decide_check(cited, ())
+    assert outcome.status is Status.REFUTED
+    assert outcome.counterexample is not None
+    outcome = decide_check(Consequence(CLAIMED, (CITED, cited), given), ())
+    assert outcome.status is Status.ERROR
+    assert "which fails at" in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "given"),
+    [
+        (u**2 <= u, (u <= 1,)),
+        (u**2 < u, (Smooth(u),)),
+        (u**2 < u, (u < sp.Function("f")(1),)),
+        (P(x >= 1) <= v, ()),
+        (Q(u) <= Constant(v - 2), ()),
+        (sp.Implies(u > 1, u < 1), ()),
+    ],
+)
+def test_what_no_solver_breaks_is_cited(conclusion: sp.Basic, given: tuple[sp.Basic, ...]) -> None:
+    assert decide_check(Cited(conclusion, BOOK, given), ()).grade is Grade.CITED
+
+
+def test_a_cited_line_about_nothing_is_an_error() -> None:
+    outcome = decide_check(Cited(P(x >= 1) <= HALF, BOOK, (u < 1, u > 2)), ())
+    assert outcome.status is Status.ERROR
+    assert "no sample satisfies" in outcome.detail
