@@ -1,5 +1,6 @@
 """From a claim to its report: every check, the misprint, every mutant, and the near misses of what holds."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ from lastiterate.proofs_checks.engines.attack import is_of
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.misfits import misfit
-from lastiterate.proofs_checks.near_misses import near_misses
+from lastiterate.proofs_checks.near_misses import ROOMS, near_misses
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
     Grade,
@@ -53,7 +54,7 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
     without = not_supported(claim) if weakest(outcomes) else ""
     left = without or (_left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
-    beside = [wrong for check in held for wrong in near_misses(check, claim.assumptions)]
+    beside = [outcome for check in held for outcome in _near_misses(check, claim)]
     return ClaimReport(
         key=claim.key,
         verdict=verdict_of(claim, outcomes, misprint, left, shown),
@@ -61,7 +62,7 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
         outcomes=outcomes,
         misprint=misprint,
         mutants=mutants,
-        near_misses=tuple(_near(wrong, claim) for wrong in beside),
+        near_misses=tuple(beside),
         left_open=left,
         seconds=0,
         shown=shown,
@@ -87,6 +88,18 @@ def _tried(mutant: Check, claim: Claim) -> Outcome:
     if any(replace(check, **named) == mutant for check in claim.checks):
         return Outcome(mutant.name, mutant.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
     return decide_check(mutant, claim.assumptions)
+
+
+def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
+    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room."""
+    for place, wrong in enumerate(near_misses(check, claim.assumptions)):
+        outcome, last = _near(wrong, claim), wrong
+        for room in ROOMS:
+            stronger = near_misses(check, claim.assumptions, room)[place]
+            if outcome.status is not Status.HELD or stronger == last:
+                break
+            outcome, last = replace(_near(stronger, claim), scope=f"a share of {room} of the bound is room"), stronger
+        yield outcome
 
 
 def _near(wrong: Check, claim: Claim) -> Outcome:

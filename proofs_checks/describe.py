@@ -220,7 +220,10 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
         lines += [f"  {line}" for line in _outcome(tried, tried=True)]
     if report.near_misses:
         lines += ["", "Near misses"]
-        lines += [f"  {'rejected' if one.rejected else 'NOT rejected'}: {one.check}" for one in report.near_misses]
+        lines += [
+            f"  {'rejected' if one.rejected else 'NOT rejected'}: {one.check}{f' ({one.scope})' if one.scope else ''}"
+            for one in report.near_misses
+        ]
     if claim.remark:
         lines += ["", "Remark", indent(claim.remark, "  ")]
     return "\n".join(lines)

@@ -30,7 +30,7 @@ _UNSAID = Said()
 
 @dataclass(frozen=True)
 class Expected:
-    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and of near misses rejected.
+    """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and close near misses rejected.
 
     ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in a line:
     compared for claims of one's own, and for the ledger by a test. ``supposes`` is a hash of what its derivations
@@ -49,7 +49,7 @@ class Expected:
     @classmethod
     def of(cls, report: ClaimReport, said: Said = _UNSAID) -> "Expected":
         """The entry that this report has in a lock file."""
-        counts = len(report.outcomes), report.rejected, report.near_rejected
+        counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
         return cls(report.verdict, report.grade, *counts, *said, digest(premises)[:16] if premises else "")
 

@@ -66,8 +66,17 @@ class _Term(NamedTuple):
     side: Callable[[sp.Expr], sp.Expr]
 
 
-def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, ...]:
+ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
+"""Shares of a bound that a lemma may leave as room, where the room is not read off points: tried in this order."""
+
+
+def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
     """At most `MOST` near misses, spread over the check; () where it is not known what would be wrong.
+
+    Args:
+        check: one that holds.
+        assumptions: of its claim.
+        room: the share of its bound that is known to be room; a near miss is stronger by more than that.
 
     >>> from sympy import Symbol
     >>> x = Symbol("x")
@@ -76,23 +85,24 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, 
     """
     if isinstance(check, Value):
         return _digits(check)
+    less, percent = _LESS * (1 - room), f"{100 - 97 * (1 - room)} percent less"
     if isinstance(check, Consequence | Derived):
-        return tuple(near_derivations(check))
+        return tuple(near_derivations(check, less))
     if isinstance(check, Deduced):
         return tuple(_weakened(check))
     if isinstance(check, RenyiBound):
-        return (replace(check, name="a bound three percent less", mutants=(), bound=_LESS * check.bound),)
+        return (replace(check, name=f"a bound {percent}", mutants=(), bound=less * check.bound),)
     if isinstance(check, Tracked):
-        return (replace(check, name="a distance three percent less", mutants=(), distance=_LESS * check.distance),)
+        return (replace(check, name=f"a distance {percent}", mutants=(), distance=less * check.distance),)
     if isinstance(check, Expected):
-        less = (_MORE if check.relation is Relation.EQUAL else _LESS) * check.right or sp.S.One
-        return (replace(check, name=f"{less} on the right", mutants=(), right=less),)
+        right = (_MORE if check.relation is Relation.EQUAL else less) * check.right or sp.S.One
+        return (replace(check, name=f"{right} on the right", mutants=(), right=right),)
     if isinstance(check, NormBound):
-        return (replace(check, name="a length three percent less", mutants=(), bound=_LESS * check.bound),)
+        return (replace(check, name=f"a length {percent}", mutants=(), bound=less * check.bound),)
     if isinstance(check, Induction):
         return tuple(_at_a_run(check, assumptions))
     if isinstance(check, VectorInequality):
-        return _spread(list(_lengths(check, assumptions)))
+        return _spread(list(_lengths(check, assumptions, room)))
     if isinstance(check, Units):
         return tuple(_changed(check, term, D) for term in _spread(list(_terms_of(check, "left", "right"))))
     if isinstance(check, Simulated) and check.relation is Relation.EQUAL and check.tolerance:
@@ -194,13 +204,13 @@ def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
     return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))
 
 
-def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """A length on the left one percent longer, or one on the right shorter; in an equation any term."""
+def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> Iterator[Check]:
+    """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
     equal = check.relation is Relation.EQUAL
     for place in _terms_of(check, "left", "right"):
         number = place.term.replace(Norm, lambda _: sp.S.One)
         if equal or (place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))):
-            factor = sp.Rational(101, 100) if place.field == "left" else sp.Rational(99, 100)
+            factor = sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
             yield _changed(check, place, factor)
 
 

@@ -171,6 +171,11 @@ class ClaimReport:
         """The number of near misses that were rejected."""
         return sum(wrong.rejected for wrong in self.near_misses)
 
+    @property
+    def near_close(self) -> int:
+        """The number of near misses that were rejected without more room than a few percent."""
+        return sum(wrong.rejected and not wrong.scope for wrong in self.near_misses)
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
         return asdict(self)

@@ -1,5 +1,7 @@
 """Near misses: made where three percent cannot be true, refuted by the engine, and noticed where it is not."""
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 
@@ -7,20 +9,28 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check, equality, identity
 from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.near_misses import MOST, near_misses
+from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import (
     Asymptotic,
+    Cited,
+    Consequence,
     Identity,
     Induction,
     Inequality,
     IntervalInequality,
     Recursion,
     Simulated,
+    Source,
     Units,
     Value,
+    VectorInequality,
 )
+from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.letters import x, y
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, ell, eta, s, sigma_A, t
+from lastiterate.symbolic.statement import Constant, LeastGradient
+from lastiterate.symbolic.vectors import Norm, Vector
 
 SQUARE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 u = sp.Function("u", nonnegative=True)
@@ -113,3 +123,43 @@ def test_a_near_miss_that_is_a_check_of_the_claim_is_an_error(make_claim):
     report = decide(make_claim(SQUARE, wrong))
     assert report.near_misses[0].status is Status.ERROR
     assert "the mutant is a check of the claim itself" in report.near_misses[0].detail
+
+
+def loose_step(factor):
+    """|x - y - eta (f'(x) - f'(y))| <= factor |x - y| for convex losses at eta <= 2/L, where 1 is the least factor."""
+    at_x, at_y = (convex("f", L).at(Vector(name)) for name in "xy")
+    moved = Norm(at_x.point - at_y.point - eta * (at_x.image - at_y.image))
+    return VectorInequality(moved, "<=", factor * Norm(at_x.point - at_y.point), (at_x, at_y))
+
+
+LOOSE = {
+    "vectors": (loose_step(2), (eta * L <= 2,)),
+    "up to a constant": (
+        Consequence(
+            LeastGradient(y) <= Constant(2 * x), (Cited(LeastGradient(y) <= Constant(x), Source("A book", "1")),)
+        ),
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_a_lemma_that_leaves_room_is_not_held_against_it(make_claim, name):
+    check, assumptions = LOOSE[name]
+    report = decide(make_claim(check, assumptions=assumptions))
+    assert all(outcome.rejected for outcome in report.near_misses)
+    assert any("a share of 1/2 of the bound is room" in outcome.scope for outcome in report.near_misses)
+    assert not failures(report)
+    assert Expected.of(report).near_misses == report.near_close < report.near_rejected
+
+
+def test_a_tight_lemma_is_told_from_one_with_room(make_claim):
+    report = decide(make_claim(loose_step(1), assumptions=(eta * L <= 2,)))
+    assert report.near_close == report.near_rejected == len(report.near_misses) > 0
+
+
+def test_a_term_that_carries_nothing_is_reported(make_claim):
+    check, _ = LOOSE["up to a constant"]
+    report = decide(make_claim(replace(check, conclusion=LeastGradient(y) <= Constant(x + s))))
+    (sentence, *_) = failures(report)
+    assert "does not reject the near miss" in sentence
