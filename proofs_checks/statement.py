@@ -33,6 +33,7 @@ from lastiterate.symbolic.claim import (
     NormBound,
     Printed,
     RandomPoints,
+    Recomputed,
     Recursion,
     RenyiBound,
     Simulated,
@@ -108,6 +109,9 @@ def of_check(check: Check) -> Iterator[Line]:
         what = "an epsilon at a delta" if check.delta else "a Rényi divergence"
         yield Line((check.scheme, check.losses), f"The checker accepts each certificate of {what}: {{}} batches, {{}}.")
         yield from _listed(_ALTERED, "{} by {}", check.altered.items())
+    elif isinstance(check, Recomputed):
+        off = (", changed by a share of {}", (check.off,)) if check.off else ("", ())
+        yield Line((check.quantity, *off[1]), f"Each number of {{}}{off[0]} lies where another computation puts it.")
     elif isinstance(check, Deduced):
         yield from quantified(check.statement)
         yield Line((check.derivation,), "By the deduction {} in the calculus of integrals.")

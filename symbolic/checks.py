@@ -32,6 +32,7 @@ class Engine(StrEnum):
     GRAM = "gram"
     EXPECTATIONS = "expectations"
     CERTIFICATE = "certificate"
+    RECOMPUTATION = "recomputation"
     CITATION = "citation"
     INDUCTION = "induction"
 

@@ -36,6 +36,7 @@ from lastiterate.symbolic.consequence import Consequence as Consequence
 from lastiterate.symbolic.divergence import RenyiBound as RenyiBound
 from lastiterate.symbolic.inductive import Induction as Induction
 from lastiterate.symbolic.measured import Certified as Certified
+from lastiterate.symbolic.measured import Recomputed as Recomputed
 from lastiterate.symbolic.measured import Simulated as Simulated
 from lastiterate.symbolic.measured import UpperBound as UpperBound
 from lastiterate.symbolic.papers import Source as Source

@@ -106,6 +106,7 @@ ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "contraction",
             "contraction_tables",
             "attacked",
+            "numbers",
         ),
     }
 )

@@ -1,4 +1,4 @@
-"""The checks of what other code computes: runs that attack a bound, certificates, simulations."""
+"""The checks of what other code computes: runs that attack a bound, certificates, other routes, simulations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,6 +41,20 @@ class Certified(Check):
     delta: bool = False
     altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "certificates"
+
+
+@dataclass(frozen=True)
+class Recomputed(Check):
+    """Each number of the code that ``quantity`` names lies where another computation puts it. Engine: recomputation.
+
+    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.RECOMPUTATIONS`. ``off`` is a share
+    by which every number of the code is changed before it is looked at: that is how mutants are written.
+    """
+
+    engine = Engine.RECOMPUTATION
+    quantity: str
+    off: Expr = S.Zero
+    name: str = "numbers"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from lastiterate.symbolic.claim import Check, Claim, Engine
 
 _HOLD: Final = (Verdict.PROVED, Verdict.SUPPORTED, Verdict.TYPO)
 _SLOWER: Final = (Engine.DERIVATION, Engine.ATTACK)
-_MEASURE: Final = (Engine.CERTIFICATE, Engine.SIMULATION)
+_MEASURE: Final = (Engine.CERTIFICATE, Engine.RECOMPUTATION, Engine.SIMULATION)
 _BY_NAME: Final = ("lastiterate.proofs_checks.engines.derivation", "lastiterate.proofs_checks.engines.replay")
 """Engines that hold derivations by their names."""
 

@@ -41,7 +41,7 @@ SECONDS: Final = 3
 
 _PROOF: Final = (Grade.PROVED, Grade.CERTIFIED)
 
-_NOT_EXACT: Final = frozenset({Engine.CERTIFICATE, Engine.SIMULATION, Engine.CITATION})
+_NOT_EXACT: Final = frozenset({Engine.CERTIFICATE, Engine.RECOMPUTATION, Engine.SIMULATION, Engine.CITATION})
 """Engines that measure, so that one percent is within their tolerance, or that decide nothing."""
 
 _SCALES: Final = (Kind.COEFFICIENT, Kind.CONSTANT)

@@ -1,0 +1,51 @@
+"""Numbers that the code gives, each held against what another computation leaves.
+
+The other computation shares no code with the one that it watches: a closed form, an exact run from below, a slow sum;
+where there is none, what the code said when it was last read stands in its place, and the report says how many these
+are. Nothing is proved: numbers at a few settings are where they belong.
+"""
+
+from functools import lru_cache
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.recomputations import RECOMPUTATIONS
+from lastiterate.proofs_checks.recomputations.record import Number
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.claim import Recomputed
+
+
+@lru_cache(maxsize=64)
+def numbers(quantity: str) -> tuple[Number, ...]:
+    """The numbers of a quantity, computed once for a check and its mutants.
+
+    Raises:
+        InputError: there is no such quantity.
+    """
+    if quantity not in RECOMPUTATIONS:
+        raise InputError(
+            f"quantity needs the name of a recomputation, got quantity={quantity!r}; "
+            f"{suggestion(quantity, RECOMPUTATIONS)}"
+        )
+    return tuple(RECOMPUTATIONS[quantity]())
+
+
+def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
+    """Hold the numbers of a `Recomputed` check against their limits.
+
+    Raises:
+        InputError: there is no such quantity.
+    """
+    found = numbers(check.quantity)
+    factor = 1 + float(check.off)
+    for one in found:
+        if not one.low <= one.value * factor <= one.high:
+            ends = f"[{one.low!r}, {one.high!r}]"
+            return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, one.by))
+    recorded = sum(one.recorded for one in found)
+    beside = f", {recorded} of them on one side or both with what was recorded" if recorded else ""
+    below, above = (max(share) for share in zip(*(one.room for one in found), strict=True))
+    room = f"none could be smaller by a share of {below:.2g} or larger by {above:.2g}"
+    return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{beside}; {room}", f"{len(found)} numbers")

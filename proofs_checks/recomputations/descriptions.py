@@ -1,0 +1,228 @@
+"""Runs, events of another library, sizes of random batches, laws and blocks behind bounds, and tables of contraction.
+
+Where dp_accounting is not installed stand-ins hold what its events and distributions are made of.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from math import comb, exp, log, sqrt
+from sys import modules
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from lastiterate.numeric.accounting.dominating import SampledStep
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.contraction import atoms, gaussian, moments, sampled, table
+from lastiterate.numeric.contraction.block import Block
+from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
+from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.subsampling.noise_split import moved, rate, rounded_down
+from lastiterate.numeric.subsampling.poisson import least_range, tail_from
+from lastiterate.proofs_checks.recomputations import profiles
+from lastiterate.proofs_checks.recomputations.kept import kept
+from lastiterate.proofs_checks.recomputations.record import TABLE, Number, above, known
+
+
+def _named(name: str, *fields: str) -> type:
+    def made(self: Any, *parts: Any) -> None:
+        vars(self).update(zip(fields, parts, strict=True))
+
+    return type(name, (), {"__init__": made})
+
+
+@contextmanager
+def _stand_ins() -> Iterator[None]:
+    events, pmf, losses = (ModuleType(name) for name in ("dp_accounting", "pld_pmf", "privacy_loss_distribution"))
+    for name, *fields in (
+        ("NoOpDpEvent",), ("GaussianDpEvent", "noise_multiplier"), ("SelfComposedDpEvent", "event", "count"),
+        ("ComposedDpEvent", "events"), ("PoissonSampledDpEvent", "sampling_probability", "event"),
+        ("SampledWithoutReplacementDpEvent", "source_dataset_size", "sample_size", "event"),
+    ):  # fmt: skip
+        setattr(events, name, _named(name, *fields))
+    names = ("step", "first", "probabilities", "infinite", "pessimistic")
+    pmf.DensePLDPmf = _named("DensePLDPmf", *names)  # type: ignore[attr-defined]
+    losses.PrivacyLossDistribution = lambda *parts: parts  # type: ignore[attr-defined]
+    known = {"dp_accounting": events, "dp_accounting.pld": ModuleType("pld"), "dp_accounting.pld.pld_pmf": pmf}
+    with patch.dict(modules, known | {"dp_accounting.pld.privacy_loss_distribution": losses}):
+        yield
+
+
+def _delta(pmf: Any, epsilon: float) -> float:
+    losses = pmf.step * (pmf.first + np.arange(len(pmf.probabilities)))
+    return float(np.maximum(-np.expm1(epsilon - losses), 0.0) @ pmf.probabilities) + float(pmf.infinite)
+
+
+def events() -> Iterator[Number]:
+    """Noise multipliers of events, both ways, and distributions of losses for another library."""
+    full = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=5)
+    poisson = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
+    cyclic = NoisySGD(10, 0.1, (0.4,) * 5 + (0.2,) * 5, 2.0, dataset_size=12, batch_size=3, sampling="cyclic")
+    with _stand_ins():
+        made = to_dp_event(full)
+        yield known("multiplier of full batches", made.event.noise_multiplier, 0.4 / (2 * 0.1 * 2 / 5), "its formula")
+        yield known("steps of full batches", made.count, 10, "counting")
+        made = to_dp_event(poisson)
+        yield known(
+            "multiplier of Poisson batches", made.event.event.noise_multiplier, 0.4 / (0.1 * 2 / 3), "its formula"
+        )
+        yield known("rate of Poisson batches", made.event.sampling_probability, 0.25, "its formula")
+        for part, (noise, times) in zip(to_dp_event(cyclic).events, ((0.2, 2), (0.4, 1)), strict=True):
+            name = f"of epochs of least noise {noise:g}"
+            yield known(f"multiplier {name}", part.event.noise_multiplier, noise / (2 * 0.1 * 2 / 3), "its formula")
+            yield known(f"number {name}", part.count, times, "counting")
+        for run in (full, poisson, replace(poisson, sampling="without_replacement", adjacency="")):
+            back = from_dp_event(to_dp_event(run), step_size=0.1, clip_norm=2.0, dataset_size=run.dataset_size)
+            yield known(f"noise there and back, {run.sampling}", back.noise_std_at(0), 0.4, "the run")
+            yield known(f"steps there and back, {run.sampling}", back.steps * back.batch, 10 * run.batch, "the run")
+        mu = sqrt(10) * 2 * 0.1 * 2 / 5 / 0.4
+        for name, found, share in (
+            ("composition", bound(full, Convex(1.0), delta=1e-5), 1e-3),
+            ("a Poisson pair", bound(replace(poisson, steps=2), Convex(1.0), delta=1e-5), 2e-3),
+        ):
+            for epsilon in (0.2, 0.5):
+                truth = float(profiles.gaussian_delta(mu, epsilon)) if name == "composition" else 0.0
+                value = max(_delta(one, epsilon) for one in to_pld(found, discretization=1e-3))
+                by = "erfc to fifty digits"
+                yield (
+                    above(f"delta of {name} at {epsilon:g}", value, truth, by, share)
+                    if truth
+                    else kept(f"delta of {name} at {epsilon:g}", value)
+                )
+        short = NoisySGD(4, 0.1, 0.1, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=0.3)
+        contracted = bound(short, Convex(1.0), delta=1e-3)
+        value = max(_delta(one, 1.0) for one in to_pld(contracted, discretization=1e-3))
+        yield kept("delta of a table at 1", value, TABLE)
+        mixed = bound(replace(short, sampling="shuffled", diameter=float("inf"), steps=3), Convex(1.0), delta=1e-3)
+        value = max(_delta(one, 1.0) for one in to_pld(mixed, discretization=1e-3))
+        yield kept("delta of a mean over orders at 1", value)
+
+
+def batches() -> Iterator[Number]:
+    """Sizes of Poisson batches, how often a sample is met, rates, moves and rounding."""
+    count, q = 40, 0.2
+    law = [comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(count + 1)]
+    for least in (12, 20):
+        # Terms fall at least as fast as a geometric series from there on, which is hardly more than their sum.
+        ratio = (count - least) / (least + 1) * q / (1 - q)
+        yield known(
+            f"P(X >= {least})", tail_from(count, Fraction(1, 5), least), law[least] / (1 - ratio), "its formula"
+        )
+        yield Number(
+            f"P(X >= {least}) and the sum",
+            tail_from(count, Fraction(1, 5), least),
+            sum(law[least:]),
+            1.2 * sum(law[least:]),
+            "a sum",
+        )
+    low, high, chance = least_range(count, Fraction(1, 5), log(1e-4), both=True)
+
+    def tail(least: int, p: float) -> float:
+        ratio = (count - least) / (least + 1) * p / (1 - p)
+        return comb(count, least) * p**least * (1 - p) ** (count - least) / (1 - ratio)
+
+    yield known("greatest size", high, next(k for k in range(9, count) if tail(k + 1, q) <= 1e-4), "trying all")
+    yield known(
+        "least size", low, count - next(k for k in range(33, count + 1) if tail(k + 1, 1 - q) <= 1e-4), "trying all"
+    )
+    yield known("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q), "its formula")
+    met = sampled.outcomes(10, 0.3, 6)
+    mean = sum(chance * k for k, chance in met)
+    binomial = [comb(10, k) * 0.3**k * 0.7 ** (10 - k) for k in range(11)]
+    edges = [k for k, _ in met]
+    truth = sum(next(e for e in edges if e >= k) * p for k, p in enumerate(binomial))
+    yield known("how often a sample is met, rounded up", mean, truth, "a sum")
+    run = NoisySGD(3, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
+    yield known("rate", rate(run), 0.25, "its formula")
+    yield known("move when a sample is added", moved(run), 2.0 / 3, "its formula")
+    yield known(
+        "move when one is replaced",
+        moved(replace(run, sampling="without_replacement", adjacency="")),
+        4.0 / 3,
+        "its formula",
+    )
+    kinds = rounded_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
+    yield known("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0, "counting")
+    yield known(
+        "noise on the gradient",
+        NoisySGD.gradient_noise(
+            gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5
+        ).noise_std,
+        1.5,
+        "its formula",
+    )
+    yield known("printed up", float(printed_up(1.0000011)), 1.00001, "its digits")
+    yield known("printed down", float(printed_down(1.9999999)), 1.99999, "its digits")
+    with precision():
+        third = exact(1.0) / 3
+        yield Number("a third, rounded up", float(Fraction(upper(third)) > Fraction(1, 3)), 1, 1, "exact fractions")
+        yield Number("a third, rounded down", float(Fraction(lower(third)) < Fraction(1, 3)), 1, 1, "exact fractions")
+        yield known("a geometric sum", float(geometric_sum(exact(0.5), 4)), 0.5 + 0.25 + 0.125 + 0.0625, "a sum")
+        yield known("a geometric sum of ones", float(geometric_sum(exact(1.0), 4)), 4.0, "a sum")
+
+
+def tables() -> Iterator[Number]:
+    """Tables of profiles, the measures behind them, and one block of steps, against quadrature and a direct search."""
+    mu = 1.3
+    found = gaussian.gaussian(mu)
+    for epsilon in (0.0, 0.7, 2.0):
+        truth = float(profiles.gaussian_delta(mu, epsilon))
+        yield above(f"a Gaussian table at {epsilon:g}", found.delta(epsilon), truth, "erfc to fifty digits", 2e-3)
+        below_one = float(found(np.array(exp(-epsilon))))
+        yield above(f"the same at -{epsilon:g}", below_one, 1 - exp(-epsilon) * (1 - truth), "the other order", 2e-3)
+    truth = profiles.gaussian_epsilon(mu, 1e-3)
+    yield above("epsilon of a Gaussian table", found.epsilon(1e-3), truth, "erfc to fifty digits", 2e-3)
+    by_table = moments.table_rdp(found, 3.0, lambda order: order * mu * mu / 2)
+    yield above("order 3 of a Gaussian table", by_table, 1.5 * mu**2 * (1 - 1e-9), "its formula", 3e-3)
+    nodes = np.exp(table.spread(0.05, 30.0, 60))
+    before = table.Table(nodes, profile := table.chord(found.g, found.ahead, nodes), profile)
+    measure = atoms.Atoms.of(before)
+    yield known("mass of P", float(measure.p.sum() + measure.only_p), 1.0, "probabilities", 1e-6)
+    yield known("mass of Q", float(measure.q.sum() + measure.only_q), 1.0, "probabilities", 1e-6)
+    value = float(np.maximum(measure.p - 2.0 * measure.q, 0).sum() + measure.only_p)
+    yield above("profile of the measures at ratio 2", value, float(profiles.gaussian_delta(mu, log(2.0))), "erfc", 2e-3)
+    one = sampled.sampled_step(0.3, 1.0, "add_remove")
+    for epsilon, side in ((0.2, "remove"), (0.2, "add")):
+        truth = float(profiles.one_step(0.3, 1.0, side)(np.array(epsilon)))
+        value = float((one if side == "remove" else one.reversed)(np.array(exp(epsilon))))
+        yield above(f"table of a sampled step, {side}", value, truth, "its closed form", 5e-3)
+    two = sampled.composed((SampledStep(0.3, 1.0, "add_remove", 2),))
+    if two is not None:
+        truth = profiles.two_steps((0.3, 1.0, "remove"), (0.3, 1.0, "remove"), 1e-3)
+        yield above("table of two sampled steps", two.epsilon(1e-3), truth * (1 - 1e-6), "quadrature", 0.02)
+    # One block: thresholds and prices tried one by one, on the atoms of the Gaussian table.
+    near, far = gaussian.gaussian(0.4), gaussian.gaussian(2.0)
+    after = Block(nodes, near, far).after(before)
+    for place in (5, 20):
+        g = float(nodes[place])
+        least = _block(measure, near, far, g)
+        value = float(after.ahead[place])
+        yield Number(f"a block at ratio {g:.3g}", value, 0.98 * least, 1.01 * least, "trying many thresholds")
+    clean = Block(nodes, None, far).after(before)
+    for place in (5, 20):
+        g, known_before = float(nodes[place]), float(before.ahead[place])
+        truth = known_before * float(profiles.gaussian_delta(2.0, log(1 + (g - 1) / known_before)))
+        yield above(
+            f"a clean block at ratio {g:.3g}", float(clean.ahead[place]), min(truth, known_before), "erfc", 2e-3
+        )
+    yield known("end of a spread", float(table.spread(0.05, 30.0, 60)[-1]), 30.0, "its end", 1e-6)
+
+
+def _block(measure: atoms.Atoms, near: table.Table, far: table.Table, g: float) -> float:
+    """The least of int u N(g dv/du) + A F(g B / A), u = min(p, g1 q), v = min(q, p / g0), thresholds g0 <= g1."""
+    p, q, ratio, best = measure.p, measure.q, measure.ratio, 1.0
+    for low in (0.0, *ratio[::3]):
+        for high in (*ratio[ratio >= low][::3], np.inf):
+            u, v = np.minimum(p, high * q), np.minimum(q, p / low) if low else q
+            only_p, only_q = measure.only_p, measure.only_q
+            A = max(float((p - u).sum()) + only_p * (high < np.inf), 0.0)
+            B = max(float((q - v).sum()) + only_q * (low > 0), 0.0)
+            inside = float(u @ near(g * v / np.maximum(u, 1e-300))) + only_p * (high == np.inf)
+            best = min(best, inside + (A * float(far(np.array(g * B / A))) if A > 0 else 0.0))
+    return best

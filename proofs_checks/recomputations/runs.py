@@ -1,0 +1,239 @@
+"""Bounds of runs by every route, between an exact run from below and what was recorded.
+
+The exact runs are those of the same setting whose law is known; they come from another part of the code, which
+`lower` holds against closed forms.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import comb, inf, sqrt
+from typing import Any
+
+from lastiterate.numeric.bound import bound, bound_by_shifts
+from lastiterate.numeric.by_position import by_position
+from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.forgetting import forgetting, steps_to_forget
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Blocks,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Smooth,
+    StronglyConvex,
+    Sum,
+    Tabulated,
+)
+from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.participation import participation
+from lastiterate.numeric.random_projection.bound import projection_bound
+from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.optimum import bracket
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.proofs_checks.recomputations import profiles
+from lastiterate.proofs_checks.recomputations.kept import kept
+from lastiterate.proofs_checks.recomputations.record import CLOSE, TABLE, Number, above, below, known
+
+_CONVEX, _STRONG, _SMOOTH = Convex(1.0), StronglyConvex(1.0, 0.25), Smooth(1.0)
+_RENYI, _DP = {"order": 4.0}, {"delta": 1e-5}
+_BLOCKS = Blocks(Smooth(0.5), Holder(0.3, 0.5))
+_TABLE = Tabulated((0.1, 1.0), (0.2, 0.8))
+_LEAST = Minimum(Smooth(2.0), Holder(0.5, 0.25))
+_SUM = Sum(Smooth(0.5), Holder(0.3, 0.5))
+
+
+def _run(
+    steps: int, eta: Any, noise: Any, n: int = 12, b: int | None = 3, sampling: str = "cyclic", **more: Any
+) -> NoisySGD:
+    if sampling == "full":
+        b = None
+    return NoisySGD(steps, eta, noise, clip_norm=1.0, dataset_size=n, batch_size=b, sampling=sampling, **more)
+
+
+def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD:
+    return _run(steps, eta, noise, n, sampling="full", **more)
+
+
+def _number(name: str, run: NoisySGD, losses: Assumption, target: Mapping[str, float], *, exact: bool = True) -> Number:
+    """The bound of a run; its window and route are told with a number that moves."""
+    found = bound(run, losses, **target)
+    least = lower_bound(run, losses, **target).value if exact else -inf
+    share = TABLE if found.route == "contraction" else CLOSE
+    return kept(f"{name}, {', '.join(f'{k} {v:g}' for k, v in target.items())}", found.epsilon, share, least)
+
+
+def contraction() -> Iterator[Number]:
+    """Runs of one to three blocks and of many, where batches are fixed and where they are drawn."""
+    eta, decay = (0.5, 0.4, 0.3, 0.2) * 2, {"weight_decay": 0.5}
+    for steps in (12, 19, 26):  # a block of 14 steps is best: parts of a block are left at the end
+        yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
+    cases: dict[str, tuple[NoisySGD, Assumption, Mapping[str, float]]] = {
+        "strongly convex, full": (_full(19, 0.1, 0.3, 1, diameter=2.0), _STRONG, _RENYI),
+        "scheduled, full": (_full(5, eta[:5], 0.4, diameter=1.0), _CONVEX, _DP),
+        "decay, full": (_full(12, 0.2, 0.3, diameter=1.5, **decay), _CONVEX, _DP),
+        "cyclic in parts of epochs": (_run(22, 0.1, 0.3, diameter=0.6), _CONVEX, _RENYI),
+        "scheduled, cyclic": (_run(6, eta[:6], 0.4, 6, diameter=1.0), _CONVEX, _DP),
+        "shuffled": (_run(8, 0.1, 0.3, 6, sampling="shuffled", diameter=0.6), _CONVEX, _DP),
+        "scheduled, shuffled": (_run(5, eta[:5], 0.4, 6, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
+        "without replacement": (_run(8, 0.1, 0.1, sampling="without_replacement", diameter=0.2), _CONVEX, _DP),
+        "Poisson": (_run(5, 0.1, 0.1, sampling="poisson", diameter=0.2), _CONVEX, _DP),
+    }
+    for name, (run, losses, target) in cases.items():
+        yield _number(f"contraction, {name}", run, losses, target)
+
+
+def classes() -> Iterator[Number]:
+    """Every class of losses and scheme by shifts or composition, with decay and schedules."""
+    eta = (0.5, 0.4, 0.3, 0.2) * 2
+    free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
+    losses = {
+        "smooth": _SMOOTH, "Hoelder": Holder(1.0, 0.5), "clipped": Clipped(), "convex": _CONVEX, "strong": _STRONG,
+        "tabulated": _TABLE, "sum": _SUM, "minimum": _LEAST, "blocks": _BLOCKS,
+        "blocks in two groups": Blocks(Holder(1.0, 0.1), Holder(1.0, 0.9)),
+        "automatic": automatic_clipping(Smooth(0.5), stability=0.5),
+    }  # fmt: skip
+    for name, one in losses.items():
+        yield _number(f"cyclic, {name}", free, one, _RENYI, exact=False)
+        yield _number(f"cyclic with decay, {name}", decayed, one, _RENYI, exact=False)
+    for name in ("smooth", "clipped", "convex", "strong", "tabulated"):
+        one = losses[name]
+        narrow = bound_by_shifts(_full(80, 0.1, 0.05, 200, diameter=0.004), one, **_RENYI)
+        yield kept(f"full on a domain, {name}", narrow.epsilon)
+        yield _number(f"full with a schedule, {name}", _full(8, eta, 0.5), one, _RENYI)
+        for sampling in ("shuffled", "without_replacement", "poisson"):
+            run = _run(5, 0.2, 0.5, sampling=sampling)
+            yield _number(f"{sampling}, {name}", run, one, _RENYI, exact=False)
+    for sampling in ("shuffled", "without_replacement", "poisson"):
+        run = _run(8, eta, 0.5, sampling=sampling)
+        yield _number(f"{sampling} with a schedule", run, _CONVEX, _RENYI, exact=False)
+        yield _number(f"{sampling} at a delta", _run(6, 0.2, 0.5, sampling=sampling), _CONVEX, _DP)
+
+
+def lower() -> Iterator[Number]:
+    """Exact runs without a domain in closed form or by quadrature, and those on an interval as recorded."""
+    by, order = "quadrature", 4.0
+    for steps, losses, m in ((8, _CONVEX, 0.0), (6, _STRONG, 0.25)):
+        c = 1 - 0.2 * m
+        gap, variance = (2 * 0.2 / 3) * sum(c**t for t in range(steps)), 0.25 * sum(c ** (2 * t) for t in range(steps))
+        found = lower_bound(_full(steps, 0.2, 0.5), losses, order=order).value
+        yield below(
+            f"a Gaussian run of {steps} steps", found, order * gap**2 / variance / 2 * (1 + 1e-12), "its formula"
+        )
+        found = lower_bound(_full(steps, 0.2, 0.5), losses, delta=1e-5).value
+        yield below(
+            f"the same at a delta, {steps}",
+            found,
+            profiles.gaussian_epsilon(gap / sqrt(variance), 1e-5) * (1 + 1e-12),
+            by,
+        )
+    for sampling, moves in (("poisson", ((1.0, 0.0),)), ("without_replacement", ((2.0, 0.0), (1.0, -1.0)))):
+        steps, rate, found = 6, 0.25, []
+        for pair in moves:
+            one, other = (
+                sum(
+                    comb(steps, k)
+                    * rate**k
+                    * (1 - rate) ** (steps - k)
+                    * profiles.density(profiles.LINE, k * move * 0.2 / 3 / 0.5 / sqrt(steps))
+                    for k in range(steps + 1)
+                )
+                for move in pair
+            )
+            for p, q in ((one, other), (other, one)):
+                found.append(profiles.renyi(p, q, order))
+        value = lower_bound(_run(steps, 0.2, 0.5, sampling=sampling), _CONVEX, order=order).value
+        yield below(f"a mixture of {sampling} steps", value, max(found) * (1 + 1e-9), by, 1e-3)
+    for name, run, losses, target in (
+        ("full", _full(4, 0.5, 0.7, diameter=1.0), _CONVEX, _RENYI),
+        ("full, driven apart", _full(3, 0.5, 0.7, diameter=1.0), _SMOOTH, _DP),
+        ("full, quadratic", _full(4, 0.5, 0.7, diameter=1.0), _STRONG, _RENYI),
+        ("cyclic", _run(6, 0.3, 0.5, diameter=1.0), _CONVEX, _DP),
+        ("shuffled", _run(5, 0.3, 0.5, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
+        ("Poisson", _run(5, 0.3, 0.5, sampling="poisson", diameter=1.0), _CONVEX, _DP),
+        ("with decay", _run(6, 0.3, 0.5, sampling="poisson", weight_decay=0.5), _CONVEX, _RENYI),
+        ("shuffled without a domain", _run(6, 0.3, 0.5, sampling="shuffled"), _CONVEX, _DP),
+        (
+            "without replacement, scheduled",
+            _run(4, (0.4, 0.3, 0.2, 0.1), 0.5, sampling="without_replacement"),
+            _CONVEX,
+            _RENYI,
+        ),
+        ("cyclic, scheduled", _run(5, (0.4, 0.3, 0.2, 0.1, 0.3), 0.5), _CONVEX, _RENYI),
+    ):
+        yield kept(f"exact run, {name}", lower_bound(run, losses, **target).value)
+
+
+def uses() -> Iterator[Number]:
+    """Forgetting, participation, positions in an epoch, calibration, the gap of a path, profiles."""
+    run = _full(2, 0.1, 0.3, 6, diameter=0.6)
+    for steps, target in ((3, _DP), (2, _RENYI)):
+        found = forgetting(run, _CONVEX, steps, **target)
+        name = f"after {steps} clean steps, {next(iter(target))}"
+        yield kept(f"epsilon {name}", found.epsilon, TABLE)
+        yield kept(f"retrained {name}", found.retrained, TABLE)
+        yield kept(f"shifts {name}", found.shifts)
+    least = steps_to_forget(run, _CONVEX, epsilon=0.05, delta=1e-5)
+    yield kept("steps to forget", least.clean_steps)
+    cyclic = _run(11, 0.1, 0.2, 12, 4, diameter=0.5)
+    for name, asked in (
+        ("position 1", {"position": 1}), ("at most twice", {"at_most": 2}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
+        ("two sizes", {"steps": [3, 9], "batch_sizes": [2, 5]}),
+    ):  # fmt: skip
+        found = participation(cyclic, _CONVEX, **asked, delta=1e-5)
+        yield kept(f"participation, {name}", found.epsilon, TABLE)
+        yield kept(f"participation by shifts, {name}", found.shifts)
+    unbounded = participation(_run(20, 0.1, 0.2), _CONVEX, steps=[4], order=2.0).epsilon
+    # One use of a convex run without a domain: its shift is spread over the 16 steps from it on (Feldman et al. 2018).
+    yield above("one use without a domain", unbounded, (2 * 0.1 / 3 / 0.2) ** 2 / 16, "its formula")
+    found = by_position(cyclic, _CONVEX, delta=1e-5)
+    for name, value in (("worst", found.worst), ("median", found.median), ("best", min(found.epsilons))):
+        yield kept(f"by position, {name}", value, TABLE)
+    yield from (kept(f"by position and shifts, {k}", value) for k, value in enumerate(found.shifts))
+    target = 0.5
+    noisy = _full(20, 0.1, 1.0, 6)
+    noise = calibrate(noisy, _CONVEX, epsilon=target, order=2.0).run.noise_std
+    yield known("calibrated noise", noise, sqrt(20 / target) * 2 * 0.1 / 6, "composition solved for it", 1e-8)
+    steps = calibrate(replace(noisy, noise_std=0.1), _CONVEX, epsilon=1.95, order=2.0, vary="steps").run.steps
+    yield known("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2), "composition solved for them")
+    batch = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size")
+    yield known("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
+    path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), Holder(1.0, 0.5), order=2.0)
+    yield kept("a bound and its gap", path.epsilon, TABLE)
+    found = bracket(ShiftProgram(_full(9, 0.5, 1.0, diameter=1.0), _LEAST))
+    yield kept("a bracket from below", found.lower, 1e-4)
+    yield kept("a bracket from above", found.upper)
+    plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
+    mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
+    yield known("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")
+    yield above("mu of composition", plain.mu or 0.0, mu * (1 - 1e-12), "its formula")
+    for epsilon in (0.5, 2.0):
+        truth = float(profiles.gaussian_delta(mu, epsilon))
+        yield above(f"profile of composition at {epsilon:g}", plain.profile()(epsilon), truth * (1 - 1e-12), "erfc")
+    yield above("order of composition", plain.rdp(3.0), 1.5 * mu**2 * (1 - 1e-12), "its formula")
+    curved = bound(_run(12, 0.1, 0.3, diameter=0.6), _CONVEX, delta=1e-5)
+    yield kept("profile of contraction at half", curved.profile()(0.5), 2e-3)
+
+
+def _least_batch(epsilon: float) -> int:
+    """The smallest size of cyclic batches of 12 samples at which nine convex steps without a domain meet the target."""
+    found = []
+    for b in (1, 2, 3, 4, 6, 12):
+        run = _run(9, 0.1, 0.1, 12, b)
+        found.append(b if bound(run, _CONVEX, order=2.0).epsilon <= epsilon else 13)
+    return min(found)
+
+
+def projections() -> Iterator[Number]:
+    """Runs with random projections."""
+    for sampling in ("full", "cyclic", "without_replacement", "poisson"):
+        run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, None if sampling == "full" else 3, sampling=sampling)
+        for target in ({"order": 4.0}, {"delta": 1e-5}):
+            yield kept(f"projections, {sampling}, {next(iter(target))}", projection_bound(run, **target).epsilon)
+    run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, clip="after")
+    truth = 4 / 2 * 5 * (2 / 12 / 4) ** 2
+    yield above(
+        "projections, clipped after", projection_bound(run, order=4.0).epsilon, truth * (1 - 1e-12), "its formula"
+    )

@@ -1,0 +1,69 @@
+"""The numbers that the code gives, each held against another computation: `lastiterate.proofs_checks.recomputations`.
+
+Nothing is stated beyond the code. A number has two limits. From below: a closed form, a quadrature, or a run whose loss
+is known exactly. From above: a closed form or a quadrature; and where no other computation comes near, what the code
+said when its number was recorded. The mutants are the same numbers a little smaller and a little larger.
+"""
+
+from sympy import Rational
+
+from lastiterate.symbolic.claim import CodeTest, Recomputed
+from lastiterate.symbolic.papers import Source, proof
+
+_SMALL = Rational(1, 500)
+
+
+def _numbers(key: str, title: str, source: Source, *quantities: str) -> CodeTest:
+    checks = (
+        Recomputed(one, name=one.replace("_", " "))
+        .mutant(f"{one}: two thousandths less", off=-_SMALL)
+        .mutant(f"{one}: two thousandths more", off=_SMALL)
+        for one in quantities
+    )
+    return CodeTest(f"ours/numbers/{key}", title, source, *checks)
+
+
+CLAIMS = (
+    _numbers(
+        "accounting",
+        "Gaussian trade-offs, conversions, sampled steps and their compositions are what quadrature says",
+        proof("privacy_loss", "Lattice"),
+        "gaussian", "conversions", "sampling", "compositions",
+    ),
+    _numbers(
+        "tables",
+        "Tables of profiles, a block of steps, sizes of batches and events are what direct sums say",
+        proof("contraction", "One block"),
+        "tables", "batches", "events",
+    ),
+    _numbers(
+        "contraction",
+        "Bounds by contraction, for every scheme and runs of one to three blocks, are as recorded and above exact runs",
+        proof("contraction", "Many blocks"),
+        "contraction",
+    ),
+    _numbers(
+        "routes",
+        "Bounds of every class of losses and scheme, with decay, schedules and projections, are as recorded",
+        proof("shift_program", "Theorem"),
+        "classes", "projections",
+    ),
+    _numbers(
+        "uses",
+        "Forgetting, participation, positions, calibration, gaps and profiles",
+        proof("participation", "Samples used at listed steps"),
+        "uses",
+    ),
+    _numbers(
+        "lower",
+        "Exact runs and audits lose what quadrature and binomial sums say",
+        proof("lower_bounds", "Audits"),
+        "lower", "by_counts", "by_scores", "in_one_run",
+    ),
+    _numbers(
+        "networks",
+        "Certified constants of networks are those of differences at the centre, and above them on a ball",
+        proof("network_constants", "The constants"),
+        "at_the_centre", "closed_forms",
+    ),
+)  # fmt: skip
