@@ -46,7 +46,7 @@ _PLACES = frozenset(
 )
 """Files that make places of claims, and decide what becomes of them."""
 
-NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE})
+NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
 """Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
 
 

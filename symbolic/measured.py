@@ -47,7 +47,7 @@ class Certified(Check):
 class Recomputed(Check):
     """Each number of the code that ``quantity`` names lies where another computation puts it. Engine: recomputation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.RECOMPUTATIONS`. ``off`` is a share
+    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. ``off`` is a share
     by which every number of the code is changed before it is looked at: that is how mutants are written.
     """
 

@@ -1,6 +1,6 @@
 """Faults planted in a copy of the sources: small edits of the text, each met by what is to notice it.
 
-A table of faults is a TOML file with entries ``[[fault]]``: ``path``, ``old``, which stands there once, and ``new``; and
+A table is a TOML file with entries ``[[fault]]``: ``path``, ``old``, which stands there once, and ``new``; and
 ``by``, who is to notice: the key of a claim, which `check` then finds drifted from its lock, or a test. A fault is
 planted in a copy of the files, whose claims and tests run in processes of their own.
 """

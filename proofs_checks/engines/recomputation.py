@@ -11,7 +11,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines.answers import held, refuted
-from lastiterate.proofs_checks.recomputations import RECOMPUTATIONS
+from lastiterate.proofs_checks.recomputations import recomputations
 from lastiterate.proofs_checks.recomputations.record import Number
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import Recomputed
@@ -24,12 +24,12 @@ def numbers(quantity: str) -> tuple[Number, ...]:
     Raises:
         InputError: there is no such quantity.
     """
-    if quantity not in RECOMPUTATIONS:
+    known = recomputations()
+    if quantity not in known:
         raise InputError(
-            f"quantity needs the name of a recomputation, got quantity={quantity!r}; "
-            f"{suggestion(quantity, RECOMPUTATIONS)}"
+            f"quantity needs the name of a recomputation, got quantity={quantity!r}; {suggestion(quantity, known)}"
         )
-    return tuple(RECOMPUTATIONS[quantity]())
+    return tuple(known[quantity]())
 
 
 def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001

@@ -1,30 +1,21 @@
-"""Numbers of the code and what other computations say of them, by the name that claims use.
+"""Numbers of the code and what other computations say of them, by the name that claims use."""
 
-What each holds its numbers against stands in its module; the modules are imported when a claim is decided.
-"""
-
-from collections.abc import Callable, Iterable
-from functools import partial
-from importlib import import_module
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 
 from lastiterate.proofs_checks.recomputations.record import Number
 
-_AREAS: Final = {
-    "accounting": ("gaussian", "conversions", "sampling", "compositions"),
-    "audits": ("by_counts", "by_scores", "in_one_run"),
-    "networks": ("at_the_centre", "closed_forms"),
-    "descriptions": ("events", "batches", "tables"),
-    "runs": ("contraction", "classes", "lower", "uses", "projections"),
-}
 
+@cache
+def recomputations() -> Mapping[str, Callable[[], Iterable[Number]]]:
+    """Each by its name; what they hold the numbers against stands in their modules."""
+    from lastiterate.proofs_checks.recomputations import accounting, audits, descriptions, networks, runs
 
-def _found(area: str, name: str) -> Iterable[Number]:
-    numbers: Iterable[Number] = getattr(import_module(f"{__name__}.{area}"), name)()
-    return numbers
-
-
-RECOMPUTATIONS: Final[dict[str, Callable[[], Iterable[Number]]]] = {
-    name: partial(_found, area, name) for area, names in _AREAS.items() for name in names
-}
-"""Each by its name."""
+    every = (
+        *(accounting.gaussian, accounting.conversions, accounting.sampling, accounting.compositions),
+        *(audits.by_counts, audits.by_scores, audits.in_one_run),
+        *(descriptions.events, descriptions.batches, descriptions.tables),
+        *(networks.at_the_centre, networks.closed_forms),
+        *(runs.contraction, runs.classes, runs.lower, runs.uses, runs.projections),
+    )
+    return {one.__name__: one for one in every}

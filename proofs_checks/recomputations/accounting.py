@@ -87,8 +87,8 @@ def sampling() -> Iterator[Number]:
         found = DominatingPair(0.25, (step,)).rdp(float(order))
         yield known(f"three steps and a Gaussian, {at} {order}", found, order / 8 + 3 * binomial, "a sum")
     for q, t in ((0.1, 1.5), (0.4, 0.8)):
-        law, base = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
-        for side, pair in (("remove", (law, base)), ("add", (base, law))):
+        law, still = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
+        for side, pair in (("remove", (law, still)), ("add", (still, law))):
             truth = float(profiles.one_step(q, 1.0, side)(np.array(log(t))))
             found = divergences.hockey_stick_mixtures(*pair, t=t).upper
             yield known(f"hockey stick of a mixture, q = {q:g}, t = {t:g}, {side}", found, truth, "its closed form")

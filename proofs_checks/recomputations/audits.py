@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from math import comb, erfc, exp, log, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -41,7 +42,12 @@ def by_counts() -> Iterator[Number]:
     delta, level = 1e-3, 0.9
     for wrong, negatives, missed, positives in ((3, 60, 10, 40), (0, 30, 12, 50)):
         name = f"{wrong} of {negatives} and {missed} of {positives}"
-        counts = {"false_positives": wrong, "negatives": negatives, "false_negatives": missed, "positives": positives}
+        counts: dict[str, Any] = {
+            "false_positives": wrong,
+            "negatives": negatives,
+            "false_negatives": missed,
+            "positives": positives,
+        }
         found = audit(**counts, delta=delta, level=level)
         fpr, fnr = _limit(wrong, negatives, (1 - level) / 2), _limit(missed, positives, (1 - level) / 2)
         mu, epsilon = -_z(fpr) - _z(fnr), _epsilon(fpr, fnr, delta)

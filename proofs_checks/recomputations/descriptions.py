@@ -153,7 +153,7 @@ def batches() -> Iterator[Number]:
         "noise on the gradient",
         NoisySGD.gradient_noise(
             gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5
-        ).noise_std,
+        ).noise_std_at(0),
         1.5,
         "its formula",
     )

@@ -19,9 +19,9 @@ def kept(what: str, value: float, share: float = CLOSE, least: float = -inf) -> 
 
 
 def _record() -> None:
-    from lastiterate.proofs_checks.recomputations import RECOMPUTATIONS
+    from lastiterate.proofs_checks.recomputations import recomputations
 
-    found = [one for numbers in RECOMPUTATIONS.values() for one in numbers() if one.recorded]
+    found = [one for numbers in recomputations().values() for one in numbers() if one.recorded]
     same = {one.what: NUMBERS[one.what] for one in found if one.low <= one.value <= one.high}
     rows = "".join(f"    {one.what!r}: {same.get(one.what, one.value)!r},\n".replace("'", '"') for one in found)
     file = Path(__file__).with_name("numbers.py")

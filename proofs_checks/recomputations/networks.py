@@ -209,13 +209,13 @@ def closed_forms() -> Iterator[Number]:
                         truth + 1e-5,
                         "a grid",
                     )
-        for name, low, high, ends in (
+        for name, low, high, pieces in (
             ("relu", -1, 2, (0, 1)),
             ("leaky_relu", -2, -1, (0.01, 0.01)),
             ("hardtanh", 0, 3, (0, 1)),
         ):
             for side, end, truth in zip(
-                ("least", "most"), activation(name).slopes(arb(low), arb(high)), ends, strict=True
+                ("least", "most"), activation(name).slopes(arb(low), arb(high)), pieces, strict=True
             ):
                 yield Number(
                     f"{side} slope of {name} on [{low}, {high}]", float(end), truth - EXACT, truth + EXACT, "its pieces"

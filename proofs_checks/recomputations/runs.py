@@ -4,10 +4,12 @@ The exact runs are those of the same setting whose law is known; they come from 
 `lower` holds against closed forms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from math import comb, inf, sqrt
 from typing import Any
+
+import numpy as np
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.by_position import by_position
@@ -57,7 +59,7 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
     return _run(steps, eta, noise, n, sampling="full", **more)
 
 
-def _number(name: str, run: NoisySGD, losses: Assumption, target: Mapping[str, float], *, exact: bool = True) -> Number:
+def _number(name: str, run: NoisySGD, losses: Assumption, target: dict[str, float], *, exact: bool = True) -> Number:
     """The bound of a run; its window and route are told with a number that moves."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
@@ -67,13 +69,13 @@ def _number(name: str, run: NoisySGD, losses: Assumption, target: Mapping[str, f
 
 def contraction() -> Iterator[Number]:
     """Runs of one to three blocks and of many, where batches are fixed and where they are drawn."""
-    eta, decay = (0.5, 0.4, 0.3, 0.2) * 2, {"weight_decay": 0.5}
+    eta = (0.5, 0.4, 0.3, 0.2) * 2
     for steps in (12, 19, 26):  # a block of 14 steps is best: parts of a block are left at the end
         yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
-    cases: dict[str, tuple[NoisySGD, Assumption, Mapping[str, float]]] = {
+    cases: dict[str, tuple[NoisySGD, Assumption, dict[str, float]]] = {
         "strongly convex, full": (_full(19, 0.1, 0.3, 1, diameter=2.0), _STRONG, _RENYI),
         "scheduled, full": (_full(5, eta[:5], 0.4, diameter=1.0), _CONVEX, _DP),
-        "decay, full": (_full(12, 0.2, 0.3, diameter=1.5, **decay), _CONVEX, _DP),
+        "decay, full": (_full(12, 0.2, 0.3, diameter=1.5, weight_decay=0.5), _CONVEX, _DP),
         "cyclic in parts of epochs": (_run(22, 0.1, 0.3, diameter=0.6), _CONVEX, _RENYI),
         "scheduled, cyclic": (_run(6, eta[:6], 0.4, 6, diameter=1.0), _CONVEX, _DP),
         "shuffled": (_run(8, 0.1, 0.3, 6, sampling="shuffled", diameter=0.6), _CONVEX, _DP),
@@ -89,11 +91,12 @@ def classes() -> Iterator[Number]:
     """Every class of losses and scheme by shifts or composition, with decay and schedules."""
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
-    losses = {
+    automatic: Any = automatic_clipping(Smooth(0.5), stability=0.5)
+    losses: dict[str, Assumption] = {
         "smooth": _SMOOTH, "Hoelder": Holder(1.0, 0.5), "clipped": Clipped(), "convex": _CONVEX, "strong": _STRONG,
         "tabulated": _TABLE, "sum": _SUM, "minimum": _LEAST, "blocks": _BLOCKS,
         "blocks in two groups": Blocks(Holder(1.0, 0.1), Holder(1.0, 0.9)),
-        "automatic": automatic_clipping(Smooth(0.5), stability=0.5),
+        "automatic": automatic,
     }  # fmt: skip
     for name, one in losses.items():
         yield _number(f"cyclic, {name}", free, one, _RENYI, exact=False)
@@ -115,14 +118,15 @@ def classes() -> Iterator[Number]:
 def lower() -> Iterator[Number]:
     """Exact runs without a domain in closed form or by quadrature, and those on an interval as recorded."""
     by, order = "quadrature", 4.0
-    for steps, losses, m in ((8, _CONVEX, 0.0), (6, _STRONG, 0.25)):
+    several: tuple[tuple[int, Assumption, float], ...] = ((8, _CONVEX, 0.0), (6, _STRONG, 0.25))
+    for steps, assumed, m in several:
         c = 1 - 0.2 * m
         gap, variance = (2 * 0.2 / 3) * sum(c**t for t in range(steps)), 0.25 * sum(c ** (2 * t) for t in range(steps))
-        found = lower_bound(_full(steps, 0.2, 0.5), losses, order=order).value
+        found = lower_bound(_full(steps, 0.2, 0.5), assumed, order=order).value
         yield below(
             f"a Gaussian run of {steps} steps", found, order * gap**2 / variance / 2 * (1 + 1e-12), "its formula"
         )
-        found = lower_bound(_full(steps, 0.2, 0.5), losses, delta=1e-5).value
+        found = lower_bound(_full(steps, 0.2, 0.5), assumed, delta=1e-5).value
         yield below(
             f"the same at a delta, {steps}",
             found,
@@ -130,7 +134,7 @@ def lower() -> Iterator[Number]:
             by,
         )
     for sampling, moves in (("poisson", ((1.0, 0.0),)), ("without_replacement", ((2.0, 0.0), (1.0, -1.0)))):
-        steps, rate, found = 6, 0.25, []
+        steps, rate, reached = 6, 0.25, list[float]()
         for pair in moves:
             one, other = (
                 sum(
@@ -143,10 +147,10 @@ def lower() -> Iterator[Number]:
                 for move in pair
             )
             for p, q in ((one, other), (other, one)):
-                found.append(profiles.renyi(p, q, order))
+                reached.append(profiles.renyi(np.asarray(p), np.asarray(q), order))
         value = lower_bound(_run(steps, 0.2, 0.5, sampling=sampling), _CONVEX, order=order).value
-        yield below(f"a mixture of {sampling} steps", value, max(found) * (1 + 1e-9), by, 1e-3)
-    for name, run, losses, target in (
+        yield below(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), by, 1e-3)
+    cases: tuple[tuple[str, NoisySGD, Assumption, dict[str, float]], ...] = (
         ("full", _full(4, 0.5, 0.7, diameter=1.0), _CONVEX, _RENYI),
         ("full, driven apart", _full(3, 0.5, 0.7, diameter=1.0), _SMOOTH, _DP),
         ("full, quadratic", _full(4, 0.5, 0.7, diameter=1.0), _STRONG, _RENYI),
@@ -162,7 +166,8 @@ def lower() -> Iterator[Number]:
             _RENYI,
         ),
         ("cyclic, scheduled", _run(5, (0.4, 0.3, 0.2, 0.1, 0.3), 0.5), _CONVEX, _RENYI),
-    ):
+    )
+    for name, run, losses, target in cases:
         yield kept(f"exact run, {name}", lower_bound(run, losses, **target).value)
 
 
@@ -178,33 +183,33 @@ def uses() -> Iterator[Number]:
     least = steps_to_forget(run, _CONVEX, epsilon=0.05, delta=1e-5)
     yield kept("steps to forget", least.clean_steps)
     cyclic = _run(11, 0.1, 0.2, 12, 4, diameter=0.5)
-    for name, asked in (
+    ways: tuple[tuple[str, dict[str, Any]], ...] = (
         ("position 1", {"position": 1}), ("at most twice", {"at_most": 2}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
         ("two sizes", {"steps": [3, 9], "batch_sizes": [2, 5]}),
-    ):  # fmt: skip
-        found = participation(cyclic, _CONVEX, **asked, delta=1e-5)
-        yield kept(f"participation, {name}", found.epsilon, TABLE)
-        yield kept(f"participation by shifts, {name}", found.shifts)
+    )  # fmt: skip
+    for name, asked in ways:
+        used = participation(cyclic, _CONVEX, **asked, delta=1e-5)
+        yield kept(f"participation, {name}", used.epsilon, TABLE)
+        yield kept(f"participation by shifts, {name}", used.shifts)
     unbounded = participation(_run(20, 0.1, 0.2), _CONVEX, steps=[4], order=2.0).epsilon
     # One use of a convex run without a domain: its shift is spread over the 16 steps from it on (Feldman et al. 2018).
     yield above("one use without a domain", unbounded, (2 * 0.1 / 3 / 0.2) ** 2 / 16, "its formula")
-    found = by_position(cyclic, _CONVEX, delta=1e-5)
-    for name, value in (("worst", found.worst), ("median", found.median), ("best", min(found.epsilons))):
+    placed = by_position(cyclic, _CONVEX, delta=1e-5)
+    for name, value in (("worst", placed.worst), ("median", placed.median), ("best", min(placed.epsilons))):
         yield kept(f"by position, {name}", value, TABLE)
-    yield from (kept(f"by position and shifts, {k}", value) for k, value in enumerate(found.shifts))
-    target = 0.5
+    yield from (kept(f"by position and shifts, {k}", value) for k, value in enumerate(placed.shifts))
     noisy = _full(20, 0.1, 1.0, 6)
-    noise = calibrate(noisy, _CONVEX, epsilon=target, order=2.0).run.noise_std
-    yield known("calibrated noise", noise, sqrt(20 / target) * 2 * 0.1 / 6, "composition solved for it", 1e-8)
+    noise = calibrate(noisy, _CONVEX, epsilon=0.5, order=2.0).run.noise_std_at(0)
+    yield known("calibrated noise", noise, sqrt(20 / 0.5) * 2 * 0.1 / 6, "composition solved for it", 1e-8)
     steps = calibrate(replace(noisy, noise_std=0.1), _CONVEX, epsilon=1.95, order=2.0, vary="steps").run.steps
     yield known("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2), "composition solved for them")
     batch = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size")
     yield known("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), Holder(1.0, 0.5), order=2.0)
     yield kept("a bound and its gap", path.epsilon, TABLE)
-    found = bracket(ShiftProgram(_full(9, 0.5, 1.0, diameter=1.0), _LEAST))
-    yield kept("a bracket from below", found.lower, 1e-4)
-    yield kept("a bracket from above", found.upper)
+    enclosed = bracket(ShiftProgram(_full(9, 0.5, 1.0, diameter=1.0), _LEAST))
+    yield kept("a bracket from below", enclosed.lower, 1e-4)
+    yield kept("a bracket from above", enclosed.upper)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
     yield known("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")

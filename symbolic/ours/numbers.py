@@ -20,48 +20,48 @@ def _numbers(key: str, title: str, source: Source, *quantities: str) -> CodeTest
         .mutant(f"{one}: two thousandths more", off=_SMALL)
         for one in quantities
     )
-    return CodeTest(f"ours/numbers/{key}", title, source, *checks)
+    return CodeTest(key, title, source, *checks)
 
 
 CLAIMS = (
     _numbers(
-        "accounting",
+        "ours/numbers/accounting",
         "Gaussian trade-offs, conversions, sampled steps and their compositions are what quadrature says",
         proof("privacy_loss", "Lattice"),
         "gaussian", "conversions", "sampling", "compositions",
     ),
     _numbers(
-        "tables",
+        "ours/numbers/tables",
         "Tables of profiles, a block of steps, sizes of batches and events are what direct sums say",
         proof("contraction", "One block"),
         "tables", "batches", "events",
     ),
     _numbers(
-        "contraction",
+        "ours/numbers/contraction",
         "Bounds by contraction, for every scheme and runs of one to three blocks, are as recorded and above exact runs",
         proof("contraction", "Many blocks"),
         "contraction",
     ),
     _numbers(
-        "routes",
+        "ours/numbers/routes",
         "Bounds of every class of losses and scheme, with decay, schedules and projections, are as recorded",
         proof("shift_program", "Theorem"),
         "classes", "projections",
     ),
     _numbers(
-        "uses",
+        "ours/numbers/uses",
         "Forgetting, participation, positions, calibration, gaps and profiles",
         proof("participation", "Samples used at listed steps"),
         "uses",
     ),
     _numbers(
-        "lower",
+        "ours/numbers/lower",
         "Exact runs and audits lose what quadrature and binomial sums say",
         proof("lower_bounds", "Audits"),
         "lower", "by_counts", "by_scores", "in_one_run",
     ),
     _numbers(
-        "networks",
+        "ours/numbers/networks",
         "Certified constants of networks are those of differences at the centre, and above them on a ball",
         proof("network_constants", "The constants"),
         "at_the_centre", "closed_forms",
