@@ -28,8 +28,9 @@ lock = read_lock()
 for key in sys.argv[1:]:
     report, = map(decide, of_ledger(keys=(key,)))
     if drift := drifts([report], lock, complete=False):
-        why = next((str(one.counterexample or one.detail) for one in report.outcomes if not one.held), "")
-        sys.exit(f"{drift[0]} {why}"[:300])
+        why = next((one.counterexample or one.detail for one in report.outcomes if one.grade is None), "")
+        print(f"{drift[0]} {why}"[:400])
+        sys.exit(3)
 """
 
 
@@ -95,7 +96,8 @@ def notice(tree: Path, *by: str) -> str:
         assert done.returncode in (0, 1) or said, done.stdout[-2000:] + done.stderr[-2000:]
         return "" if done.returncode == 0 else (said or [done.stdout[-300:]])[0]
     done = python("-c", _DECIDE, *by, cwd=tree, env=env, libraries=FOREIGN)
-    return "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+    assert done.returncode in (0, 3), f"the claims are not decided with the fault: {done.stderr[-2000:]}"
+    return done.stdout.strip()
 
 
 def meet(tree: Path, fault: Fault) -> None:

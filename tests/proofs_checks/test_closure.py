@@ -30,7 +30,7 @@ liang/corollary_3_11 liang/lemma_a_15 liang/lemma_a_2 liang/theorem_3_4/diameter
 """
 """Claims with checks of every type that are decided soon."""
 
-WRITTEN = {"derivations.checks", "formulas.networks", "smoothness", "windows"}
+WRITTEN = {"derivations.checks", "smoothness", "windows"}
 """Modules of `symbolic` that claims are written with, which hold the formulas themselves, and no engine uses."""
 
 SAMPLE = f"""
