@@ -45,7 +45,7 @@ class Fault:
 
     @property
     def by_check(self) -> bool:
-        """Whether `check` is to notice it."""
+        """True if `check` is to notice it."""
         return not self.by.startswith("tests/")
 
     def edited(self) -> str:
@@ -87,7 +87,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def notice(tree: Path, *by: str) -> str:
-    """What the claims or the test say about the copy; "" where they notice nothing."""
+    """The words of the claims or of the test about the copy; "" where they notice nothing."""
     env = {**os.environ, "PYTHONPATH": str(tree / "src"), "CI": "true", "LASTITERATE_CACHE_DIR": str(tree / "cache")}
     if by[0].startswith("tests/"):
         options = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "", "--no-header", "--tb=line")
