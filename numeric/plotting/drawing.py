@@ -5,7 +5,6 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan, nan
 from typing import Final
 
 COLORS: Final[Mapping[str, str]] = {
@@ -72,7 +71,7 @@ class Panel:
     Attributes:
         curves: drawn in this order.
         top: upper end of the vertical axis; curves may leave it, and of those above it the legend has the last value.
-        order: the Rényi order of every curve; nan where there is none.
+        order: the Rényi order of every curve; None where there is none.
         across: what the horizontal axis shows.
         upward: what the vertical axis shows; Rényi epsilon at ``order`` if left out.
         logarithmic: whether the horizontal axis is logarithmic.
@@ -83,7 +82,7 @@ class Panel:
 
     curves: tuple[Curve, ...]
     top: float
-    order: float = nan
+    order: float | None = None
     across: str = "iterations $T$"
     upward: str = ""
     logarithmic: bool = True
@@ -120,7 +119,7 @@ def table(figure: Figure) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("panel", "curve", "of", "status", "order", "x", "y", "low", "high"))
     for place, panel in enumerate(figure.panels, start=1):
-        order = "" if isnan(panel.order) else f"{panel.order:g}"
+        order = "" if panel.order is None else f"{panel.order:g}"
         for curve in panel.curves:
             for x, y, low, high in _points(curve):
                 writer.writerow((place, curve.name, curve.of, curve.status, order, x, repr(float(y)), low, high))

@@ -38,6 +38,10 @@ _SCREENING: Final = 4
 _APART: Final = 1e-4
 """Distance of a pair that is found, as a share of the diameter."""
 
+_AGREED: Final = 0.99
+_ROUNDS: Final = 6
+"""Share of the largest curvature that a second ascent has to reach, and ascents at most until one does."""
+
 
 class CurvedPairs(NamedTuple):
     """Pairs whose gradients change most where they are close.
@@ -117,6 +121,35 @@ def curved_pairs(
     step = _APART * diameter / 2 * along[good]
     inside = project(at[good], center, diameter * (1 - _APART))
     return CurvedPairs(inside + step, inside - step, rows.taken(good), found[good])
+
+
+def climb_until_agreed(
+    gradients: Gradients, center: Tensor, *, part: int = 0, rounds: int = _ROUNDS, **settings: Any
+) -> CurvedPairs:
+    """Pairs of ascents from other starts, one after another until two of them reach the same curvature.
+
+    Which hills a single ascent climbs is a matter of luck, and of the last bits that a processor rounds.
+
+    Args:
+        gradients: per-sample gradients of the workload.
+        center: shape (dimension,), the centre of the ball.
+        part: others are drawn for another part.
+        rounds: ascents at most.
+        **settings: as of `curved_pairs`.
+
+    Returns:
+        Of all of them the most promising, as many as the first ascent has.
+    """
+    found: list[CurvedPairs] = []
+    for again in range(count("rounds", rounds)):
+        found.append(curved_pairs(gradients, center, part=_ROUNDS * part + again, **settings))
+        *_, second, most = (0.0, *sorted(float(one.curvature.max()) if len(one.x) else 0.0 for one in found))
+        if again and second >= _AGREED * most:
+            break
+    x, y, curvature = (torch.cat([getattr(one, name) for one in found]) for name in ("x", "y", "curvature"))
+    rows = Samples.joined([one.chosen for one in found])
+    best = most_promising(curvature, rows.samples, len(found[0].x))
+    return CurvedPairs(x[best], y[best], rows.taken(best), curvature[best])
 
 
 class _Screen(NamedTuple):

@@ -24,7 +24,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.both_sides import certified_side
 from lastiterate.runtime.constants.curvature import curvature_along
-from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, curved_pairs
+from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, climb_until_agreed
 from lastiterate.runtime.constants.distributed import in_turn, local_device
 from lastiterate.runtime.constants.extreme_value import extrapolate
 from lastiterate.runtime.constants.fit import orders, trusted
@@ -134,7 +134,7 @@ def worst_case_constants(
     rough, dtype = dtype == "bfloat16", "float64" if dtype == "bfloat16" else dtype
     exact = Gradients(workload, workload.initial(seed), dtype=dtype, **place) if rough else gradients
     settings = {
-        "format": 6,
+        "format": 7,
         "worst_case": {"kind": str(kind), "points": points, "radius": radius, "centers": centers, "seed": seed},
         "inputs": str(inputs),
         "dtype": "bfloat16" if rough else dtype,
@@ -156,9 +156,10 @@ def worst_case_constants(
         return exact if inputs is None else exact.on(rows.through(inputs.projected, exact.memory), targets)
 
     def most_curved(part: int, _earlier: _Parts) -> Arrays:
-        found = curved_pairs(
+        found = climb_until_agreed(
             gradients,
             gradients.start,
+            **({"rounds": 1} if large else {}),
             diameter=diameter,
             around=iterates(),
             free=inputs,

@@ -1,14 +1,19 @@
 """Ascent of the curvature: known constants are reached, pairs stay in the ball, and no memory budget changes them."""
 
+from collections.abc import Sequence
+from functools import cache
+
 import pytest
 import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.curvature_ascent import curved_pairs
+from lastiterate.runtime.constants import curvature_ascent
+from lastiterate.runtime.constants.curvature_ascent import CurvedPairs, climb_until_agreed, curved_pairs
 from lastiterate.runtime.constants.curvature_climb import next_step
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.starts import Samples
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
@@ -90,6 +95,49 @@ def test_a_search_that_begins_there_finds_no_less() -> None:
     assert reached[1] >= max(reached[0], 0.999 * float(curved.curvature.max()))
     assert reached[1] >= 8.0, "an independent ascent found 8.56"
     assert both.started == alone.started
+
+
+@pytest.mark.parametrize(
+    ("reached", "ascents"),
+    [
+        ((3.0, 2.98, 9.0), 2),
+        ((8.1, 8.56, 8.2, 8.55, 9.0), 4),
+        ((8.56, 8.1, 8.56, 9.0), 3),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), 6),
+        ((0.0, 0.0, 1.0), 2),
+    ],
+)
+def test_ascents_go_on_until_two_agree(reached: Sequence[float], ascents: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: list[int] = []
+
+    def ascent(_gradients: Gradients, center: torch.Tensor, *, part: int) -> CurvedPairs:
+        top = reached[len(parts)]
+        parts.append(part)
+        curvature = top * torch.tensor([1.0, 0.5])[: 2 if top else 0]
+        rows = Samples(SIDES[: len(curvature)], torch.zeros(len(curvature)), torch.arange(len(curvature)))
+        return CurvedPairs(center.repeat(len(curvature), 1), center.repeat(len(curvature), 1), rows, curvature)
+
+    monkeypatch.setattr(curvature_ascent, "curved_pairs", ascent)
+    gradients = gradients_of(QUARTIC)
+    found = climb_until_agreed(gradients, gradients.start, part=1)
+    assert parts == list(range(6, 6 + ascents)), "no part has the starts of another"
+    assert len(found.x) == (2 if reached[0] else 0)
+    assert found.curvature.max().item() == pytest.approx(max(reached[:ascents])) if reached[0] else True
+    parts.clear()
+    assert len(climb_until_agreed(gradients, gradients.start, rounds=1).x) == len(found.x)
+    assert parts == [0]
+
+
+@pytest.mark.nightly
+def test_what_a_network_is_found_to_have_does_not_depend_on_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within 5% of ten ascents, by whichever of them a search begins; on another processor all of them are others."""
+    gradients = gradients_of(load_workload("builtin:digits-cnn"))
+    ascent, first = cache(lambda part: curved_pairs(gradients, gradients.start, diameter=1.0, part=part)), 0
+    most = max(float(ascent(part).curvature.max()) for part in range(10))
+    monkeypatch.setattr(curvature_ascent, "curved_pairs", lambda *_, part: ascent((first + part) % 10))
+    for first in range(10):
+        found = climb_until_agreed(gradients, gradients.start)
+        assert float(found.curvature.max()) >= 0.95 * most, first
 
 
 def test_bad_input_is_refused() -> None:

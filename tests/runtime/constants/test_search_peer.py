@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, jacfwd, jvp, vmap
 
-from lastiterate.runtime.constants.curvature_ascent import curved_pairs
+from lastiterate.runtime.constants.curvature_ascent import climb_until_agreed
 from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.modules import Residual
@@ -151,7 +151,7 @@ def ratios(name: str, starts: int, iterations: int, seed: int = 0) -> dict[float
     """What the search finds with its default effort over what the peer finds, for two orders."""
     work = MODELS[name]
     gradients = Gradients(work, work.initial(0))
-    curved = curved_pairs(gradients, gradients.start, diameter=DIAMETER, seed=seed)
+    curved = climb_until_agreed(gradients, gradients.start, diameter=DIAMETER, seed=seed)
     peer = Peer(work, starts, iterations)
     theirs = {0.5: peer.ratio(0.5), 1.0: max(peer.ratio(1.0), peer.curvature())}
     options = {"diameter": DIAMETER, "also": curved, "seed": seed}

@@ -125,7 +125,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)
     assert told == [(0, 5), (1, 5), (2, 5), (3, 5)]
     with monkeypatch.context() as patch:
-        for name in ("curved_pairs", "curvature_along", "measure_pairs"):
+        for name in ("climb_until_agreed", "curvature_along", "measure_pairs"):
             patch.setattr(module, name, interrupted)
         assert worst_case_constants(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
         patch.setattr(module, "train", interrupted)
