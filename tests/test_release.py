@@ -170,6 +170,31 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
     assert 'wait "$resolved" ||' in script
 
 
+@pytest.mark.parametrize(
+    ("native", "kinds"),
+    [("AVX512", ["default", "avx2"]), ("AVX2", ["default"]), ("DEFAULT", []), ("SVE256", ["default"])],
+)
+def test_ci_runs_what_runs_torch_with_the_kernels_of_other_processors(
+    native: str, kinds: list[str], tmp_path: Path
+) -> None:
+    """With an interpreter that tells what it was asked; a processor has the kernels of older ones, and those alone."""
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nif [ "$1" = -c ]; then echo {native}; exit; fi\n'
+        f'echo "$ATEN_CPU_CAPABILITY $@" >>"{tmp_path}/asked"\n'
+    )
+    python.chmod(0o755)
+    (tmp_path / "asked").touch()
+    run(ROOT / ".ci/kernels", folder=tmp_path, PYTHON=str(python))
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line.split()[0] for line in asked] == kinds
+    for line in asked:
+        named = [part for part in line.split() if part.startswith("tests/")]
+        assert {"tests/docs/test_pages.py", "tests/test_readme.py", "tests/runtime/constants"} <= set(named)
+        assert all((ROOT / part).exists() for part in named)
+    assert "kernels" in (ROOT / ".ci/run").read_text().split("make test")[1]
+
+
 def test_every_night_makes_what_the_makefile_has_and_may_only_read() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())
     assert workflow["permissions"] == {"contents": "read"}
