@@ -2,12 +2,12 @@
 
 |G(x) - G(y)| / |x - y|^lambda is raised from many starts at once (`lastiterate.runtime.constants.pair_ascent`), inside
 the ball of the domain: in the ball and around the iterates, and from pairs a shorter and a longer way apart along the
-directions that `lastiterate.runtime.constants.curvature_ascent` finds most curved, where ascents go on from other starts
-until two agree. All take a few steps, the best quarter of them twice as many, and the best quarter of those three times;
-in between the best pairs are tried with every sample. What is found is a pair that exists, less the rounding assumed of it: a lower estimate of the constant on the
-domain, and never below its own start. It reaches the constants of quadratics, of powers and of logistic losses within
-2% (tests/runtime/constants/test_acceptance.py), and 95% of what ten times the effort finds by other means on small
-networks (tests/runtime/constants/test_search_peer.py).
+directions that `lastiterate.runtime.constants.curvature_ascent` finds most curved, where ascents go on from other
+starts until two agree. All take a few steps, the best quarter of them twice as many, and the best quarter of those
+three times; in between the best pairs are tried with every sample. What is found is a pair that exists, less the
+rounding assumed of it: a lower estimate of the constant on the domain, and never below its own start. It reaches the
+constants of quadratics, of powers and of logistic losses within 2% (tests/runtime/constants/test_acceptance.py), and
+95% of what ten times the effort finds by other means on small networks (tests/runtime/constants/test_search_peer.py).
 
 Source: ours.
 """
