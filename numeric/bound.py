@@ -14,7 +14,7 @@ from lastiterate.numeric.candidates import candidates, least, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order
-from lastiterate.numeric.explain import UNTRIED, assumed, remarks
+from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.profile import Profile
 from lastiterate.numeric.rounding import printed_up
@@ -165,6 +165,11 @@ class Bound(PrivacyLoss):
     It holds whichever of the two laws is the numerator, for the sample wherever it costs most. With a delta ``order``
     is the Renyi order that was converted, None where the conversion is not Renyi.
     """
+
+    def __str__(self) -> str:
+        """The numbers, each rounded up to six digits, and a question where the noise is absurd."""
+        asked = question(self.run)
+        return super().__str__() + (f" ({asked}?)" if asked else "")
 
     @teaches()
     def certificate(self, *, weaker: bool = False) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from math import ceil, inf, isfinite, log, log2, sqrt
 from typing import Any, ClassVar, Final, Protocol
 
 from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.bound import Bound, PrivacyLoss, bound
 from lastiterate.numeric.display import TextTable
 from lastiterate.numeric.errors import InputError, order_or_delta, positive, suggestion
 from lastiterate.numeric.explain import remarks
@@ -61,10 +61,8 @@ class Calibrated(Bound):
         """The value found, its bound and route, and the target."""
         multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
         found = f"{self.vary} = {self._words}{multiplier and f' (noise multiplier {multiplier})'}"
-        return (
-            f"{found}\nthe last iterate is {super().__str__()}, by {self.route}; asked was an epsilon of at most "
-            f"{self.target:g}"
-        )
+        met = PrivacyLoss.__str__(self)
+        return f"{found}\nthe last iterate is {met}, by {self.route}; asked was an epsilon of at most {self.target:g}"
 
     def as_dict(self) -> dict[str, object]:
         found = {self.vary: self.value} | super().as_dict() | {"kind": "bound"}

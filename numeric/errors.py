@@ -1,7 +1,7 @@
 """The one error a user's input can raise, the numbers that raise it, and what an interruption says."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher, get_close_matches
 from fractions import Fraction
@@ -98,6 +98,12 @@ def _plain(value: Any) -> Any:
     if getattr(value, "shape", None) != () or not hasattr(value, "tolist"):
         return value
     return None if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M") else value.tolist()
+
+
+def is_list(value: Any) -> bool:
+    """Tell whether a value is a list of numbers, of whatever type, and no number."""
+    listed = isinstance(value, Sequence) or hasattr(value, "__array__")
+    return listed and not isinstance(value, str | Real) and getattr(value, "shape", None) != ()
 
 
 def plain_number(name: str, value: Any) -> Any:

@@ -1,13 +1,16 @@
 """In words: what a number rests on, and why it is no smaller than that for all iterates."""
 
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Final
+
+from flint import arb
 
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.moduli import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
 
+_MANY, _HARDLY = 50.0, 0.02
 UNTRIED: Final = "assumed, not tried on data"
 
 
@@ -43,11 +46,40 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
     found = {}
     if run.constant:
         with precision():
-            noise = exact(run.noise_std_at(0)) * run.batch / (exact(run.step_size_at(0)) * exact(run.clip_norm))
-            found["noise multiplier"] = printed_up(upper(noise * (1 - 2.0**-50)))  # 0.08 is a little more as a float
+            found["noise multiplier"] = printed_up(upper(_multiplier(run) * (1 - 2.0**-50)))  # 0.08 is more as a float
+        if asked := question(run):
+            found["noise_std"] = asked
     if delta is not None and delta * run.dataset_size >= 1:
         found["delta"] = "no less than 1/n, so that releasing a sample that is drawn at random would keep the promise"
     return found
+
+
+def _multiplier(run: NoisySGD) -> arb:
+    """The noise of a step over the length by which one sample moves it at most, as Opacus counts it."""
+    return exact(run.noise_std_at(0)) * run.batch / (exact(run.step_size_at(0)) * exact(run.clip_norm))
+
+
+def question(run: NoisySGD) -> str:
+    """Ask whether a noise multiplier was given for ``noise_std``; "" where the noise is of no absurd size.
+
+    Absurd is a multiplier of 50 or more of which hardly anything is needed: releasing all iterates would cost about
+    mu = 0.02 at most.
+
+    >>> question(NoisySGD(1000, 0.1, 1.0, 1.0, 50_000, 500, "poisson"))  # doctest: +ELLIPSIS
+    'noise_std=1 is 5000 times step_size * clip_norm / batch_size; if it is meant as a noise multiplier, ...=0.0002'
+    """
+    if not run.constant:
+        return ""
+    multiplier = float(_multiplier(run))
+    share = run.batch / run.dataset_size
+    often = share * sqrt(run.steps) if run.scheme.random else sqrt(run.steps * share)
+    if multiplier < _MANY or (1 + (run.adjacency == "replace")) * often / multiplier > _HARDLY:
+        return ""
+    noise = run.noise_std_at(0)
+    return (
+        f"noise_std={noise:g} is {multiplier:.4g} times step_size * clip_norm / batch_size; if it is meant as a noise "
+        f"multiplier, write noise_std={noise * noise / multiplier:.4g}"
+    )
 
 
 def why_composition(run: NoisySGD) -> str:

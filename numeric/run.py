@@ -5,16 +5,15 @@ place. Both end where products and squares leave the range of floats: `extreme` 
 in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf, isfinite, nextafter
-from numbers import Real
 from typing import Any
 
 from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, positive, suggestion, within
+from lastiterate.numeric.errors import InputError, count, is_list, positive, suggestion, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]
@@ -25,8 +24,7 @@ _LENGTH, _APART = 1e60, 1e30
 
 
 def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any] = positive) -> Any:
-    listed = isinstance(value, Sequence) or hasattr(value, "__array__")
-    if isinstance(value, str | Real) or not listed or getattr(value, "shape", None) == ():
+    if not is_list(value):
         return each(name, value)
     entries = tuple(each(f"{name}[{t}]", entry) for t, entry in enumerate(value))
     if len(entries) != steps:
@@ -148,6 +146,11 @@ class NoisySGD(Steps):
         put(self, "step_size", _schedule("step_size", self.step_size, self.steps))
         put(self, "noise_std", _schedule("noise_std", self.noise_std, self.steps))
         put(self, "clip_norm", positive("clip_norm", self.clip_norm))
+        if is_list(sizes := self.dataset_size):
+            raise InputError(
+                f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are "
+                "added in mid-training, bound each stage as a run of its own and compose the two by to_pld."
+            )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
         self._decays()

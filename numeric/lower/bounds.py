@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import order_or_delta, within
+from lastiterate.numeric.errors import order_or_delta
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.decayed import decayed
 from lastiterate.numeric.lower.grid import Update
@@ -28,11 +28,11 @@ from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.lower.walk import Walk, last_masses
 from lastiterate.numeric.lower.witness import Witness
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down
-from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
+from lastiterate.numeric.run import NoisySGD, described_run, extreme
 
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
-_HIGHEST = 1e9
+_HIGHEST = 9.9e8
 _OUTLIERS = 9.0
 
 
@@ -76,19 +76,31 @@ def lower_bound(
         delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Exactly one of the two.
 
     Returns:
-        The greatest found, rounded down; 0 where no witness speaks.
+        The greatest found, rounded down; 0 where no witness speaks, and then why.
 
     Raises:
-        InputError: an argument is out of range, or the assumption does not fit the run, or its numbers are
-            beyond floats.
+        InputError: an argument is out of range, or the assumption does not fit the run.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")
     >>> round(lower_bound(run, Smooth(1.0), order=20.0).value, 6)
     37.576226
     """
-    nothing = LowerBound(0.0, "no witness", "no exactly solvable run speaks of this one")
-    return max((nothing, *lower_bounds(run, assumption, order=order, delta=delta)), key=lambda one: one.value)
+    found = lower_bounds(run, assumption, order=order, delta=delta)
+    nothing = LowerBound(0.0, "no witness", f"no exactly solvable run speaks of this one: {_silence(run, assumption)}")
+    return max((nothing, *found), key=lambda one: one.value)
+
+
+def _silence(run: NoisySGD, assumption: Assumption) -> str:
+    """The reason for which no witness may be known of a run, in words."""
+    if beyond := extreme(run, assumption):
+        return f"{beyond} is beyond what floats can follow"
+    kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
+    beside = "".join(f", {words}" for words, present in kinds.items() if present)
+    return (
+        f"with {run.scheme.name.replace('_', ' ')} batches{beside} and such losses none is known whose last iterate "
+        "can be followed and tells the two data sets apart"
+    )
 
 
 def lower_bounds(
@@ -98,13 +110,11 @@ def lower_bounds(
     order, delta = order_or_delta("A lower bound", order, delta, -inf)
     described_run("A lower bound", run)
     described_assumption(assumption)
-    if order is not None:
-        need = f"a number above 1 and below {_HIGHEST:g}"
-        order = within("order", order, need, lambda x: 1 < x < _HIGHEST, "2 is customary.")
-    target = Target(order, delta)
-    refuse_extreme("A lower bound", run, assumption)
+    target = Target(None if order is None else min(order, _HIGHEST), delta)  # a divergence does not fall in its order
     widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
     assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
+    if extreme(run, assumption):
+        return []
     with precision():
         if isfinite(run.diameter):
             return list(_on_an_interval(run, assumption, target))

@@ -31,6 +31,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.opacus.description import Description, check_plain, read
 from lastiterate.runtime.opacus.fingerprint import fingerprint
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
+from lastiterate.runtime.opacus.refused import remembers_refusal, why_undescribed
 from lastiterate.runtime.opacus.samples import tried_on_data
 from lastiterate.runtime.opacus.state import State, loaded, one_more
 from lastiterate.runtime.opacus.watch import SCHEDULED, Watch
@@ -50,6 +51,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     Attributes:
         history: (noise multiplier, sampling rate, number of steps) of runs of equal steps, as Opacus has it.
         route: by which the last call of `get_epsilon` found its number; empty before it.
+        refused: the sentence with which the last call of `describe` was refused; empty where it was not.
     """
 
     def __init__(self) -> None:
@@ -62,8 +64,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._projection: Projection | None = None
         self._projected_before = 0
         self._watch: Watch | None = None
-        self._left = self._tried = self.route = ""
+        self._left = self._tried = self.route = self.refused = ""
 
+    @remembers_refusal
     def describe(
         self,
         optimizer: DPOptimizer,
@@ -160,17 +163,15 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             InputError: delta is out of range, the domain was described and steps were not projected to it, or the
                 parameters are not those that the last step left.
         """
-        delta = chance("delta", delta)
+        delta = chance("delta", delta, -inf)
         if self._watch is not None:
             self._watch.check_parameters()
         composed = self.composition().dp(delta)
         self.route = "composition through PLD"
         if not len(self):
             self.route = "no steps"
-        elif self._description is None:
-            self.route += ", as describe() was not called"
         elif self._assumption is None:
-            self.route += ", as describe() was not called after a state was loaded"
+            self.route += why_undescribed(self.refused, loaded=self._description is not None)
         else:
             if isfinite(self._description.diameter):
                 self._check_projected()

@@ -123,6 +123,10 @@ def test_epochs_are_counted_in_whole_batches() -> None:
             "sampling needs to be one of full, cyclic, shuffled, without_replacement, poisson, got sampling='all'",
         ),
         ({"adjacency": "add_remove"}, "sampling='full' needs adjacency='replace', got adjacency='add_remove'"),
+        (
+            {"dataset_size": [5, 5, 8]},
+            "dataset_size needs one number for all steps, got a list of 3",
+        ),
         ({"step_size": [0.1, 0.2]}, "step_size needs one number or one for each of the steps=3, got 2 numbers"),
     ],
 )

@@ -53,6 +53,23 @@ def test_other_optimisers_are_refused_by_name(optimizer: Callable[[Any], Any], m
         Training(optimizer).described(Clipped())
 
 
+@pytest.mark.parametrize("make", [lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), torch.optim.AdamW])
+def test_what_was_refused_is_said_beside_the_composition(make: Callable[[Any], Any]) -> None:
+    training = Training(make)
+    with pytest.raises(InputError) as refused:
+        training.described(Clipped())
+    training.train(2)
+    assert training.engine.get_epsilon(DELTA) == training.accountant.composition().dp(DELTA)
+    said = f"composition through PLD, which holds for every optimiser, as describe() was refused: {refused.value}"
+    assert training.accountant.route == said
+
+
+def test_a_wrong_name_in_a_description_is_refused() -> None:
+    training = Training()
+    with pytest.raises(InputError, match=r"^describe takes .*, got radius=1; diameter is twice the radius"):
+        training.accountant.describe(training.optimizer, Clipped(), training.loader, radius=1)  # type: ignore[call-arg]
+
+
 def test_other_bad_descriptions() -> None:
     with pytest.raises(InputError, match="loss_reduction='sum'"):
         Training(loss_reduction="sum").described(Clipped())
