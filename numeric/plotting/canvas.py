@@ -113,7 +113,8 @@ def _fill(axes: "Axes", panel: Panel) -> None:
         )
         axes.margins(x=1 / (2 * len(panel.places)))
     axes.set_xlabel(panel.across)
-    axes.set_ylabel(panel.upward or rf"Rényi privacy loss $\varepsilon$ at order {panel.order:g}")
+    at = "" if panel.order is None else f" at order {panel.order:g}"
+    axes.set_ylabel(panel.upward or rf"Rényi privacy loss $\varepsilon${at}")
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(panel.title, loc="left", fontsize=9.5)
