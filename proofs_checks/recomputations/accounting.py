@@ -107,6 +107,9 @@ def compositions() -> Iterator[Number]:
         yield above(f"epsilon at {delta:g}: {name}", pair.dp(delta), truth * (1 - 1e-6), _BY, _LATTICE)
         if gaussian and rate > 0.1:
             yield above(f"delta at {truth:.4g}: {name}", pair.delta(truth), delta * (1 - 1e-6), _BY, _PROFILE)
+    whole = DominatingPair(0.0, (SampledStep(1.0, 2.0, "add_remove", 3),)).dp(1e-5)
+    truth = profiles.gaussian_epsilon(3**0.5 / 2, 1e-5)
+    yield above("epsilon of three steps that all meet the sample", whole, truth * (1 - 1e-12), "erfc to fifty digits")
     # From points of a Gaussian profile, a law whose profile lies between them and the chords of few more points.
     points = [(epsilon, gdp_delta(1.0, epsilon)) for epsilon in (0.0, 0.5, 1.0, 2.0, 3.0)]
     losses, masses, infinite = from_profile(points)

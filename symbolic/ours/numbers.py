@@ -37,6 +37,12 @@ CLAIMS = (
         "tables", "batches", "events",
     ),
     _numbers(
+        "ours/numbers/losses",
+        "What an update makes of a distance for every class of losses, and how far apart runs come",
+        proof("expansions", "Weight decay"),
+        "expansions", "distances",
+    ),
+    _numbers(
         "ours/numbers/contraction",
         "Bounds by contraction, for every scheme and runs of one to three blocks, are as recorded and above exact runs",
         proof("contraction", "Many blocks"),
