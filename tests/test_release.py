@@ -149,6 +149,7 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
     )
     uv.chmod(0o755)
     disk = {
+        "PIP_INDEX_URL": "https://mirror.example/simple",
         "PIP_FIND_LINKS": "/wheels",
         "UV_FIND_LINKS": "/wheels",
         "PIP_CONSTRAINT": "/pins",
@@ -164,7 +165,8 @@ def test_ci_resolves_all_extras_as_the_index_has_them(tmp_path: Path) -> None:
     assert (tmp_path / "kept").read_text() == ""
     asked = (tmp_path / "asked").read_text().splitlines()
     assert sorted(re.findall(r"--python-version (\S+)", " ".join(asked))) == ["3.11", "3.12", "3.13"]
-    assert all("--all-extras" in line and "--constraint constraints.txt" in line for line in asked)
+    for part in ("--all-extras", "--constraint constraints.txt", "--default-index https://mirror.example/simple"):
+        assert all(part in line for line in asked)
     script = (ROOT / ".ci/run").read_text()
     assert ".ci/resolve" in script
     assert 'wait "$resolved" ||' in script
