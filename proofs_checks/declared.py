@@ -179,7 +179,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         UnsupportedError: a declaration cannot be honoured.
     """
     parts = list(_parts((check, assumptions)))
-    symbols = sorted({s for part in parts for s in part.free_symbols}, key=_place)
+    symbols = sorted({s for part in parts for s in part.free_symbols}, key=place_in_order)
     for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
         raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
@@ -207,6 +207,6 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     return check, assumptions
 
 
-def _place(symbol: sp.Symbol) -> tuple[str, bool, str]:
+def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
     """Symbols of one name in a fixed order, the one of the table of notation first."""
     return symbol.name, symbol not in MEANING, sp.srepr(symbol)

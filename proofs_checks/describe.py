@@ -10,6 +10,7 @@ from typing import Final
 
 import sympy as sp
 
+from lastiterate.proofs_checks.declared import place_in_order
 from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.misfits import misfit
@@ -63,16 +64,30 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
             point = outcome.counterexample
             at = f"at {', '.join(f'{name} = {value}' for name, value in point.at.items())}: " if point.at else ""
             yield f"  {at}{point.left} {point.relation} {point.right} fails"
+    for symbol, meaning, _ in symbols(claim):
+        if _TWICE in meaning:
+            yield f"  {symbol} is {meaning}"
+
+
+_TWICE: Final = "another symbol, declared otherwise, that is called"
 
 
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
-    """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers."""
+    """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers.
+
+    The second symbol of one name is called as in a counterexample, x_2, and told from the first.
+    """
     measured = any(isinstance(check, Units) for check in claim.checks)
-    found = letters((claim.assumptions, claim.checks, claim.statement))
-    for symbol in sorted(found - {PREVIOUS, LENGTH, GRADIENT}, key=str):
+    found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
+    names = dict[str, int]()
+    for symbol in sorted(found, key=lambda one: (str(one), place_in_order(one))):
+        plain = type(symbol) is sp.Symbol  # a vector and a number of one name are told apart by what they are
+        names[symbol.name] = number = names.get(symbol.name, 0) + plain
         meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))
         if symbol in claim.letters:
-            yield symbol, claim.letters[symbol] or _range(symbol), ""
+            meaning, unit = claim.letters[symbol] or _range(symbol), None
+        if plain and number > 1:
+            yield sp.Symbol(f"{symbol.name}_{number}"), f"{meaning}: {_TWICE} {symbol.name}", ""
         elif meaning:
             yield symbol, meaning, "" if unit is None else unit_text(unit)
 

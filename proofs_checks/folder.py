@@ -6,7 +6,7 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 """
 
 import sys
-from ast import Call, Constant, Module, parse, unparse, walk
+from ast import Call, Constant, Import, ImportFrom, Module, parse, unparse, walk
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -138,17 +138,36 @@ def _key_at(line: int, module: Module) -> str:
 def _calls(module: Module, names: Collection[str]) -> Iterator[tuple[Call, str]]:
     """The calls of functions of some names, wherever they come from, with the text that is their first argument."""
     for call in walk(module):
-        if isinstance(call, Call) and unparse(call.func).rpartition(".")[2] in names and call.args:
-            first = call.args[0]
+        if isinstance(call, Call) and unparse(call.func).rpartition(".")[2] in names:
+            named = [word.value for word in call.keywords if word.arg in ("name", "names", "key")]
+            first = next(iter([*call.args, *named]), None)
             if isinstance(first, Constant) and isinstance(first.value, str):
                 yield call, first.value
 
 
+_MAKERS: Final = ("Symbol", "symbols", "Dummy", "Wild", "var")
+"""Functions that make a symbol of the name they are given."""
+
+
 def _declared(file: Path) -> Iterator[Symbol]:
-    """The letters of `notation` that a module declares itself, and so for a meaning of its own."""
-    made = _calls(parse(file.read_bytes()), ("Symbol", "symbols"))
-    names = {name for _, first in made for name in first.replace(",", " ").split()}
-    yield from (letter for letter in MEANING if letter.name in names)
+    """The letters of `notation` that a module does not have from there, and so for a meaning of its own.
+
+    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation`,
+    `letters` or a paper of the ledger.
+    """
+    ours, names, seen, left = False, set[str](), set[Path](), [file]
+    while left:
+        if (path := left.pop()) in seen or not path.is_file():
+            continue
+        seen.add(path)
+        module = parse(path.read_bytes())
+        names |= {name for _, first in _calls(module, _MAKERS) for name in first.replace(",", " ").split()}
+        found = [node for node in walk(module) if isinstance(node, Import | ImportFrom)]
+        homes = [getattr(node, "module", None) or "" for node in found]
+        homes += [one.name for node in found for one in node.names]
+        left += [path.with_name(f"{home.rpartition('.')[2]}.py") for home in homes]
+        ours |= bool({"notation", "letters", *ledger.ORDER} & {part for home in homes for part in home.split(".")})
+    yield from (letter for letter in MEANING if letter.name in names or not ours)
 
 
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:

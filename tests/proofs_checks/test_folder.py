@@ -7,7 +7,8 @@ import pytest
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.describe import symbols
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.describe import evidence, symbols
 from lastiterate.proofs_checks.folder import read_claims
 
 HEAD = """from sympy import Symbol
@@ -63,3 +64,46 @@ def test_a_letter_declared_in_a_module_has_no_meaning_of_the_package(tmp_path: P
     explained = CLAIM.replace("p)),", 'p), letters={s: "a shift"}),')
     (claim,) = read_claims(module(tmp_path, explained)).claims
     assert (Symbol("s", positive=True), "a shift", "") in list(symbols(claim))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        'K = Symbol("K", positive=True)',
+        'K = Symbol(name="K", positive=True)',
+        'from sympy import symbols\nK, n = symbols("K n", positive=True)',
+        "from beside import K",
+    ],
+)
+def test_a_letter_of_a_stranger_is_what_its_own_module_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    (tmp_path / "beside.py").write_text('from sympy import Symbol\nK = Symbol("K", positive=True)\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    claims = 'CLAIMS = (Claim("a/b", "", SOURCE, Inequality(K, "<=", 2 * K)),)\n'
+    (claim,) = read_claims(module(tmp_path, f"{made}\n{claims}")).claims
+    assert [(str(letter), words) for letter, words, _ in symbols(claim)] == [("K", "a positive number")]
+
+
+def test_a_module_that_takes_no_letter_from_the_ledger_has_none_of_its_meanings(tmp_path: Path) -> None:
+    file = module(tmp_path, "")
+    head = HEAD.replace("from lastiterate.symbolic.notation import eta\n", "")
+    file.write_text(f'{head}K, m = (Symbol(x, positive=True) for x in "Km")\n{CLAIM.replace("eta", "K * m")}')
+    (claim,) = read_claims(file).claims
+    assert {words for _, words, _ in symbols(claim)} == {"a positive number"}
+
+
+def test_two_symbols_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    claims = 'x = Symbol("p")\nCLAIMS = (Claim("a/b", "", SOURCE, Inequality(p, "<=", x), assumptions=(s > 1,)),)\n'
+    (claim,) = read_claims(module(tmp_path, claims.replace('Symbol("p")', 'Symbol("p", real=True)'))).claims
+    other = "a real number: another symbol, declared otherwise, that is called p"
+    assert {str(letter): words for letter, words, _ in symbols(claim)} == {
+        "p": "a positive number",
+        "p_2": other,
+        "s": "a positive number",
+    }
+    report = decide(claim)
+    assert "    p_2 is a real number" in "\n".join(f"  {line}" for line in evidence(claim, report))
+    (outcome,) = report.outcomes
+    assert outcome.counterexample is not None
+    assert set(outcome.counterexample.at) >= {"p", "p_2"}
