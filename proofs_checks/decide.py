@@ -70,10 +70,14 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
 
 
 def _left_open(claim: Claim) -> str:
-    """The part of the statement that the checks leave open; none where it is the bound that attacks do not refute."""
+    """The part of the statement that the checks leave open; none where it is the bound that attacks do not refute.
+
+    Beside a derivation attacks carry no verdict, so that what it leaves open is open.
+    """
     left, said = left_open(claim), claim.statement
-    attacked = (check for check in claim.checks if isinstance(check, UpperBound))
-    return "" if left and said is not None and any(is_of(check, said) for check in attacked) else left
+    if not left or said is None or any(check.engine is Engine.DERIVATION for check in claim.checks):
+        return left
+    return "" if any(is_of(check, said) for check in claim.checks if isinstance(check, UpperBound)) else left
 
 
 def _answered(check: Check, claim: Claim) -> Outcome:
