@@ -196,7 +196,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         taken.add(name)
         if needed or name != symbol.name or isinstance(symbol, sp.Dummy):
             facts = symbol.assumptions0 | ({"real": True} if needed else {})
-            names[symbol] = sp.Symbol(name, **facts)
+            names[symbol] = (sp.Symbol if isinstance(symbol, sp.Dummy) else symbol.func)(name, **facts)
     steps: list[Callable[[sp.Basic], sp.Basic]] = [lambda part: part.xreplace(names)] if names else []
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     if bound.intersection(symbols):
