@@ -198,7 +198,7 @@ BOXES = [
     ("a tangent within its branch", on({r: (0, 1)}, r, sp.tan(r)), ()),
     ("a pole outside the box", on({r: (0, 1)}, R(1, 2), 1 / (1 + r)), ()),
     ("a pole that the assumptions cut off", on({r: (0, 1)}, 2, 1 / r), (r > 0, r <= R(1, 2))),
-    ("a jump", on({r: (0, 3)}, sp.floor(r), r), ()),
+    ("a jump", on({r: (0, 3)}, sp.floor(r), r + R(1, 100)), ()),
     ("a sign", on({r: (-1, 1)}, sp.sign(r) * r, R(101, 100)), ()),
     ("a minimum", on({r: (0, 2), s: (0, 2)}, sp.Min(r, s), (r + s) / 2 + R(1, 100)), ()),
     ("cases", on({r: (0, 2)}, sp.Piecewise((0, r < 1), (1, True)), r + R(1, 100)), ()),
