@@ -2,7 +2,8 @@
 
 Base and step are shown by the engines for inequalities and identities, from what is supposed alone. A power of a
 constant to the index is a sequence of its own. An induction that does not go through decides nothing: refuted is what
-fails in a run of the sequences at exact points.
+fails in a run of the sequences at exact points. Where no sequences are shown to obey the laws for ever, that they exist
+is the scope.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.existence import sequences_exist
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
@@ -23,6 +25,9 @@ from lastiterate.proofs_checks.exact_values import Point, as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+
+NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
+"""Scope of an induction about sequences of which none is found."""
 
 _SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
 _LATE, _LAST = 10**6, 10**12
@@ -59,7 +64,8 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         count = _base(check, assumptions) + _step(check, assumptions)
     except UnprovedError as error:
         return undecided(check, f"{' '.join(getattr(error, '__notes__', ()))}: {error}")
-    return held(check, Grade.PROVED, f"base and step in {count} conditions; it holds in runs at {seen} exact points")
+    detail = f"base and step in {count} conditions; it holds in runs at {seen} exact points"
+    return held(check, Grade.PROVED, detail, "" if sequences_exist(check, tried) else NOT_SHOWN)
 
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
