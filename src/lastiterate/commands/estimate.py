@@ -144,7 +144,7 @@ def command(
     The network is trained, and around its iterates and in the ball of the domain the largest
     |g(x) - g(y)| / |x - y|^lambda is searched for. That is a lower estimate of the true constant, so the privacy
     numbers beside it are estimates; beside it stands the certified constant, or why there is none. A round of the
-    search takes seconds an order on a network of a few hundred parameters, a minute or two for all on builtin:digits-cnn.
+    search takes seconds an order on a network of a few hundred parameters, minutes for all on builtin:digits-cnn.
     With --draw pairs are drawn around every iterate, as in the paper: a lower estimate that is far smaller. Several
     workloads are searched one after the other and stand side by side in one table. With --metric lengths are weighted,
     a coordinate at a time, and gradients by the dual norm, as an Adam sees them. Under
