@@ -137,24 +137,28 @@ def _declared(facts: Mapping[str, Any]) -> str:
     return "".join(f", {name}={value}" for name, value in sorted(facts.items()))
 
 
-def _canonical(value: Any, printed: Callable[[sp.Basic], str]) -> Any:
+def _canonical(value: Any, printer: ReprPrinter | None = None) -> Any:
     """A claim's data as nested lists of text, the same for equal claims in every process."""
+    return _plain(value, (printer or _Distinct()).doprint)
+
+
+def _plain(value: Any, printed: Callable[[sp.Basic], str]) -> Any:
     if isinstance(value, sp.Basic):
         return printed(value)
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *([f.name, _canonical(getattr(value, f.name), printed)] for f in fields(value))]
+        return [type(value).__name__, *([f.name, _plain(getattr(value, f.name), printed)] for f in fields(value))]
     if isinstance(value, Mapping):
-        return sorted([_canonical(k, printed), _canonical(v, printed)] for k, v in value.items())
+        return sorted([_plain(k, printed), _plain(v, printed)] for k, v in value.items())
     if isinstance(value, tuple | list):
-        return [_canonical(entry, printed) for entry in value]
+        return [_plain(entry, printed) for entry in value]
     return repr(value)
 
 
 def content(claim: Claim) -> str:
     """Hash of what a claim says and how it is checked; its words are no part of it."""
-    return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer().doprint))[:16]
+    return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer()))[:16]
 
 
 def said(claim: Claim) -> Said:
@@ -205,7 +209,7 @@ class AnswerCache(Generic[Kept]):
 
     def address(self, claim: Claim) -> Path:
         """The file of the answer about a claim."""
-        return self.folder / f"{digest([self.basis(claim), _canonical(claim, _Distinct().doprint)])[:40]}.json"
+        return self.folder / f"{digest([self.basis(claim), _canonical(claim)])[:40]}.json"
 
     def read(self, claim: Claim) -> Kept | None:
         """The answer kept about this claim; None where there is none, or where the entry is damaged."""

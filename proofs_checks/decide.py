@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from lastiterate.proofs_checks.conclusion import left_open, not_supported
-from lastiterate.proofs_checks.engines import decide_check, sentence_of
-from lastiterate.proofs_checks.engines.attack import is_of
+from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_of
 from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.near_misses import ROOMS, near_misses
@@ -29,11 +29,14 @@ def decide(claim: Claim) -> ClaimReport:
 
     Near misses are made of the checks that hold: of one that does not, they would say nothing.
 
-    Never raises for what a claim holds: a field of another type and an engine that fails are errors of its checks.
+    Never raises for what a claim holds: a field of another type, an engine that fails and one that has no answer within
+    the time that `time_limit.allowing` gives are errors of its checks.
     """
     started = perf_counter()
     try:
-        report = _decided(claim, misfit(claim) or impossible(claim.assumptions))
+        with limited(words="the assumptions"):
+            why = misfit(claim) or impossible(claim.assumptions)
+        report = _decided(claim, why)
     except Exception as error:
         report = _decided(claim, sentence_of(error))
     return replace(report, seconds=perf_counter() - started)
@@ -51,8 +54,9 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
-    without = not_supported(claim) if weakest(outcomes) else ""
-    left = without or (_left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
+    with limited(words="the statement"):
+        without = not_supported(claim) if weakest(outcomes) else ""
+        left = without or (_left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [outcome for check in held for outcome in _near_misses(check, claim)]
     return ClaimReport(
@@ -77,7 +81,8 @@ def _left_open(claim: Claim) -> str:
     left, said = left_open(claim), claim.statement
     if not left or said is None or any(check.engine is Engine.DERIVATION for check in claim.checks):
         return left
-    return "" if any(is_of(check, said) for check in claim.checks if isinstance(check, UpperBound)) else left
+    attacked = (check for check in claim.checks if isinstance(check, UpperBound))
+    return "" if any(engine_of(check).is_of(check, said) for check in attacked) else left
 
 
 def _answered(check: Check, claim: Claim) -> Outcome:
@@ -96,11 +101,16 @@ def _tried(mutant: Check, claim: Claim) -> Outcome:
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
     """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room."""
-    for place, wrong in enumerate(near_misses(check, claim.assumptions)):
+    with limited(words="the making of near misses"):
+        made = near_misses(check, claim.assumptions)
+    for place, wrong in enumerate(made):
         outcome, last = _near(wrong, claim), wrong
         for room in ROOMS:
-            stronger = near_misses(check, claim.assumptions, room)[place]
-            if outcome.status is not Status.HELD or stronger == last:
+            if outcome.status is not Status.HELD:
+                break
+            with limited(words="the making of near misses"):
+                stronger = near_misses(check, claim.assumptions, room)[place]
+            if stronger == last:
                 break
             outcome, last = replace(_near(stronger, claim), scope=f"a share of {room} of the bound is room"), stronger
         yield outcome
@@ -110,4 +120,5 @@ def _near(wrong: Check, claim: Claim) -> Outcome:
     """The outcome of a near miss: that it is rejected, by whatever point comes first, and not by which one."""
     with hasty():
         outcome = _tried(wrong, claim)
-    return replace(outcome if outcome.rejected else _tried(wrong, claim), counterexample=None)
+    late = outcome.status is Status.ERROR
+    return replace(outcome if outcome.rejected or late else _tried(wrong, claim), counterexample=None)

@@ -1,7 +1,8 @@
 """Decide many claims: in parallel, from the cache where it knows them, and resumable.
 
 Every report is kept as soon as it is there, so an interrupted run goes on where it stopped. One with an error is not
-kept: want of time or memory passes.
+kept: want of time or memory passes. A check that does not answer in its time is given up, if need be with the process
+that computes it, and nothing else is lost.
 """
 
 import gc
@@ -11,48 +12,48 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
 from dataclasses import dataclass
-from typing import Any, Generic
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple
 
 from joblib import cpu_count
 
 from lastiterate.proofs_checks.cache import AnswerCache, Kept
 from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.engines.time_limit import SECONDS, allowing, too_late, watched
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
 
 @dataclass(frozen=True)
 class _Task(Generic[Kept]):
-    """A question about many claims, and where its answers are kept."""
+    """A question about many claims, where its answers are kept, and the seconds that a check may take."""
 
     claims: Sequence[Claim]
     find: Callable[[Claim], Kept]
     cache: AnswerCache[Kept] | None
+    seconds: float
 
     def done(self, claim: Claim) -> Kept:
-        answer = self.find(claim)
+        with allowing(self.seconds):
+            answer = self.find(claim)
         if self.cache is not None and not answer.errs:
             self.cache.write(claim, answer)
         return answer
 
-
-_task: _Task[Any]
-"""In a worker."""
 
 _KEEP_FREED = (-1, -3)
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc: what z3 frees and takes again thousands of times stays ours, else the
 system clears its pages each time."""
 
 
-def _begin(task: _Task[Any], parent: int) -> None:
-    """Begin a worker: Ctrl-C is for the process that started it, without which it ends."""
-    global _task
-    _task = task
+def _work(task: _Task[Any], connection: Connection, parent: int) -> None:
+    """Answer in a process of its own, claim by claim: Ctrl-C is for the process that started it, which it ends with."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # what was made before the fork is not looked through again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
@@ -61,6 +62,15 @@ def _begin(task: _Task[Any], parent: int) -> None:
             CDLL(None).mallopt(option, 2**25)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    while True:
+        place, given_up = connection.recv()
+        try:
+            with watched(lambda number, words: connection.send((number, words)), given_up):
+                answer = task.done(task.claims[place])
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            answer = error
+        connection.send(answer)
 
 
 def _end_with(parent: int) -> None:
@@ -69,8 +79,54 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _done(places: Sequence[int]) -> list[Any]:
-    return [_task.done(_task.claims[place]) for place in places]
+class _Worker:
+    """A process that decides the claims of one theorem after the other, and what it is at."""
+
+    def __init__(self, task: _Task[Any], context: Any) -> None:
+        self.connection, there = context.Pipe()
+        self.process = context.Process(target=_work, args=(task, there, os.getpid()), daemon=True)
+        self.process.start()
+        there.close()
+        self.seconds = task.seconds
+        self.places: list[int] = []
+        self.claim, self.step, self.words = "", 0, ""
+        self._looked = self._idle = self._before = 0.0
+
+    def ask(self, claim: str, given_up: Mapping[int, str]) -> None:
+        """Have the first claim of `places` decided."""
+        self.claim = claim
+        self.begin(0, "")
+        self.connection.send((self.places[0], given_up))
+
+    def begin(self, step: int, words: str) -> None:
+        """Note what it is at from now on."""
+        self.step, self.words = step, words
+        self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
+
+    def took(self) -> float:
+        """Seconds that the step has computed, or waited for something else than the processor."""
+        now, (spent, waits) = time.monotonic(), self._spent()
+        self._idle += (now - self._looked) * waits
+        self._looked = now
+        return spent - self._before + self._idle
+
+    def _spent(self) -> tuple[float, bool]:
+        """Processor time of the process, and whether it waits; where the system does not tell, time passes waiting."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in "SD"
+        except (OSError, ValueError, IndexError):
+            return 0.0, True
+
+    def end(self) -> None:
+        """Kill the process."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+_POLL: Final = 0.5
+"""Seconds after which the workers are looked at again."""
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
@@ -81,25 +137,85 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
 
 
-def _open(task: _Task[Kept], jobs: int) -> Iterator[Kept]:
+class Step(NamedTuple):
+    """What a worker is at.
+
+    Attributes:
+        claim: key of the claim.
+        words: name of the check, or what else is done.
+        seconds: that it has taken so far.
+    """
+
+    claim: str
+    words: str
+    seconds: float
+
+
+def _open(task: _Task[Kept], jobs: int, on_wait: Callable[[Sequence[Step]], None]) -> Iterator[Kept]:
     """The answers as they come."""
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
-    if jobs <= 1:
+    forks = sys.platform == "linux"
+    if not task.claims or multiprocessing.current_process().daemon or (jobs <= 1 and not forks):
         yield from map(task.done, task.claims)
         return
     # A fork has the claims and the libraries: to build and import them again takes seconds of each worker.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(task, os.getpid()))
+    context = multiprocessing.get_context("fork" if forks else "spawn")
+    groups, given_up = _together(task.claims)[::-1], dict[int, dict[int, str]]()
+    workers: list[_Worker] = []
+    looked = time.monotonic()
+
+    def go_on(worker: _Worker) -> None:
+        worker.places = worker.places or (groups.pop() if groups else [])
+        if worker.places:
+            place = worker.places[0]
+            worker.ask(task.claims[place].key, given_up.get(place, {}))
+        else:
+            workers.remove(worker)
+            worker.end()
+
+    def give_up(worker: _Worker, why: str) -> None:
+        """End a worker, and have another one go on without the step that it was at."""
+        known = given_up.setdefault(worker.places[0], {})
+        known[0 if worker.step in known else worker.step] = why
+        groups.append(worker.places)
+        workers.remove(worker)
+        worker.end()
+
     try:
-        for done in as_completed([pool.submit(_done, places) for places in _together(task.claims)]):
-            yield from done.result()
-        pool.shutdown()
-    except BaseException:
-        workers = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
+        while groups or workers:
+            while groups and len(workers) < jobs:
+                workers.append(_Worker(task, context))
+                go_on(workers[-1])
+            ready = wait([worker.connection for worker in workers], min(_POLL, task.seconds))
+            for worker in [worker for worker in workers if worker.connection in ready]:
+                try:
+                    message = worker.connection.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    give_up(worker, f"the process that decided it ended with exit code {worker.process.exitcode}")
+                    continue
+                if isinstance(message, tuple):
+                    worker.begin(*message)
+                elif isinstance(message, BaseException):
+                    raise message
+                else:
+                    yield message
+                    del worker.places[0]
+                    go_on(worker)
+            if time.monotonic() < looked + min(_POLL, task.seconds):
+                continue
+            looked, took = time.monotonic(), [(worker, worker.took()) for worker in workers]
+            on_wait([Step(worker.claim, worker.words, seconds) for worker, seconds in took])
+            for worker, seconds in took:
+                if seconds > task.seconds + min(_GRACE, task.seconds):
+                    give_up(worker, too_late(task.seconds))
+    finally:
         for worker in workers:
-            worker.kill()
-        raise
+            worker.end()
+
+
+_GRACE: Final = 5.0
+"""Seconds after its time in which a check may end by itself."""
 
 
 def run(
@@ -108,6 +224,8 @@ def run(
     jobs: int = -1,
     cache: AnswerCache[ClaimReport] | None = None,
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
+    on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
+    seconds: float = SECONDS,
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
 
@@ -116,11 +234,13 @@ def run(
         jobs: number of worker processes; -1 for one a core.
         cache: where reports are kept and looked up; None decides everything afresh.
         on_claim: called with (decided, all) claims.
+        on_wait: called about twice a second with what each worker is at.
+        seconds: of computing that a check, a mutant or a near miss may take; then it has no answer.
 
     Returns:
         One report for each claim, in the order of the claims.
     """
-    return find_all(decide, claims, jobs=jobs, cache=cache, on_claim=on_claim)
+    return find_all(decide, claims, jobs=jobs, cache=cache, on_claim=on_claim, on_wait=on_wait, seconds=seconds)
 
 
 def find_all(
@@ -130,6 +250,8 @@ def find_all(
     jobs: int,
     cache: AnswerCache[Kept] | None,
     on_claim: Callable[[int, int], None],
+    on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
+    seconds: float = SECONDS,
 ) -> tuple[Kept, ...]:
     """The answers of a function of some module about each claim; other arguments as of `run`."""
     wanted = tuple(claims)
@@ -137,7 +259,7 @@ def find_all(
     answers = {key: answer for key, answer in kept if answer is not None}
     on_claim(len(answers), len(wanted))
     rest = [claim for claim in wanted if claim.key not in answers]
-    for answer in _open(_Task(rest, find, cache), jobs):
+    for answer in _open(_Task(rest, find, cache, seconds), jobs, on_wait):
         answers[answer.key] = answer
         on_claim(len(answers), len(wanted))
     return tuple(answers[claim.key] for claim in wanted)

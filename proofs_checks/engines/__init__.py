@@ -6,7 +6,7 @@ outcome is an error, and an error never passes.
 
 from dataclasses import fields, replace
 from importlib import import_module
-from typing import Final
+from types import ModuleType
 
 from sympy import Integer
 from sympy.logic.boolalg import Boolean
@@ -21,11 +21,8 @@ from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.claim import Check
 from lastiterate.symbolic.tautology import says_nothing
 
-SECONDS: Final = 60
-"""A check that computes for longer is in error. No claim of the ledger comes near; it keeps a bad one from hanging."""
 
-
-def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
+def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
     try:
         return ask(check, assumptions, seconds)
@@ -46,7 +43,7 @@ def sentence_of(error: Exception) -> str:
     return str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
 
 
-def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) -> Outcome:
+def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
     """The answer of the engine of a check's type.
 
     A check that says nothing is undecided, so that no claim rests on one.
@@ -55,13 +52,18 @@ def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: int = SECONDS) 
         InputError: the engine cannot read the check as a statement.
         Exception: whatever else stops an engine.
     """
-    nothing = says_nothing(check, assumptions)
-    if nothing:
-        return undecided(check, nothing)
-    module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
-    with limited(seconds):
+    module = engine_of(check)
+    with limited(seconds, str(check.name)):
+        nothing = says_nothing(check, assumptions)
+        if nothing:
+            return undecided(check, nothing)
         found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
         return found
+
+
+def engine_of(check: Check) -> ModuleType:
+    """The module that decides a check, which is imported here only: what a claim depends on follows from its checks."""
+    return import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
 
 
 def _as_expressions(check: Check) -> Check:

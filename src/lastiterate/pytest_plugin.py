@@ -28,7 +28,7 @@ class _ClaimFailure(Exception):  # noqa: N818 - pytest shows what it holds, neve
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Two flags and two ini options."""
+    """Two flags and three ini options."""
     group = parser.getgroup("lastiterate", "claims of papers, decided by lastiterate")
     group.addoption("--lastiterate", action="store_true", help="collect the claims of this repository as tests")
     group.addoption(
@@ -38,13 +38,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("lastiterate_claims", "files with a tuple CLAIMS, as patterns", "args", ["claims/*.py"])
     parser.addini("lastiterate_lock", "file of the expected verdicts", "string", "lastiterate.lock.json")
+    parser.addini("lastiterate_time_limit", "seconds of computing after which a check has no answer", "string", "60")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse to update a lock file in a run that decides nothing."""
     if config.getoption("lastiterate_update_lock") and not config.getoption("lastiterate"):
         raise pytest.UsageError("--lastiterate-update-lock needs the claims to be decided; give --lastiterate too.")
+    if config.getoption("lastiterate") and not _time_limit(config) > 0:
+        got = config.getini("lastiterate_time_limit")
+        raise pytest.UsageError(
+            f"lastiterate_time_limit needs a positive number of seconds, got {got!r}; leave it out for 60."
+        )
     config.stash[_SEEN] = set()
+
+
+def _time_limit(config: pytest.Config) -> float:
+    try:
+        return float(config.getini("lastiterate_time_limit"))
+    except ValueError:
+        return 0
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
@@ -106,7 +119,7 @@ class ClaimItem(pytest.Item):
         from lastiterate.proofs_checks.unlocked import failures
         from lastiterate.proofs_checks.verdict import Verdict
 
-        (report,) = run([self.claim], jobs=1, cache=self.cache)
+        (report,) = run([self.claim], jobs=1, cache=self.cache, seconds=_time_limit(self.config))
         words = said(self.claim)
         own = Expected.of(report, words)
         counts = (own.checks, own.rejected, own.near_misses)

@@ -7,11 +7,12 @@ import sympy as sp
 from sympy.core.cache import clear_cache
 
 from lastiterate.__main__ import main
+from lastiterate.commands import check
 from lastiterate.numeric import store
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, lock, runner
 from lastiterate.proofs_checks.attacks import ATTACKS
-from lastiterate.proofs_checks.engines import attack
+from lastiterate.proofs_checks.engines import attack, identity
 from lastiterate.symbolic import ledger as symbolic_ledger
 from lastiterate.symbolic.claim import Identity, UpperBound
 from lastiterate.symbolic.letters import x, y
@@ -55,6 +56,22 @@ def test_agreement_is_status_0_and_the_last_line_counts(capsys):
     verdicts, rejected = lines[-1].split("; ")
     assert verdicts == "2 claims: 1 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 1 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert rejected == "1 of 1 mutants and 3 of 3 near misses rejected"
+
+
+def test_a_check_out_of_time_is_told_while_it_computes_and_in_the_end(ledger, make_claim, capsys, monkeypatch):
+    def endless(*_):
+        while True:
+            sum(range(100))
+
+    monkeypatch.setattr(identity, "decide", endless)
+    monkeypatch.setattr(check, "EVERY", 0.0)
+    ledger(make_claim(TRUE, key="toy/square"))
+    assert status("check", "--time-limit", "0.5", "--no-cache", "--jobs", "1") == 1
+    said = capsys.readouterr()
+    assert "no answer within 0.5 s of computing; simplify the check or raise --time-limit" in said.out
+    assert "deciding claims for" in said.err
+    assert "toy/square, identity (" in said.err
+    assert status("check", "--time-limit", "0") == 2
 
 
 def test_a_planted_error_is_status_1_and_says_which_and_how(ledger, make_claim, capsys):

@@ -86,18 +86,31 @@ def test_the_ledger_is_not_built_while_no_file_changes(claims, store, monkeypatc
     assert store.read_ledger() is None
 
 
-def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store, monkeypatch):
-    run(claims, jobs=1, cache=store)
-    edited = make_claim(CAUGHT.mutant("another", FALSE), key="toy/b")
-    decided = []
+@pytest.fixture
+def decided(monkeypatch, tmp_path):
+    """A function that tells the keys of the claims that workers have decided since it was called last."""
+    kept = tmp_path / "decided"
 
-    def counted(claim):
-        decided.append(claim.key)
+    def noted(claim):
+        with kept.open("a") as file:
+            file.write(f"{claim.key}\n")
         return decide(claim)
 
-    monkeypatch.setattr(runner, "decide", counted)
+    def keys():
+        found = kept.read_text().split() if kept.exists() else []
+        kept.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(runner, "decide", noted)
+    return keys
+
+
+def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store, decided):
+    run(claims, jobs=1, cache=store)
+    edited = make_claim(CAUGHT.mutant("another", FALSE), key="toy/b")
+    assert decided() == ["toy/a", "toy/b", "toy/c"]
     reports = run((claims[0], edited, claims[2]), jobs=1, cache=store)
-    assert decided == ["toy/b"]
+    assert decided() == ["toy/b"]
     assert [len(entry.mutants) for entry in reports] == [1, 2, 1]
 
 
@@ -141,22 +154,16 @@ def test_a_broken_entry_is_dropped_and_decided_again(claims, store, damage):
     assert store.read(claims[0]) == again
 
 
-def test_an_interrupted_run_goes_on(claims, store, monkeypatch):
-    decided = []
-
-    def interrupted(claim):
-        if len(decided) == 2:
+def test_an_interrupted_run_goes_on(claims, store, decided):
+    def interrupted(done, _claims):
+        if done == 2:
             raise KeyboardInterrupt
-        decided.append(claim.key)
-        return decide(claim)
 
-    monkeypatch.setattr(runner, "decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run(claims, jobs=1, cache=store)
-    assert decided == ["toy/a", "toy/b"]
-    decided.clear()
+        run(claims, jobs=1, cache=store, on_claim=interrupted)
+    assert decided()[:2] == ["toy/a", "toy/b"]
     assert len(run(claims, jobs=1, cache=store)) == 3
-    assert decided == ["toy/c"]
+    assert "toy/a" not in decided()
     assert not list(store.folder.glob("*.part"))
 
 

@@ -8,8 +8,9 @@ import click
 from lastiterate.commands.claims import Book, book, folder_argument
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.completion import papers
-from lastiterate.commands.output import console, progress
+from lastiterate.commands.output import EVERY, console, progress, saying
 from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, number
 
@@ -35,6 +36,14 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, number
     help="How to print what was decided.",
 )
 @click.option("--json", "style", flag_value="json", help="The same as --format json.")
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="Computing time of a check, a mutant or a near miss, after which it has no answer.",
+)
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
 @click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
@@ -44,6 +53,7 @@ def command(
     keys: tuple[str, ...],
     jobs: int,
     style: str,
+    time_limit: float,
     no_cache: bool,
     update_lock: bool,
     second_opinion: bool,
@@ -74,7 +84,7 @@ def command(
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
     try:
-        reports = _decided(chosen, paper, keys, jobs, keep=not no_cache)
+        reports = _decided(chosen, paper, keys, jobs, time_limit, keep=not no_cache)
     except KeyboardInterrupt:
         if not no_cache:
             raise
@@ -129,16 +139,26 @@ def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
     return any(one.disagreed for one in given)
 
 
-def _decided(chosen: Book, paper: str | None, keys: Sequence[str], jobs: int, *, keep: bool) -> tuple[ClaimReport, ...]:
+def _decided(
+    chosen: Book, paper: str | None, keys: Sequence[str], jobs: int, seconds: float, *, keep: bool
+) -> tuple[ClaimReport, ...]:
     """The reports of the claims that are asked for; the ledger is not built where all of them are kept."""
     cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
     if cache and whole and (kept := cache.read_ledger()):
         return kept
-    from lastiterate.proofs_checks.runner import run
+    from lastiterate.proofs_checks.runner import Step, run
 
     claims = chosen.choose(paper=paper, keys=keys)
+    say = saying("deciding claims", EVERY)
+
+    def wait(steps: Sequence[Step]) -> None:
+        doing = ", ".join(f"{one.claim}, {one.words} ({one.seconds:.0f} s)" for one in steps)
+        say(doing)
+        told(doing=doing)
+
     with progress("deciding claims") as told:
-        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, on_claim=told)
+        named = {"jobs": chosen.jobs(jobs), "cache": cache, "seconds": seconds}
+        reports = run(claims, on_claim=told, on_wait=wait, **named)
     if cache and whole:
         cache.write_ledger(claims)
     return reports

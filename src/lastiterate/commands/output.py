@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryFile
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -85,9 +86,28 @@ class OutputFile(click.Path):
             return path
 
 
+EVERY: Final = 30.0
+"""Seconds between two lines about what is going on, where stderr is not a terminal."""
+
+
+def saying(words: str, seconds: float) -> Callable[[str], None]:
+    """A function that says on stderr, where that is no terminal, what is going on, at most once in so many seconds."""
+    began = last = monotonic()
+
+    def say(doing: str) -> None:
+        nonlocal last
+        if monotonic() >= last + seconds and not sys.stderr.isatty():
+            last = monotonic()
+            click.echo(f"{words} for {last - began:.0f} s: {doing}", err=True)
+
+    return say
+
+
 @contextmanager
-def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]:
+def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
     """Show a progress bar where stderr is a terminal; yields the function to call with (finished, all).
+
+    It also takes ``doing``, in words, what is being done.
 
     ``kept`` ends the sentence about the finished parts after Ctrl-C; nothing is said where it is empty.
 
@@ -102,8 +122,12 @@ def progress(words: str, kept: str = "") -> Iterator[Callable[[int, int], None]]
     silent = not console.is_terminal or os.environ.get("RANK", "0") != "0"  # torchrun: the first process speaks
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task(words, total=None)
+
+        def tell(done: int | None = None, total: int | None = None, doing: str = "") -> None:
+            bar.update(task, completed=done, total=total, description=f"{words}{doing and ': '}{doing}")
+
         try:
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            yield tell
         except KeyboardInterrupt:
             if not kept:
                 raise
