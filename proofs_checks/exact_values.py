@@ -160,6 +160,8 @@ def _is_zero(value: sp.Expr) -> bool:
         return bool(sp.powsimp(sp.expand(value)) == 0)
     if value.is_algebraic:
         return bool(sp.minimal_polynomial(value) == sp.Symbol("x"))
+    if value.has(sp.Sum, sp.Product, sp.Integral):  # Sympy may look for a closed form without an end
+        return False
     return bool(sp.simplify(value) == 0)
 
 
