@@ -170,6 +170,13 @@ def _declared(file: Path) -> Iterator[Symbol]:
     yield from (letter for letter in MEANING if letter.name in names or not ours)
 
 
+def written_in(claim: Claim) -> str:
+    """Where a claim is written, as ``file:line``, the file from the working folder on where it lies below it."""
+    file, line = claim.place
+    path, here = Path(file).resolve(), Path.cwd()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"
+
+
 def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, ...]:
     """The claims of a loaded module.
 
@@ -189,17 +196,26 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
     keys = [claim.key for claim in claims]
     for place, key in enumerate(keys):
         if key in known or key in keys[:place]:
-            raise InputError(f"Each claim needs its own key, got key={key} twice; rename one.")
+            raise InputError(
+                f"Each claim needs its own key, got key={key} twice, in {written_in(claims[place])}; rename one."
+            )
         if not _KEY.fullmatch(key):
             raise InputError(
-                f"A key needs the form paper/number in lower case, digits and _, got key={key!r} in {file}; rename it."
+                "A key needs the form paper/number in lower case, digits and _, "
+                f"got key={key!r} in {written_in(claims[place])}; rename it."
             )
         paper = key.split("/")[0]
         if paper in ledger.ORDER and key in {claim.key for claim in ledger.claims(paper)}:
-            raise InputError(f"A key needs to be free, got key={key} in {file}, a claim of the ledger; rename it.")
+            raise InputError(
+                f"A key needs to be free, got key={key} in {written_in(claims[place])}, a claim of the ledger; "
+                "rename it."
+            )
         if not isinstance(claims[place].source, Source):
             got = claims[place].source
-            raise InputError(f"The claim {key} needs a Source for a source, got source={got!r}; write Source(...).")
+            where = written_in(claims[place])
+            raise InputError(
+                f"The claim {key} needs a Source for a source, got source={got!r} in {where}; write Source(...)."
+            )
     return claims
 
 

@@ -1,7 +1,7 @@
 """The expected verdict of every claim, committed, and every way in which a run can drift from it."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -67,7 +67,8 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
     """
     path = path or location()
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"The lock file needs to be readable JSON, got path={path} ({error}); "
@@ -75,10 +76,16 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
         ) from None
     if not isinstance(data, dict):
         raise InputError(f"The lock file needs one entry for each claim, got path={path} without; restore it.")
-    return {key: _entry(key, entry) for key, entry in data.items()}
+    lines = text.splitlines()
+
+    def where(key: str) -> str:
+        line = next((number for number, line in enumerate(lines, 1) if f"{json.dumps(key)}:" in line), 1)
+        return f"{path}:{line}"
+
+    return {key: _entry(key, entry, where) for key, entry in data.items()}
 
 
-def _entry(key: str, entry: object) -> Expected:
+def _entry(key: str, entry: object, where: Callable[[str], str]) -> Expected:
     if (
         not isinstance(entry, dict)
         or set(entry) - set(_TEXTS) != _KEYS
@@ -87,7 +94,7 @@ def _entry(key: str, entry: object) -> Expected:
         got = sorted(entry) if isinstance(entry, dict) else entry
         raise InputError(
             f"An entry of the lock file needs {', '.join(sorted(_KEYS))} and perhaps {', '.join(_TEXTS)}, "
-            f"got {key}={got!r}; restore it, or write it with `lastiterate check --update-lock`."
+            f"got {key}={got!r} in {where(key)}; restore it, or write it with `lastiterate check --update-lock`."
         )
     try:
         verdict = Verdict(entry["verdict"])
@@ -97,8 +104,8 @@ def _entry(key: str, entry: object) -> Expected:
                 raise ValueError(f"{count!r} is not a number of checks, mutants or near misses")
     except ValueError as error:
         raise InputError(
-            f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}); "
-            "restore it."
+            f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}) "
+            f"in {where(key)}; restore it."
         ) from None
     counts, texts = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _TEXTS)
     return Expected(verdict, grade, *counts, *texts)

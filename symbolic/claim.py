@@ -6,6 +6,7 @@ statement first, then the proof steps that carry weight), and `lastiterate.symbo
 modules in the order of the paper. The types of checks are in `lastiterate.symbolic.checks`.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -125,6 +126,14 @@ class Claim:
         vars(self).update(key=key, title=title, source=source, checks=checks, assumptions=said)
         vars(self).update(statement=statement, letters=letters, misprint=misprint, repairs=repairs, remark=words)
         vars(self).update(refutation=refutation)
+        caller = sys._getframe(1)
+        vars(self).update(_place=(caller.f_code.co_filename, caller.f_lineno))
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line where the claim is written."""
+        found: tuple[str, int] = vars(self)["_place"]
+        return found
 
     @property
     def stated(self) -> Statement | None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from rich.table import Table
@@ -73,8 +73,11 @@ def as_json(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False)
 
 
-def as_junit(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
-    """A test case for each claim, failed where one of the drifts speaks of it, and one for missing claims."""
+def as_junit(reports: Sequence[ClaimReport], drifts: Sequence[str], places: Mapping[str, str] | None = None) -> str:
+    """A test case for each claim, failed where one of the drifts speaks of it, and one for missing claims.
+
+    ``places`` says in which file and line, as ``file:line``, a claim is written.
+    """
     known = {report.key for report in reports}
     rest = [drift for drift in drifts if drift.split(" ")[0] not in known]
     suite = ET.Element("testsuite", name="lastiterate check", tests=str(len(reports) + bool(rest)))
@@ -82,6 +85,9 @@ def as_junit(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
     for report in reports:
         paper, _, name = report.key.partition("/")
         case = ET.SubElement(suite, "testcase", classname=paper, name=name, time=f"{report.seconds:.3f}")
+        file, _, line = (places or {}).get(report.key, "").rpartition(":")
+        if file:
+            case.attrib.update(file=file, line=line)
         own = [drift for drift in drifts if drift.split(" ")[0] == report.key]
         if own:
             failures += 1

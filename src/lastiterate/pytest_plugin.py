@@ -114,6 +114,7 @@ class ClaimItem(pytest.Item):
         """Decide the claim, from the cache where it is known, and compare."""
         from lastiterate.proofs_checks.cache import said
         from lastiterate.proofs_checks.describe import evidence
+        from lastiterate.proofs_checks.folder import written_in
         from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.unlocked import failures
@@ -136,7 +137,7 @@ class ClaimItem(pytest.Item):
         if report.verdict is Verdict.UNDECIDED and not found:
             found = (f"{report.key} is UNDECIDED, which never passes.",)
         if found:
-            raise _ClaimFailure("\n".join([*found, *evidence(self.claim, report)]))
+            raise _ClaimFailure("\n".join([f"{written_in(self.claim)}:", *found, *evidence(self.claim, report)]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The sentences of a failed claim; a traceback for anything else."""
@@ -145,8 +146,9 @@ class ClaimItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """File and key, for the heading of a failure."""
-        return self.path, None, self.claim.key
+        """File, line and key, for the heading of a failure."""
+        file, line = self.claim.place
+        return self.path, line - 1 if Path(file).resolve() == self.path.resolve() else None, self.claim.key
 
 
 class MissingItem(pytest.Item):

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 from sympy import Symbol
 
+from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import evidence, symbols
-from lastiterate.proofs_checks.folder import read_claims
+from lastiterate.proofs_checks.folder import read_claims, written_in
+from lastiterate.proofs_checks.lock import read_lock
 
 HEAD = """from sympy import Symbol
 from lastiterate.symbolic.claim import Claim, Inequality, Source
@@ -36,10 +39,13 @@ def module(folder: Path, text: str) -> Path:
         ('CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)', "a tuple (p > 1, q > 1) in line 7 of"),
         (CLAIM.replace('"<="', '">="'), "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line"),
         (CLAIM[:-3].replace("(Claim", "Claim"), "got CLAIMS=Claim(...); add a comma."),
-        (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in {}; rename it."),
-        (CLAIM.replace("a/b", "nokey"), "got key='nokey' in {}; rename it."),
-        (CLAIM.replace("a/b", "chien_li/theorem_3_12"), "got key=chien_li/theorem_3_12 in {}, a claim of the ledger;"),
-        (CLAIM.replace("SOURCE", "'Draft'"), "The claim a/b needs a Source for a source, got source='Draft'; write"),
+        (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in one.py:7; rename it."),
+        (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
+        (
+            CLAIM.replace("a/b", "chien_li/theorem_3_12"),
+            "got key=chien_li/theorem_3_12 in one.py:7, a claim of the ledger;",
+        ),
+        (CLAIM.replace("SOURCE", "'Draft'"), "needs a Source for a source, got source='Draft' in one.py:7; write"),
     ],
 )
 @pytest.mark.parametrize("relative", [True, False])
@@ -107,3 +113,38 @@ def test_two_symbols_of_one_name_are_told_apart(tmp_path: Path) -> None:
     (outcome,) = report.outcomes
     assert outcome.counterexample is not None
     assert set(outcome.counterexample.at) >= {"p", "p_2"}
+
+
+def test_where_a_claim_is_written_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = HEAD + "def both(key):\n    return (\n        Claim(key, '', SOURCE, Inequality(eta * p, '<=', s)),)\n"
+    found = read_claims(module(tmp_path, made.removeprefix(HEAD) + "\n\nCLAIMS = both('a/b')\n"))
+    assert [written_in(claim) for claim in found.claims] == ["one.py:9"]
+    monkeypatch.chdir(Path("/"))
+    assert written_in(found.claims[0]) == f"{tmp_path / 'one.py'}:9".removeprefix("/")
+
+
+def test_what_fails_is_told_with_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In every format, and as an annotation where GitHub reads it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    module(tmp_path, CLAIM.replace("s + eta", "-s + eta"))
+    for style in ("text", "json", "junit", "markdown"):
+        with pytest.raises(SystemExit) as ended:
+            main(["check", "one.py", "--jobs", "1", "--format", style])
+        told = capsys.readouterr()
+        assert ended.value.code == 1
+        assert "one.py:7" in told.out, style
+        assert "::error file=one.py,line=7::a/b is " in told.err
+        assert style != "junit" or 'file="one.py" line="7"' in told.out
+
+
+@pytest.mark.parametrize("entry", ["1", '{"verdict": "MAYBE", "grade": null, "checks": 1, "rejected": 1}'])
+def test_a_broken_entry_of_a_lock_file_is_told_with_its_line(tmp_path: Path, entry: str) -> None:
+    path = tmp_path / "lock.json"
+    path.write_text(f'{{\n "a/b": {entry}\n}}\n')
+    with pytest.raises(InputError, match=r"lock\.json:2; restore"):
+        read_lock(path)

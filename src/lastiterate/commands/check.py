@@ -1,5 +1,6 @@
 """``lastiterate check``: decide the claims and compare with the lock file."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def command(
     if style == "json":
         click.echo(formats.as_json(reports, found))
     elif style == "junit":
-        click.echo(formats.as_junit(reports, found))
+        click.echo(formats.as_junit(reports, found, chosen.places))
     elif style in ("html", "markdown"):
         from lastiterate.proofs_checks.dominance import dominance
         from lastiterate.proofs_checks.report.entries import entries
@@ -115,6 +116,10 @@ def command(
             click.echo(line)
         _say_drifts(chosen, reports, found, expected)
         click.echo(formats.summary(reports))
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for sentence in found:
+            file, _, line = chosen.places.get(sentence.split(" ")[0], "").rpartition(":")
+            click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
     contradicted = second_opinion and _contradicted(paper, keys, jobs)
     return 1 if found or contradicted else 0
 

@@ -31,12 +31,14 @@ class Book:
         file: the lock file; None for that of the package.
         cache: where reports are kept.
         own: whether it is a folder of one's own.
+        places: where each claim of it is written, by key.
     """
 
     choose: Callable[..., tuple[Claim, ...]] = of_ledger
     file: Path | None = None
     cache: ReportCache = field(default_factory=ReportCache)
     own: bool = False
+    places: Mapping[str, str] = field(default_factory=dict)
     _said: dict[str, lock.Said] = field(default_factory=dict)
 
     @property
@@ -51,11 +53,17 @@ class Book:
     def drifts(
         self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.Expected], *, complete: bool
     ) -> tuple[str, ...]:
-        """One sentence for each way in which the reports differ from the lock file, or fail where there is none."""
+        """One sentence for each way in which the reports differ from the lock file, or fail where there is none.
+
+        Behind one about a claim of one's own stands where it is written.
+        """
         if self.locked:
             says = self._says(reports) if self.own else {}  # Sympy of another version writes the ledger's otherwise
-            return lock.drifts(reports, expected, complete=complete, says=says)
-        return tuple(sentence for report in reports for sentence in failures(report))
+            found = lock.drifts(reports, expected, complete=complete, says=says)
+        else:
+            found = tuple(sentence for report in reports for sentence in failures(report))
+        places = (self.places.get(sentence.split(" ")[0], "") for sentence in found)
+        return tuple(f"{one} [{place}]" if place else one for one, place in zip(found, places, strict=True))
 
     def jobs(self, wanted: int) -> int:
         """The number of processes; one where a new process does not know what a folder of one's own has registered."""
@@ -80,7 +88,8 @@ def book(path: Path | None) -> Book:
     """
     if path is None:
         return Book()
-    from lastiterate.proofs_checks.folder import read_claims
+    from lastiterate.proofs_checks.folder import read_claims, written_in
 
     found = read_claims(path)
-    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True)
+    places = {claim.key: written_in(claim) for claim in found.claims}
+    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True, places=places)
