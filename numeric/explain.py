@@ -20,13 +20,15 @@ def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str
     Args:
         run: the run.
         assumption: of its losses.
-        tried: on what that was tried, in words; of no use where nothing is assumed.
+        tried: on what that was tried, in words.
     """
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
+    if isinstance(assumption, Clipped) and tried == UNTRIED:
+        tried = "not tried on data"
     stated = (
-        assumption.statement + (f"; {tried}" if tried and not isinstance(assumption, Clipped) else ""),
+        assumption.statement + (f"; {tried}" if tried else ""),
         f"per-sample gradients are clipped to norm {run.clip_norm:g}, and the data sets differ {differ}",
         run.scheme.statement.format(run=run),
         *([f"weight decay {run.weight_decay:g}, outside of the clip"] if run.weight_decay else []),

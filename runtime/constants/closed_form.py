@@ -17,6 +17,9 @@ from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.runtime.workloads.clipped_rows import ClippedRows, pair_of
+from lastiterate.runtime.workloads.some_rows import some_rows
+from lastiterate.runtime.workloads.tied_rows import refuse_tied_losses
+from lastiterate.runtime.workloads.together import at_random
 
 _INSTEAD = "take Clipped(), which always holds, certified_constants on a small ball, or refute what you believe"
 
@@ -41,7 +44,7 @@ def assumption_of(
             and neighbouring data may break it.
 
     Raises:
-        InputError: no closed form is known, or nothing keeps the rows short.
+        InputError: no closed form is known, nothing keeps the rows short, or the loss ties the rows of a batch.
 
     >>> data = torch.utils.data.TensorDataset(torch.ones(4, 2), torch.zeros(4, 1))
     >>> assumption_of(nn.Linear(2, 1, bias=False), nn.MSELoss(), ClippedRows(data, 3.0), clip_norm=1.0)
@@ -60,6 +63,7 @@ def assumption_of(
             f"A closed form needs rows of in_features={layer.in_features} numbers, one score a sample, got a row of "
             f"shape {tuple(row.shape)}; flatten it, with nn.Flatten before the layer."
         )
+    refuse_tied_losses("described", at_random(getattr(loss, "criterion", loss), some_rows(rows)[1], layer.out_features))
     norm, whence = _row_norm(rows, number, read_rows)
     with precision():
         square = exact(norm) ** 2 + (1 if layer.bias is not None else 0)

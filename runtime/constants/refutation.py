@@ -12,7 +12,6 @@ from itertools import chain
 from math import isfinite
 from typing import Final
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.func import vmap
@@ -21,7 +20,7 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
-from lastiterate.numeric.losses.moduli import Holder
+from lastiterate.numeric.losses.moduli import Clipped, Holder
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
@@ -33,9 +32,6 @@ from lastiterate.runtime.workloads.workload import Workload
 
 TRIED: Final = (Holder, Convex, StronglyConvex)
 """The assumptions of which two points and two gradients of a sample can tell."""
-
-SAMPLES: Final = 512
-"""Samples that are looked at where there are more."""
 
 _REFUTING: Final = 2**49
 """The purpose of the stream that draws points and samples."""
@@ -127,13 +123,13 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
     """Refuse an assumption that `refute` refutes.
 
     Returns:
-        On what it was tried, in words; that it was not where it claims nothing that can be.
+        On what it was tried, in words; that it was not where it claims nothing that can be; nothing of nothing assumed.
 
     Raises:
         InputError: with the pair.
     """
     if not any(isinstance(part, TRIED) for part in conjuncts(assumption)):
-        return UNTRIED
+        return "" if isinstance(assumption, Clipped) else UNTRIED
     found = refute(workload, run, assumption)
     if found is not None:
         raise InputError(
@@ -142,11 +138,6 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
             "feature, or take Clipped()."
         )
     return f"tried on {workload.samples} rows of the data, not refuted"
-
-
-def spread_over(samples: int) -> list[int]:
-    """Indices of at most `SAMPLES` samples, spread evenly over all."""
-    return sorted({round(k) for k in np.linspace(0, samples - 1, min(SAMPLES, samples))})
 
 
 def conjuncts(assumption: Assumption) -> list[Assumption]:

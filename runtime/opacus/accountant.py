@@ -92,15 +92,17 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 chance 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are set to
                 them, and a data set may have a sample more or less. Without them Opacus computes both from the number
                 of samples, and what is accounted for is a sample that is blotted out, the number staying as it is.
-            module: what ``make_private`` returned. With it and ``loss``, which is loss(output, target) of a batch, the
-                assumption is tried on some of the data, and refused with the pair of points that refutes it. Without
-                it is tried on the gradients of the steps alone, and the step that refutes it is refused.
-            loss: as in the training loop.
+            module: what ``make_private`` returned. With it and ``loss`` it is tried on some of the data, under every
+                assumption, whether the loss of a batch is the mean of the losses of its rows alone, and refused with
+                the pair of rows where it is not; and the assumption is, with the pair of points that refutes it.
+                Without, the assumption is tried on the gradients of the steps alone, and the step that refutes it is
+                refused.
+            loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
             InputError: the optimiser does more than plain SGD, batches are no Poisson batches, no theorem holds for
                 such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
-                given alone, or the losses do not meet the assumption.
+                given alone, a row changes the gradients of others, or the losses do not meet the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
@@ -190,9 +192,10 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     @property
     def tried(self) -> str:
-        """On what the assumption was tried so far, in words, or that it was not."""
+        """On what loss and assumption were tried so far, in words, or that they were not."""
         steps = "" if self._watch is None else self._watch.tried
-        return "; ".join(filter(None, (self._tried, steps))) or UNTRIED
+        tied = "" if self._tried or not steps else "whether rows change the gradients of others was not tried"
+        return "; ".join(filter(None, (self._tried, steps, tied))) or UNTRIED
 
     def composition(self) -> DominatingPair:
         """All steps so far, as if every iterate were released; needs no description."""

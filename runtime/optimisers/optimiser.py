@@ -22,11 +22,14 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.refutation import SAMPLES, check_not_refuted
+from lastiterate.runtime.constants.refutation import check_not_refuted
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.optimisers.proximal import Proximal, check_nonexpansive
 from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.some_rows import SAMPLES
+from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -113,8 +116,16 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
             module = deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
             vector_to_parameters(self._center, [one for one in module.parameters() if one.requires_grad])
             workload = Workload("the samples", lambda: module, self._loss, inputs, targets)
-            self._trials[key] = check_not_refuted("bound", workload, self.run, assumption)
+            tied = self._tied(module, inputs, targets)
+            tried = check_not_refuted("bound", workload, self.run, assumption)
+            self._trials[key] = "; ".join(filter(None, (tried, tied)))
         return self._trials[key]
+
+    def _tied(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> str:
+        """On what it was tried whether rows change the gradients of others, in words."""
+        held = self._center.device, self._center.dtype
+        rows = Rows(inputs, *held), Rows(targets, *held)
+        return refuse_tied_rows("the samples", module, self._loss, *rows, clip_norm=self.run.clip_norm)
 
     def _look(self, inputs: Tensor, targets: Tensor) -> None:
         """Keep the first rows that steps are made on."""

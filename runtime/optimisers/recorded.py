@@ -8,6 +8,7 @@ have, parameters moved by something else) ends the training with a sentence, and
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from math import isclose
 from typing import Any
 
@@ -19,8 +20,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.runtime.constants.refutation import spread_over
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.workloads.some_rows import spread_over
+from lastiterate.runtime.workloads.telling_rows import telling_rows
 from lastiterate.runtime.workloads.validation import refuse_mixing
 
 
@@ -78,6 +80,7 @@ class RecordedSGD(ProjectedNoisySGD):
                 f"{len(targets)}; give all of the data, and describe it."
             )
         self._inputs, self._targets = inputs, targets
+        self._tied(deepcopy(module, {id(self): self}), inputs, targets)
         self._seen: list[object] = []
         self._autocast = self._stepping = False
         self._plan, self._kept = self.batches(), self._point()
@@ -128,8 +131,8 @@ class RecordedSGD(ProjectedNoisySGD):
         """Nothing, as all of the data is known."""
 
     def _samples(self) -> list[tuple[Tensor, Tensor]]:
-        """Inputs and targets spread evenly over the data."""
-        chosen = spread_over(len(self._inputs))
+        """Inputs and targets spread evenly over the data, and those in which ties between rows would show."""
+        chosen = sorted({*spread_over(len(self._inputs)), *telling_rows(self._inputs, self._targets)})
         return [(self._inputs[chosen], self._targets[chosen])]
 
     def check_ended(self) -> None:

@@ -23,7 +23,7 @@ from torch.nn import functional
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.cifar import torchvision
 from lastiterate.runtime.workloads.token_files import read_tokens
-from lastiterate.runtime.workloads.validation import told
+from lastiterate.runtime.workloads.trials import told
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -17,7 +17,7 @@ from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
-from lastiterate.runtime.workloads.validation import raised, told
+from lastiterate.runtime.workloads.trials import raised, told
 from lastiterate.runtime.workloads.workload import Workload
 
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(

@@ -8,7 +8,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.validation import told
+from lastiterate.runtime.workloads.tied_rows import refuse_tied_losses
+from lastiterate.runtime.workloads.together import at_random
+from lastiterate.runtime.workloads.trials import told
 
 _TRIED: Final = 8
 _SAME: Final = 1e-5
@@ -27,8 +29,9 @@ def refuse_other_loss(
         scale: factor of the loss.
 
     Raises:
-        InputError: another loss, or one that raises.
+        InputError: another loss, one that raises, or one that ties the rows of a batch.
     """
+    refuse_tied_losses("certified", at_random(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)
     for target in targets[:_TRIED]:
         output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)

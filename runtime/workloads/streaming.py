@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.store import cache_folder, writing
-from lastiterate.runtime.workloads.validation import told
+from lastiterate.runtime.workloads.trials import told
 
 _NAMES: Final = ("inputs", "targets")
 _DIGEST: Final = 16

@@ -10,35 +10,20 @@ statistics are constants: its per-sample gradient is well defined. Where those s
 if it is the private data, no theorem covers their release.
 """
 
-import importlib
-import inspect
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from textwrap import shorten
+from collections.abc import Callable
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 
-import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.devices import ran_out
 from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
+from lastiterate.runtime.workloads.trials import differ, first_tensor, random_state_kept, told, tolerance
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
 _DROPOUT = nn.modules.dropout._DropoutNd
-
-_OF_OTHERS: Final = tuple(f"{Path(inspect.getfile(one)).parent}{os.sep}" for one in (torch, lastiterate, importlib))
-"""Folders whose code is not the user's."""
-
-_WORDS: Final = 300
-"""Letters of another's error that are told."""
-
-_ROWS: Final = 4
-"""Samples that are put through the module together, spread over the data."""
 
 
 def refuse_mixing(module: nn.Module) -> None:
@@ -61,32 +46,6 @@ def refuse_mixing(module: nn.Module) -> None:
                 f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm by group norm, remove "
                 "dropout, or put that part in eval mode."
             )
-
-
-def raised(error: BaseException) -> str:
-    """Describe what was raised, and where, in a part of a sentence."""
-    words = " ".join(str(error).split()).rstrip(".;")
-    said = f": {shorten(words, _WORDS, placeholder=' ...')}" if words else ""
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not file.startswith(("<frozen", *_OF_OTHERS)):
-            place = f" at {file}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return f"{type(error).__name__}{said}{place}"
-
-
-@contextmanager
-def told(need: str, rest: str) -> Iterator[None]:
-    """Say in one sentence, an `InputError`, what the code of a user raised; memory that ran out is none of it."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        if ran_out(error):
-            raise
-        raise InputError(f"{need}, got {raised(error)} {rest}") from error
 
 
 def probe(
@@ -114,8 +73,9 @@ def probe(
                 f"A module needs finite parameters to begin with, got nan or inf in {part} of workload={name}; "
                 "initialise it anew, or take a checkpoint of before it diverged."
             )
-    with _random_state_kept(inputs.device), torch.enable_grad():
+    with random_state_kept(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
+        refuse_tied_rows(name, module, loss, inputs, targets)
         value = _loss_of_row(0, name, module, loss, inputs, targets)
         for row in _extreme_labels(targets.values):
             _loss_of_row(row, name, module, loss, inputs, targets)
@@ -130,7 +90,7 @@ def probe(
         with told("The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"):
             found = batched()
     off = torch.linalg.vector_norm(found - plain)
-    if not bool(off <= _tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
+    if not bool(off <= tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
         raise InputError(
             f"The batched gradient must equal that of a plain backward pass, got a difference of {float(off):.3g} in "
             f"workload={name}; write the forward pass as a pure function of parameters and input."
@@ -156,34 +116,14 @@ def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
                 f"A forward pass must leave the module as it was, got a change of buffer={changed[0]} in "
                 f"workload={name}; put that part in eval mode or freeze it."
             )
-        alone, repeated = _first_tensor(first), _first_tensor(again)
+        alone, repeated = first_tensor(first), first_tensor(again)
         if alone is None or repeated is None:
             return
-        if _differ(alone, repeated):
+        if differ(alone, repeated):
             raise InputError(
                 f"Per-sample gradients need a module that is not random, got two outputs for one row of "
                 f"workload={name}; remove dropout and noise, or put the module in eval mode."
             )
-        _refuse_mixed_rows(name, module, inputs)
-
-
-def _refuse_mixed_rows(name: str, module: nn.Module, inputs: Rows) -> None:
-    chosen = torch.linspace(0, len(inputs) - 1, min(len(inputs), _ROWS)).round().long().to(inputs.device)
-    try:
-        together = _first_tensor(module(inputs[chosen]))
-        alone = [_first_tensor(module(inputs[i : i + 1])) for i in chosen.tolist()]
-    except RuntimeError:  # made for one row at a time: then it cannot mix
-        return
-    rows = [row for row in alone if row is not None]
-    if together is None or not rows or together.shape != (len(rows), *rows[0].shape[1:]):
-        return
-    apart = torch.cat(rows)
-    if _differ(together, apart):
-        raise InputError(
-            f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, got "
-            f"another output among {len(rows)} rows than alone in workload={name}; normalise within a sample "
-            "(group norm, layer norm)."
-        )
 
 
 def _extreme_labels(targets: Tensor) -> set[int]:
@@ -223,29 +163,6 @@ def _loss_of_row(
             "detach(), no_grad() or numpy from its way."
         )
     return value
-
-
-@contextmanager
-def _random_state_kept(device: torch.device) -> Iterator[None]:
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        yield
-
-
-def _first_tensor(output: object) -> Tensor | None:
-    while isinstance(output, (tuple, list)) and output:
-        output = output[0]
-    return output if isinstance(output, Tensor) and output.is_floating_point() else None
-
-
-def _differ(left: Tensor, right: Tensor) -> bool:
-    largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
-    return bool(((left - right).abs() > _tolerance(right) * largest).any())  # nan is never larger: the loss tells
-
-
-def _tolerance(values: Tensor) -> float:
-    """More than rounding in another order gives, and far less than mixing does."""
-    return float(torch.finfo(values.dtype).eps ** 0.5)
 
 
 def _plain(values: Tensor | Rows) -> str:

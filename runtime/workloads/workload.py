@@ -19,7 +19,8 @@ from lastiterate.runtime.room import Allocating
 from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.streaming import streamed
-from lastiterate.runtime.workloads.validation import refuse_mixing, told
+from lastiterate.runtime.workloads.trials import told
+from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
 

@@ -33,6 +33,11 @@ from lastiterate.runtime.workloads.workload import Workload
 
 MEANT: Final = {
     "validation": "a workload is tried once, when its gradients are made",
+    "telling_rows": "which rows a workload is tried on together, once",
+    "mixed_rows": "whether rows change the outputs of others, once",
+    "tied_rows": "whether rows change the losses of others, once",
+    "together": "likewise",
+    "trials": "whether two outputs are the same, when a workload is tried",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
     "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
@@ -71,6 +76,9 @@ COPIED: Final = {
     "one_run._Planted.total": "which canaries are in the batch, once a step",
     "one_run._Crafted": "the directions of the canaries",
     "validation": "rows that a workload is tried on",
+    "telling_rows": "the indices of the rows that are tried together",
+    "tied_rows": "likewise",
+    "together": "likewise, and labels that the data do not have",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
     "initialisation.crafted_start": "the indices of the samples",

@@ -1,0 +1,78 @@
+"""Rows that differ in what a loss may count: labels, ignored entries, padding, weights and lengths."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from lastiterate.runtime.workloads.rows import Rows
+
+_LOOKED: Final = 2**21
+"""Bytes of targets and of inputs that are looked at; of more, rows that are spread evenly."""
+
+_FEW: Final = 24
+"""Values that are told one from another; of more, the rarest, the most common and the extremes."""
+
+_COLUMNS: Final = 8
+"""Columns of a target whose extremes are looked at one by one: one may be a weight."""
+
+_SIGNS: Final = (0, -1, -100)
+"""Whole numbers by which padding and ignored entries are marked."""
+
+MOST: Final = 16
+"""Rows that are tried together."""
+
+
+def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = MOST) -> list[int]:
+    """Indices of at most so many rows, those in which a tie between rows would show first.
+
+    >>> telling_rows(torch.ones(100, 2), torch.tensor([0] * 99 + [1]))
+    [99, 0, 33, 66]
+    """
+    found: dict[int, None] = {}
+    for values, share in ((targets, 3 * most // 4), (inputs, most)):
+        given = values.values if isinstance(values, Rows) else values
+        for index in _extremes(given):
+            if len(found) < share:
+                found[index] = None
+    for index in torch.linspace(0, len(inputs) - 1, min(len(inputs), 4)).round().long().tolist():
+        if len(found) < most:
+            found[index] = None
+    return list(found)
+
+
+def distinct(values: Tensor) -> Tensor:
+    """The values of whole numbers, rarest first, of many some."""
+    found, counts = values.unique(return_counts=True)
+    found = found[counts.argsort(stable=True)]
+    if len(found) <= _FEW:
+        return found
+    rest = [found[: _FEW // 2], found[-_FEW // 4 :], torch.stack([found.min(), found.max()])]
+    signs = torch.tensor(_SIGNS, dtype=found.dtype, device=found.device)
+    return torch.cat([*rest, signs[torch.isin(signs, found)]])
+
+
+def _extremes(values: Tensor) -> Iterator[int]:
+    """Rows at which something that may be counted is greatest or least."""
+    if not values.numel() or values.is_complex():
+        return
+    row = values[:1].numel() * values.element_size()
+    looked = max(1, min(len(values), _LOOKED // row))
+    places = torch.linspace(0, len(values) - 1, looked, dtype=torch.float64).round().long()
+    flat = (values if looked == len(values) else values[places.to(values.device)]).reshape(looked, -1)
+    for counted in _counted(flat):
+        for place in (counted.argmax(), counted.argmin()):
+            yield int(places[place])
+
+
+def _counted(flat: Tensor) -> Iterator[Tensor]:
+    """For every row numbers of which a loss may make something, each of shape (rows,)."""
+    whole = flat.dtype is torch.bool or not flat.is_floating_point()
+    if whole or len(flat.unique()) <= _FEW:
+        for value in distinct(flat.int() if flat.dtype is torch.bool else flat):
+            yield (flat == value).sum(dim=1)
+    if not whole:
+        yield from flat.T[:_COLUMNS]
+        yield flat.count_nonzero(dim=1)
+        yield torch.linalg.vector_norm(flat, dim=1, dtype=torch.float64 if flat.device.type != "mps" else None)

@@ -1,0 +1,145 @@
+"""The loss of several rows is the mean, or the sum, of those of the rows alone, or the loss is refused."""
+
+import re
+from math import isfinite
+
+import pytest
+import torch
+from tied_losses import FREE, TIED, Case, made
+from torch import Tensor, nn
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.some_rows import some_rows
+from lastiterate.runtime.workloads.telling_rows import telling_rows
+from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
+from lastiterate.runtime.workloads.workload import Workload
+
+SUMS = {
+    "sum", "sum of weighted", "sum over a constant", "shifted", "sum of ignored", "tokens over a constant",
+    "sum of squares",
+}  # fmt: skip
+"""Sums of their rows: where gradients are read off a pass of the batch, they grow with the number of rows."""
+
+
+def tried(case: Case, *, dtype: torch.dtype = torch.float64, **how: object) -> str:
+    module, *data = made(case)
+    rows = (Rows(values, torch.device("cpu"), dtype) for values in data)
+    return refuse_tied_rows("theirs", module.to(dtype), case.loss, *rows, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("case", TIED, ids=lambda case: case.name)
+def test_what_ties_rows_is_refused_with_its_effect(case: Case, batched: bool) -> None:
+    with pytest.raises(InputError) as refused:
+        tried(case, batched=batched)
+    said = str(refused.value)
+    assert "\n" not in said
+    if case.module is not None:
+        assert "does not depend on the rows beside it" in said
+        return
+    assert "workload=theirs" in said
+    assert re.search(r"for (row \d+|a row of label \d+) and (row \d+|a row of label \d+) of", said)
+    found = re.search(r"by ([^ ]+) clip norms", said)
+    assert found is not None
+    assert isfinite(float(found[1]))
+    assert "reduction='none'" in said
+
+
+@pytest.mark.parametrize("case", FREE, ids=lambda case: case.name)
+def test_what_ties_no_rows_is_let_through(case: Case) -> None:
+    assert "rows together is the mean or the sum of theirs alone" in tried(case)
+    assert "rows together is the mean or the sum of theirs alone" in tried(case, dtype=torch.float32)
+    if case.name not in SUMS:
+        assert "rows together is the mean of theirs alone" in tried(case, batched=True)
+
+
+@pytest.mark.parametrize("case", [one for one in FREE if one.name in SUMS], ids=lambda case: case.name)
+def test_sums_that_a_pass_of_the_batch_scales_are_refused(case: Case) -> None:
+    """Opacus takes the batch times its slope for the gradient of a row: that of a sum grows with the batch."""
+    with pytest.raises(InputError, match=r"must be the mean of the losses .* by 1\.\d+ clip norms"):
+        tried(case, batched=True)
+
+
+def test_the_effect_is_that_of_opacus_with_a_weighted_mean() -> None:
+    """19 common rows, with and without a rare one of weight 50, computed by hand from the slopes of softmax."""
+    case = Case("weight", nn.CrossEntropyLoss(weight=torch.tensor([1.0, 50.0])))
+    torch.manual_seed(0)
+    module = nn.Linear(5, 2, bias=False).double()
+    x, y = nn.functional.normalize(torch.randn(100, 5).double()), torch.zeros(100, dtype=torch.long)
+    y[0] = 1
+    held = (Rows(values, torch.device("cpu"), torch.float64) for values in (x, y))
+    with pytest.raises(InputError, match="clipped to clip_norm=1, by") as refused:
+        refuse_tied_rows("theirs", module, case.loss, *held, clip_norm=1.0, batched=True)
+    rows = re.search(r"for row (\d+) and row (\d+) of", str(refused.value))
+    found = re.search(r"by ([^ ]+) clip norms", str(refused.value))
+    assert rows is not None
+    assert found is not None
+    (common,) = {int(rows[1]), int(rows[2])} - {0}
+    own = {}
+    for row in (common, 0):
+        own[row] = torch.autograd.grad(nn.functional.cross_entropy(module(x[row : row + 1]), y[row : row + 1]),
+                                       module.weight)[0].flatten()  # fmt: skip
+    clip = lambda g: g * min(1.0, 1 / float(g.norm()))  # noqa: E731
+    without = 19 * clip(own[common])
+    among = 19 * clip(own[common] * 20 / 69) + clip(own[0] * 20 * 50 / 69)
+    assert float(found[1]) == pytest.approx(float((among - without).norm()), rel=0.01)
+
+
+def test_rare_rows_are_among_those_that_are_tried() -> None:
+    labels = torch.zeros(5000, dtype=torch.long)
+    labels[[17, 4321]] = torch.tensor([1, -100])
+    assert {17, 4321} <= set(telling_rows(torch.zeros(5000, 2), labels))
+    tokens = torch.ones(5000, 8, dtype=torch.long)
+    tokens[1234, 3:] = 0
+    assert 1234 in telling_rows(torch.zeros(5000, 2), tokens)
+    assert 1234 in telling_rows(tokens, torch.zeros(5000))  # padding of the inputs
+    weights = torch.stack([torch.randn(5000), torch.ones(5000)], dim=1)
+    weights[2222, 1] = 3.0
+    assert 2222 in telling_rows(torch.zeros(5000, 2), weights)
+
+
+class Listed(torch.utils.data.Dataset[tuple[Tensor, int]]):
+    """A data set that hands out no more than one item at a time."""
+
+    def __len__(self) -> int:
+        return 3000
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        return torch.zeros(2), int(index == 1777)
+
+
+class Labelled(Listed):
+    """One that knows its labels."""
+
+    targets = [0] * 2999 + [1]
+
+
+def test_rare_rows_of_a_data_set_are_read() -> None:
+    tensors = torch.utils.data.TensorDataset(torch.zeros(3000, 2), (torch.arange(3000) == 1777).long())
+    for data in (Listed(), tensors, torch.utils.data.Subset(tensors, range(1, 3000))):
+        assert int(some_rows(data)[1].sum()) == 1
+    assert len(some_rows(Labelled())[1]) <= 530
+
+
+def test_a_loss_of_one_row_at_a_time_or_a_random_one_is_not_tried() -> None:
+    def one(output: Tensor, target: Tensor) -> Tensor:
+        assert len(target) == 1
+        return nn.functional.cross_entropy(output, target)
+
+    assert tried(Case("one", one)) == "the loss takes one row at a time"
+    with pytest.raises(InputError, match="of several rows, got AssertionError"):
+        tried(Case("one", one), batched=True)
+    noisy = Case("noise", lambda out, y: nn.functional.cross_entropy(nn.functional.dropout(out, 0.5), y))
+    assert "the loss is random" in tried(noisy, batched=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_workload_of_tied_rows_is_refused_wherever_gradients_are_made(dtype: str) -> None:
+    from lastiterate.runtime.gradients import Gradients
+
+    for case in (TIED[0], TIED[5], TIED[6]):
+        module, inputs, targets = made(case)
+        workload = Workload(case.name, lambda module=module: module, case.loss, inputs, targets)
+        with pytest.raises(InputError, match=f"of workload={case.name} and .* clip norms; divide by a fixed number"):
+            Gradients(workload, workload.initial(0), dtype=dtype)
