@@ -23,7 +23,7 @@ from lastiterate.runtime.hessian_product import way_of
 from lastiterate.runtime.leaves import Leaves, difference, flat, loss_of_row
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.validation import probe, refuse_mixing
+from lastiterate.runtime.workloads.validation import placed_loss, probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 _SPARE: Final = 1.3
@@ -101,7 +101,7 @@ class Gradients(Chunks):
             self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
         self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
-        self._loss, self.samples = workload.loss, workload.samples
+        self._loss, self.samples = placed_loss(workload.loss, self.device, self.dtype), workload.samples
         self._ways: list[Callable[..., Tensor]] = []  # of a second derivative, tried once for all that `on` makes
         self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)

@@ -24,7 +24,8 @@ from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.opacus.fingerprint import data_fingerprint
-from lastiterate.runtime.opacus.projection import attached
+from lastiterate.runtime.opacus.projection import attached, parameters_of
+from lastiterate.runtime.workloads.trials import refuse_complex
 
 History = Sequence[tuple[float, float, int]]
 """(noise multiplier, sampling rate, number of steps) of equal steps."""
@@ -138,7 +139,8 @@ def read(optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, i
     """Describe the training of an optimiser and a data loader that ``make_private`` returned.
 
     Raises:
-        InputError: they are no others, do more than the theorems speak of, or the optimiser does not project.
+        InputError: they are no others, do more than the theorems speak of, parameters are complex, or the optimiser
+            does not project.
     """
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
@@ -150,6 +152,7 @@ def read(optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, i
         raise InputError(
             "The theorems need empty batches that stay empty, got rand_on_empty=True; leave it out of make_private."
         )
+    refuse_complex("The accountant", parameters=parameters_of(optimizer))
     diameter = positive("diameter", diameter, finite=False)
     if public is not None:
         _set_sizes(optimizer, data_loader, public)

@@ -21,6 +21,7 @@ from lastiterate.numeric.networks.layers import Layer
 from lastiterate.numeric.networks.normalisation import Normalisation
 from lastiterate.runtime.workloads.modules import LowRank, Residual
 from lastiterate.runtime.workloads.norms import NORMS, learned, normalised
+from lastiterate.runtime.workloads.trials import refuse_complex
 
 _PLAIN: Final = MappingProxyType({nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.Softplus: "softplus", nn.GELU: "gelu"})
 _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
@@ -49,6 +50,7 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
+    refuse_complex("A network of certified constants", **{name: [one] for name, one in module.named_parameters()})
     parts = list(_parts(module, "module"))
     pools = [type(part).__name__ for _, part in parts if isinstance(part, _POOLS)]
     if pools:

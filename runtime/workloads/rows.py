@@ -7,8 +7,19 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from lastiterate.numeric.errors import InputError
+
 _PART: Final = 2**24
 """Bytes that are looked at together."""
+
+_LOOKED: Final = 2**18
+"""Numbers that are tried on a narrower precision."""
+
+_ROUNDED: Final = 2.0**-6
+"""Share of what rows differ by that may be rounded away."""
+
+_TINY: Final = 2.0**-40
+"""Share of a number by which rows may differ without a meaning: they were computed in another order."""
 
 
 def in_parts(values: Tensor) -> Iterator[Tensor]:
@@ -19,6 +30,30 @@ def in_parts(values: Tensor) -> Iterator[Tensor]:
     """
     bytes_of_a_row = max(1, values[:1].numel() * values.element_size())
     yield from torch.split(values, max(1, _PART // bytes_of_a_row))
+
+
+def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
+    """Refuse numbers that overflow in a dtype, or that it rounds by more than they differ from row to row."""
+    real = values.is_floating_point()
+    narrower = values.dtype.itemsize > dtype.itemsize if real else values.dtype in (torch.int32, torch.int64)
+    if not narrower or not values.numel():
+        return
+    number = max(1, min(len(values), _LOOKED // values[:1].numel()))
+    places = torch.linspace(0, len(values) - 1, number, dtype=torch.float64).round().long()
+    some = values[places.to(values.device)].reshape(number, -1).cpu()
+    if not real and int(some.abs().max()) <= 2 / torch.finfo(dtype).eps:
+        return
+    cast = some.to(dtype)
+    off = (cast.double() - some.double()) if real else (cast.to(torch.int64) - some)
+    off, spread = off.abs().amax(dim=0).double(), some.amax(dim=0).double() - some.amin(dim=0).double()
+    told_apart = (off <= spread * _ROUNDED) | (spread <= _TINY * some.double().abs().amax(dim=0))
+    if not bool(told_apart.all()) or not bool(cast.isfinite().all()):
+        name, most = str(dtype).removeprefix("torch."), float(some.double().abs().max())
+        raise InputError(
+            f"The data need a precision that holds them and tells rows apart, got dtype={name} for numbers up to "
+            f"{most:.6g}, which it rounds by {float(off.max()):.3g}; take float64, or subtract and divide by numbers "
+            "that do not look at the data."
+        )
 
 
 class Rows:
@@ -33,6 +68,12 @@ class Rows:
 
     Attributes:
         bytes_of_a_row: what one of them takes when it is asked for; 0 where all are placed.
+
+    Raises:
+        InputError: the dtype cannot hold the numbers, or rounds them by more than they differ.
+
+    Raises:
+        InputError: the dtype cannot hold the numbers, or does not tell the rows apart.
     """
 
     def __init__(
@@ -43,6 +84,8 @@ class Rows:
         memory: float = inf,
         change: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
+        _refuse_rounded(values, dtype)
+        _refuse_rounded(values, dtype)
         self.values, self.device = values, device
         self.dtype = dtype if values.is_floating_point() else values.dtype
         self._change = change

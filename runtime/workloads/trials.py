@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
@@ -73,6 +73,22 @@ def differ(left: Tensor, right: Tensor) -> bool:
 def tolerance(values: Tensor) -> float:
     """More than rounding in another order gives, and far less than mixing does."""
     return float(torch.finfo(values.dtype).eps ** 0.5)
+
+
+def refuse_complex(what: str, /, **held: Iterable[Tensor]) -> None:
+    """Refuse complex numbers, of which a cast to a real dtype would take the real part in silence.
+
+    Raises:
+        InputError: with the name of those that hold one.
+    """
+    for name, values in held.items():
+        for one in values:
+            if one.is_complex():
+                raise InputError(
+                    f"{what} needs real numbers, as the imaginary part of others would be lost, got {name} of "
+                    f"{str(one.dtype).removeprefix('torch.')}; hold torch.view_as_real of it, and make it complex by "
+                    "torch.view_as_complex where it is used."
+                )
 
 
 def nearby(values: Tensor, share: float) -> Tensor:

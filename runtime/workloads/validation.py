@@ -11,6 +11,8 @@ if it is the private data, no theorem covers their release.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
+from itertools import chain
 from typing import Final
 
 import torch
@@ -19,7 +21,14 @@ from torch import Tensor, nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
-from lastiterate.runtime.workloads.trials import differ, first_tensor, random_state_kept, told, tolerance
+from lastiterate.runtime.workloads.trials import (
+    differ,
+    first_tensor,
+    random_state_kept,
+    refuse_complex,
+    told,
+    tolerance,
+)
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
@@ -27,16 +36,19 @@ _DROPOUT = nn.modules.dropout._DropoutNd
 
 
 def refuse_mixing(module: nn.Module) -> None:
-    """Refuse a module that mixes samples or is random by its type, whose per-sample gradients are undefined.
+    """Refuse a module that mixes samples or is random by its type, or complex: it has no real per-sample gradients.
 
     Parts in eval mode are let through, see the module.
 
     Raises:
         InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
-            mode; or a batch norm without statistics of its own, in any mode.
+            mode; or a batch norm without statistics of its own, in any mode; or a parameter or buffer is complex.
 
     >>> refuse_mixing(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval())
     """
+    refuse_complex(
+        "A module", **{name: [one] for name, one in chain(module.named_parameters(), module.named_buffers())}
+    )
     for name, part in module.named_modules():
         mixes = isinstance(part, _BATCH_NORM) and (part.training or part.running_mean is None)
         tracks = isinstance(part, _INSTANCE_NORM) and part.training and part.track_running_stats
@@ -46,6 +58,15 @@ def refuse_mixing(module: nn.Module) -> None:
                 f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm by group norm, remove "
                 "dropout, or put that part in eval mode."
             )
+
+
+def placed_loss(loss: Callable[..., Tensor], device: torch.device, dtype: torch.dtype) -> Callable[..., Tensor]:
+    """The loss with the tensors that it holds on the device and in the dtype, as the network is."""
+    held = [*loss.parameters(), *loss.buffers()] if isinstance(loss, nn.Module) else []
+    if not isinstance(loss, nn.Module) or all((one.device, one.dtype) == (device, dtype) for one in held):
+        return loss
+    refuse_complex("A loss", held=held)
+    return deepcopy(loss).to(device, dtype)
 
 
 def probe(
@@ -142,7 +163,10 @@ def _loss_of_row(
     shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
     shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_plain(targets)}"
     shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
-    mend = "give targets of the shape, dtype and range that the loss takes."
+    mend = (
+        "give targets of the shape, dtype and range that the loss takes; tensors in the loss need the dtype of the "
+        f"output, {_plain(inputs)}, or give dtype float32 where that is theirs."
+    )
     with told("The loss must take the output and the target of one row", f"for {shapes} in workload={name}; {mend}"):
         value: object = loss(output, target)
     if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():

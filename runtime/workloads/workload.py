@@ -19,7 +19,7 @@ from lastiterate.runtime.room import Allocating
 from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.streaming import streamed
-from lastiterate.runtime.workloads.trials import told
+from lastiterate.runtime.workloads.trials import refuse_complex, told
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
@@ -32,8 +32,8 @@ class Workload:
     Args:
         name: how the workload is called in results.
         module: makes a freshly initialised module; its randomness must come from torch's global generator.
-        loss: loss(output, target) of a batch of one sample: output of shape (1, ...), target of shape
-            (1, ...); returns a scalar.
+        loss: loss(output, target), output of shape (k, ...), target of shape (k, ...); returns a scalar. Gradients are
+            of one sample, k = 1; the loss of several must be the mean, or the sum, of theirs.
         inputs: shape (n, ...), one row a sample. Floating inputs are cast to the dtype of the measurement.
         targets: shape (n, ...).
         remark: what a reader of the result must know about this workload.
@@ -47,8 +47,8 @@ class Workload:
             are all.
 
     Raises:
-        InputError: no tensors, no sample, inputs and targets of different length, a value that is not finite, or a
-            module in the place of what makes one.
+        InputError: no tensors, complex ones, no sample, inputs and targets of different length, a value that is not
+            finite, or a module in the place of what makes one.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Workload:
                 f"A workload needs one target a sample, got targets.shape={tuple(self.targets.shape)} for "
                 f"{self.inputs.shape[0]} samples; give targets of shape (n, ...)."
             )
+        refuse_complex("A workload", inputs=[self.inputs], targets=[self.targets])
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
             if values.is_floating_point() and not all(bool(torch.isfinite(part).all()) for part in in_parts(values)):
                 raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
