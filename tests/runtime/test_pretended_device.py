@@ -37,6 +37,7 @@ MEANT: Final = {
     "mixed_rows": "whether rows change the outputs of others, once",
     "tied_rows": "whether rows change the losses of others, once",
     "together": "likewise",
+    "rows._refuse_rounded": "whether rows of more precision survive that of a step, once a step where they have more",
     "trials": "whether two outputs are the same, when a workload is tried",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
