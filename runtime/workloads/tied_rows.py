@@ -179,7 +179,7 @@ class _Trial:
         yield rows[:1]  # what a loss keeps of the batches before it shows here
 
     def _off(self, batch: Sequence[int]) -> tuple[float, float]:
-        """How far a batch is from the mean and from the sum, in units of the greatest slope, or else of the loss."""
+        """Distance of a batch from the mean and from the sum, in units of the greatest slope, or else of the loss."""
         value, slopes = self._given.on(batch)
         places = torch.tensor(batch).to(self._slopes.device)
         want = self._slopes[places]
