@@ -45,7 +45,7 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
         return
     cast = some.to(dtype)
     off = (cast.double() - some.double()) if real else (cast.to(torch.int64) - some)
-    off, spread = off.abs().amax(dim=0).double(), some.amax(dim=0).double() - some.amin(dim=0).double()
+    off, spread = off.abs().amax(dim=0).double(), (some.amax(dim=0) - some.amin(dim=0)).double().abs()
     told_apart = (off <= spread * _ROUNDED) | (spread <= _TINY * real * some.double().abs().amax(dim=0))
     if not bool(told_apart.all()) or not bool(cast.isfinite().all()):
         name, most = str(dtype).removeprefix("torch."), float(some.double().abs().max())

@@ -56,7 +56,9 @@ DOORS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_complex_numbers_are_refused(door: str) -> None:
-    with pytest.raises(InputError, match=r"needs real numbers, .* got .* of complex64; hold torch\.view_as_real") as said:
+    with pytest.raises(
+        InputError, match=r"needs real numbers, .* got .* of complex64; hold torch\.view_as_real"
+    ) as said:
         DOORS[door]()
     assert "\n" not in str(said.value)
 
