@@ -21,7 +21,8 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
 from lastiterate.symbolic.claim import Certified, Claim, Derived, Inequality, RenyiBound, Simulated, UpperBound
-from lastiterate.symbolic.kernel.judgement import UnprovedError, declared
+from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
 from lastiterate.symbolic.parts import letters, parts
 from lastiterate.symbolic.relations import Sign

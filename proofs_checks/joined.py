@@ -46,8 +46,9 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.theorems import CLASSES
 from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, RenyiBound
 from lastiterate.symbolic.derivations.losses import LOSSES
-from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, declared
+from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError
 from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.notation import MEANING, D, K, T, b, c, eta, n, sensitivity, sigma_dp, tau, w
 from lastiterate.symbolic.statement import (
     OTHER,

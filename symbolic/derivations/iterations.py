@@ -16,6 +16,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, V
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import genuine, rule
 from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma
 
 _j = Symbol("j", integer=True, nonnegative=True)
@@ -27,6 +28,7 @@ factor: Final = Symbol("c", nonnegative=True)
 """The constant of the maps, which may be 0."""
 
 
+@rule
 def _maps(constant: Expr, apart: Expr) -> Expansion:
     """Two maps that are ``constant``-Lipschitz, at most ``apart`` from each other at every point."""
     says = "the map of a step is Lipschitz with the first constant in both runs, at most the second apart"
@@ -64,6 +66,7 @@ def shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kern
     return both_orders(kernel, kernel.chain(kernel.apart(Order.FIRST, (S.Zero, begins), start), hidden))
 
 
+@rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
     """Two bounds of the same maps, both shown: the smaller of them."""
     least = replace(
@@ -73,19 +76,21 @@ def _least(one: Expansion, other: Expansion) -> Expansion:
         hypotheses=one.hypotheses | other.hypotheses,
         conditions=(*one.conditions, *(condition.subs(other.z, one.z) for condition in other.conditions)),
     )
-    return shown(least)
+    return shown(least) if genuine(one) and genuine(other) else least
+
+
+@rule
+def _moved() -> Expansion:
+    """The maps of full batches, c-Lipschitz in both runs: one sample replaced leads them 2 eta K/n apart."""
+    maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
+    lemmas = (*maps.lemmas, "ours/expansions/sensitivity")
+    return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))
 
 
 def lipschitz_maps(kernel: Kernel) -> Span:
     """0 -> D_T in T steps of full batches, D_0 = 0, D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): c-Lipschitz maps."""
     clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
-    maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
-    moved = replace(
-        maps,
-        lemmas=(*maps.lemmas, "ours/expansions/sensitivity"),
-        hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)}),
-    )
-    return _tracked(kernel, _least(moved, clipped), S.One)
+    return _tracked(kernel, _least(_moved(), clipped), S.One)
 
 
 def modulus(kernel: Kernel) -> Span:

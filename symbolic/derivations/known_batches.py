@@ -14,11 +14,11 @@ from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import Losses
-from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.parts import both_orders, from_step_0, moved_apart
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, shown
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, b, eta, n
@@ -103,9 +103,7 @@ def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
 def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
-    apart = shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
-    return both_orders(outer, resting(outer, apart, s, v, S.Zero, T))
+    return both_orders(outer, resting(outer, moved_apart(s), s, v, S.Zero, T))
 
 
 def resting(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:

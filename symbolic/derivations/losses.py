@@ -6,6 +6,7 @@ every dimension.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol
@@ -14,6 +15,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown, supposing
+from lastiterate.symbolic.kernel.sealed import genuine, rule
 from lastiterate.symbolic.notation import K, L, eta, lam, m, n, s
 
 _z: Final = Symbol("z", nonnegative=True)
@@ -74,11 +76,14 @@ class Losses:
             return update.same_batch(_z, self.modulus, high, K)
         return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
 
+    @rule
     def _expansion(self, after: Expr, guide: Guide, *conditions: Boolean) -> Expansion:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants)})
         made = Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
-        return shown(made) if self in LOSSES.values() else made  # claims of the ledger show those and no others
+        return (
+            shown(made) if any(self is one for one in LOSSES.values()) else made
+        )  # claims of the ledger show those and no others
 
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
@@ -86,36 +91,39 @@ def replaced(k: Expr, b: Expr) -> Hypothesis:
     return Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b))
 
 
+@rule
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
     """z -> ``after``, a function of the same z, where that is no less than the expansion."""
     made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
-    return shown(made) if expansion.is_shown else made
+    return shown(made) if genuine(expansion) else made
 
 
 _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRIANGLE)
 
-LOSSES: Final[Mapping[str, Losses]] = {
-    "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
-    "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
-    "Hoelder": Losses(
-        "gradients of every loss are (L, lambda)-Hoelder, and clipped at K", (L, lam, K), _MODULUS, L * _z**lam
-    ),
-    "modulus": Losses(
-        "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K",
-        (omega(_z), K),
-        _MODULUS,
-        omega(_z),
-    ),
-    "convex": Losses(
-        "every loss is convex and L-smooth, and no gradient is longer than K",
-        (L, K),
-        ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE),
-    ),
-    "strongly convex": Losses(
-        "every loss is m-strongly convex and L-smooth, and no gradient is longer than K",
-        (m, L, K),
-        ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE),
-        least=m,
-    ),
-}
+LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
+    {
+        "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
+        "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
+        "Hoelder": Losses(
+            "gradients of every loss are (L, lambda)-Hoelder, and clipped at K", (L, lam, K), _MODULUS, L * _z**lam
+        ),
+        "modulus": Losses(
+            "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K",
+            (omega(_z), K),
+            _MODULUS,
+            omega(_z),
+        ),
+        "convex": Losses(
+            "every loss is convex and L-smooth, and no gradient is longer than K",
+            (L, K),
+            ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE),
+        ),
+        "strongly convex": Losses(
+            "every loss is m-strongly convex and L-smooth, and no gradient is longer than K",
+            (m, L, K),
+            ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE),
+            least=m,
+        ),
+    }
+)
 """The classes for which derivations are made."""

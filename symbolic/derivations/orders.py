@@ -4,12 +4,12 @@ from sympy import Eq, Expr, Function, Ge, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations.known_batches import A, hidden, shifted
 from lastiterate.symbolic.derivations.losses import Losses
-from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.parts import both_orders, from_step_0, unmoved
 from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
+from lastiterate.symbolic.kernel.lemmas import gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import K, b, eta, sigma
@@ -46,8 +46,7 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
     """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
     v = Symbol("v_j", real=True)
     steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
-    same = Hypothesis("no sample of the batch of this step is replaced", (step + _j,))
-    same_point = shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
+    same_point = unmoved(step + _j)
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(order, step + _j, (near, far), same_point, no_shift(), v)

@@ -6,6 +6,7 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Vector
@@ -25,6 +26,7 @@ def both_orders(kernel: Kernel, first: Span) -> Guarantee:
     return Guarantee(first, kernel.exchange(first))
 
 
+@rule
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
@@ -36,6 +38,21 @@ def from_equal_points(
     return shown(made) if guide is Guide.OWN and after == 0 else made
 
 
+@rule
+def moved_apart(s: Expr) -> Expansion:
+    """An update at one point: 0 -> s, where a hypothesis says that it leads two runs at most that far apart."""
+    moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
+    return shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
+
+
+@rule
+def unmoved(step: Expr) -> Expansion:
+    """An update at one point: 0 -> 0, where no sample of its batch is replaced, so that both runs have one map."""
+    same = Hypothesis("no sample of the batch of this step is replaced", (step,))
+    return shown(from_equal_points(Guide.OTHER, hypotheses=(same,)))
+
+
+@rule
 def by_claim(claim: Claim, z: Symbol) -> Expansion:
     """The expansion that a claim of one's own shows by its only `NormBound`; z is its letter for the distance.
 

@@ -7,7 +7,6 @@ D2P2-SGD is priced by the length of a gradient before its projection.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -23,7 +22,7 @@ from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, poisson_coin, shown, swap_coin
+from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, on_condition, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.letters import q, r
@@ -109,7 +108,7 @@ def _projected(kernel: Kernel) -> Guarantee:
     """Theorem 1 of D2P2-SGD: a projection makes a gradient r times as long, and the step is priced without it."""
     outer = kernel.under(Ge(r, 0), Ge(s, 0), Le(q, 1))
     coin = swap_coin(q, s, sigma**2)
-    reached = shown(replace(coin, conditions=(*coin.conditions, Le(r * s, s))))
+    reached = on_condition(coin, Le(r * s, s))
     one_point, nowhere = from_equal_points(Guide.OWN), (S.Zero, S.Zero)
     return both_orders(outer, outer.step(Order.FIRST, S.Zero, nowhere, one_point, no_shift(), sigma**2, reached))
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, replaced
 from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
@@ -16,6 +17,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, V
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import genuine, rule
 from lastiterate.symbolic.notation import D, K, W, b, eta, n, s, sensitivity, sigma, t, tau, w
 
 _j = Symbol("j", integer=True, nonnegative=True)
@@ -40,11 +42,27 @@ def one_step(
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:
-        same = shown(replace(supposing(own, _one_map), guide=Guide.OTHER))
-        return kernel.step(Order.FIRST, step, ends, same, left, left.variance, revealed=given)
-    signs, lemmas = (Ge(s, 0), Gt(_beta, 0)), ("ours/expansions/sensitivity",)
-    share = shown(Coin(Gauss(s**2 / _beta / _v), _beta * _v, frozenset({replaced(S.One, n)}), signs, lemmas))
-    return kernel.step(Order.FIRST, step, ends, own, left, _v, share)
+        return kernel.step(Order.FIRST, step, ends, _given_its_share(own), left, left.variance, revealed=given)
+    return kernel.step(Order.FIRST, step, ends, own, left, _v, _share(s**2, n, S.One, Gt(_beta, 0)))
+
+
+@rule
+def _given_its_share(own: Expansion) -> Expansion:
+    """One map for both runs, as is supposed."""
+    same = replace(supposing(own, _one_map), guide=Guide.OTHER)
+    return shown(same) if genuine(own) else same
+
+
+@rule
+def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
+    """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` p >= (k s)^2 / beta_j over the variance.
+
+    Where beta_j is positive it may be s^2 / beta_j, of which ``price`` is then the s^2.
+    """
+    square = price / _beta if positive else price
+    signs = (Ge(s, sensitivity(b)), *(positive or (Ge(_beta, 0),)), Ge(square, 0), Ge(square * _beta, (k * s) ** 2))
+    hidden, lemmas = frozenset({replaced(k, b)}), ("ours/expansions/sensitivity",)
+    return shown(Coin(Gauss(square / _v), _beta * _v, hidden, signs, lemmas))
 
 
 def _tracking(start: Expr, expansion: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
@@ -137,11 +155,8 @@ def known_batches(start: str, kernel: Kernel) -> Guarantee:
     )
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        signs = (Ge(_p, 0), Ge(_beta, 0), Ge(_p * _beta, (_k * s) ** 2))
-        lemmas, hidden = ("ours/expansions/sensitivity",), frozenset({replaced(_k, b)})
-        share = shown(Coin(Gauss(_p / _v), _beta * _v, hidden, signs, lemmas))
         left = gaussian_shift(_a, (1 - _beta) * _v, _a**2 / (1 - _beta) / _v)
-        return inner.step(Order.FIRST, since + tau + _j, (near, far), own, left, _v, share)
+        return inner.step(Order.FIRST, since + tau + _j, (near, far), own, left, _v, _share(_p, b, _k))
 
     hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
     both = tracking.close(outer.chain(tracked, steps.close(hidden)))

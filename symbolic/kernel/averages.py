@@ -3,20 +3,27 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sympy import Expr, Ge, Le, Symbol
+from sympy import Add, Expr, Ge, Le, Symbol, simplify
+from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import common
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.applied import apply
+from lastiterate.symbolic.kernel.composition import common, counts
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable, of_event, record
 from lastiterate.symbolic.kernel.profiles import Average, Mean
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.kernel.substitution import same, whichever
+from lastiterate.symbolic.kernel.term import put
 
 
+@rule
 def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: Span) -> Span:
     """The mean over a revealed variable; ``span`` is for its value number ``index``, of which ``weight`` is the chance.
 
     Both laws are mixtures with the same weights, and E^z_g is jointly convex in them.
     """
+    _shares(index, count, weight)
     fixed = (span.start, span.end, span.near, span.far, *span.given)
     if variable.follows or variable not in span.scope or any(index in one.free_symbols for one in fixed):
         raise UnprovedError(
@@ -41,6 +48,7 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
     )
 
 
+@rule
 def average_or(
     kernel: Kernel,
     variable: Variable,
@@ -59,7 +67,11 @@ def average_or(
     just so much of each event. What is given of the numbers of an event is supposed of each.
     """
     own = frozenset(one for one in span.given if index in one.free_symbols)
-    fixed = (span.start, span.end, span.near, span.far)
+    _shares(index, count, weight)
+    of_rest = (*(one for each in rest.hypotheses for one in each.constants), *rest.given)
+    fixed = (span.start, span.end, span.near, span.far, *of_rest)
+    if put(rest.profile, {index: whichever(index)}) != rest.profile:
+        raise UnprovedError(f"What holds for every value does not name {index}, got {rest.profile}.")
     if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
         raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
     if span.order is not rest.order:
@@ -69,16 +81,15 @@ def average_or(
         f"{variable.name} has one law in both runs and is independent of the state before; it is in event number "
         f"{index}, disjoint from others, of so many, with at least this chance: {'; '.join(one.says for one in parts)}"
     )
-    of_event = (constant for one in parts for constant in one.constants)
-    law = Hypothesis(says, (count, (1 - chance) * weight, *of_event), over=(index,))
+    law = of_event(says, (count, (1 - chance) * weight), parts, index)
     inside = Average(weight, span.profile, index, count, span.profile.order)
     pairs = ((1 - chance, inside), (chance, rest.profile))
     profile = Mean(pairs, order=common((span.profile, rest.profile)))
-    ends = kernel.same(span.start, rest.start) + kernel.same(span.end, rest.end)
-    distances = kernel.same(span.near, rest.near) + kernel.same(span.far, rest.far)
+    ends = same(span.start, rest.start) + same(span.end, rest.end)
+    distances = same(span.near, rest.near) + same(span.far, rest.far)
     conditions = (Ge(chance, 0), Le(chance, 1), *ends, *distances)
-    made = kernel.apply(
-        "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
+    made = apply(
+        kernel, "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
     )
     adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))
     own_of_each = _over(index, span.hypotheses - event)
@@ -90,6 +101,17 @@ def average_or(
         scope=made.scope - {variable},
         drawn=made.drawn | {variable},
     )
+
+
+def _shares(index: Symbol, count: Expr, weight: Expr) -> None:
+    """Raise an error unless weights are any chances, of which the hypotheses speak, or numbers that add up to 1."""
+    counts(index, count)
+    if weight.atoms(AppliedUndef):
+        return
+    some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
+    of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
+    if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
+        raise UnprovedError(f"Weights that add up to 1 are needed, got {weight} for each of {count}.")
 
 
 def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hypothesis]:

@@ -1,13 +1,13 @@
 """Profiles of steps one after the other, and when one profile is above another."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from typing import Any, Final
 
-from sympy import Add, Eq, Expr, Ge, Gt, Le, S, Symbol, default_sort_key
+from sympy import Add, Eq, Expr, Ge, Gt, Le, S, Symbol, default_sort_key, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter, Split
-from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     Average,
     Composed,
@@ -24,6 +24,8 @@ from lastiterate.symbolic.kernel.profiles import (
     SwapStep,
 )
 from lastiterate.symbolic.kernel.projected import Projected, X
+from lastiterate.symbolic.kernel.sealed import UnprovedError
+from lastiterate.symbolic.kernel.substitution import numbers, same, whichever
 from lastiterate.symbolic.kernel.tables import Atoms, Chords
 
 
@@ -90,53 +92,122 @@ def unfolded(profile: Recurring) -> Mean:
     return Mean(pairs, order=profile.order)
 
 
+def counts(index: Symbol, count: Expr) -> None:
+    """Raise an error unless an index stands for every whole number from 0 on, and it runs over so many.
+
+    Raises:
+        UnprovedError: they do not.
+    """
+    if not isinstance(index, Symbol) or index.assumptions0 != _INDEX or not count.is_integer or index in count.atoms():
+        raise UnprovedError(f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}.")
+
+
+_INDEX: Final = Symbol("i", integer=True, nonnegative=True).assumptions0
+_KNOWN: Final = (
+    Equal, Letter, Gauss, PoissonStep, SwapStep, Composed, Hull, Power, Steps, Projected, Mean, Average, Recurring,
+    Atoms, Chords, Contracted, Split, Blocks, Damped,
+)  # fmt: skip
+
+
+def formed(profile: Profile) -> None:
+    """Raise an error unless a term is made as its class says: of profiles of its own order, and of whole counts.
+
+    Raises:
+        UnprovedError: it is not, or its class is none of those that the rules speak of.
+    """
+    if type(profile) not in _KNOWN:
+        raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
+    inside = _inside(profile)
+    for part in inside:
+        formed(part)
+        if part.order not in {None, profile.order}:
+            raise UnprovedError(f"A profile of parts of the order {part.order} is of that order, got {profile.order}.")
+    if isinstance(profile, Steps | Average | Chords | Blocks | Damped):
+        counts(profile.index, profile.count)
+    elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
+        raise UnprovedError(f"A profile of whole counts is needed, got {profile}.")
+    elif isinstance(profile, Composed | Hull | Mean) and not inside:
+        raise UnprovedError(f"A profile of some parts is needed, got {profile}.")
+
+
+def _inside(profile: Profile) -> list[Profile]:
+    """The profiles that one is made of."""
+    own: Any = profile
+    held = [getattr(own, one.name) for one in fields(own)]
+    pairs = [part for one in held if isinstance(one, tuple) for part in one]
+    flat = [part for one in pairs for part in (one if isinstance(one, tuple) else (one,))]
+    return [one for one in (*held, *flat) if isinstance(one, Profile)]
+
+
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
+
+    That of a table with 1 at 0 is that its masses are nonnegative, the rest of P too, and that they, the masses of Q,
+    add up to at most 1: its slope at 0 is that sum, and no profile falls faster than 1 - g.
 
     Raises:
         UnprovedError: no such conditions are known.
     """
+    formed(profile)
+    return list(dict.fromkeys(_sound(profile)))
+
+
+def _sound(profile: Profile) -> Iterator[Boolean]:
     match profile:
         case Equal() | Letter():
-            return []
+            return
         case Gauss():
-            return [Ge(profile.square, 0)]
+            yield from (*numbers(profile.square), Ge(profile.square, 0))
+            return
         case PoissonStep() | SwapStep():
-            return [Gt(profile.rate, 0), Le(profile.rate, 1), Ge(profile.square, 0)]
-        case Composed() | Hull() if profile.parts:
-            return [one for part in profile.parts for one in sound(part)]
+            yield from (*numbers(profile.rate), *numbers(profile.square))
+            yield from (Gt(profile.rate, 0), Le(profile.rate, 1), Ge(profile.square, 0))
+            return
         case Power() | Steps() if profile.count == 0:
-            return []
+            return
         case Recurring() | Blocks() | Damped() if profile.count == 0:
-            return sound(profile.base)
-        case Power():
-            return [Ge(profile.count, 0), *sound(profile.part)]
-        case Steps():
-            return [Ge(profile.count, 0), *sound(_any(profile.part, profile.index))]
+            yield from _sound(profile.base)
+            return
+        case Power() | Recurring() | Steps() | Blocks() | Damped() | Chords():
+            yield Ge(profile.count, 0)
         case Projected():
-            return [Gt(profile.dimension, 0), *sound(_any(profile.part, X))]
-        case Mean() if profile.pairs:
+            yield from (*numbers(profile.dimension), Gt(profile.dimension, 0))
+        case Mean():
             total = Add(profile.failure, *(weight for weight, _ in profile.pairs))
-            signs = [Ge(weight, 0) for weight, _ in profile.pairs] + [Ge(profile.failure, 0)]
-            return [*signs, Eq(total, 1), *(one for _, part in profile.pairs for one in sound(part))]
-        case Recurring():
-            parts = (profile.first, profile.again, profile.base)
-            signs = [Ge(profile.chance, 0), Le(profile.chance, 1), Ge(profile.count, 0)]
-            return [*signs, *(one for part in parts for one in sound(part))]
+            for weight in (profile.failure, *(weight for weight, _ in profile.pairs)):
+                yield from (*numbers(weight), Ge(weight, 0))
+            yield Eq(total, 1)
         case Atoms():
-            signs = [Ge(number, 0) for pair in profile.pairs for number in pair]
-            return [*signs, Ge(profile.rest, 0)]
-        case Blocks():
-            each = [_any(one, profile.index) for one in (profile.near, profile.far)]
-            return [Ge(profile.count, 0), *sound(profile.base), *(one for part in each for one in sound(part))]
-        case Damped():
-            return [Ge(profile.count, 0), *sound(profile.base), *sound(_any(profile.far, profile.index))]
-    raise UnprovedError(f"It is not known when {profile} is a profile.")
+            for number in (number for pair in profile.pairs for number in pair):
+                yield from (*numbers(number), Ge(number, 0))
+            yield from (Ge(profile.rest, 0), Le(Add(*(m for _, m in profile.pairs)), 1))
+        case Split():
+            yield from profile.conditions()
+        case Average():
+            raise UnprovedError(f"It is not known when the weights of {profile} add up to 1.")
+    if isinstance(profile, Recurring):
+        yield from (Ge(profile.chance, 0), Le(profile.chance, 1))
+    if isinstance(profile, Chords):
+        yield Ge(profile.node.xreplace({profile.index: whichever(profile.index)}), 0)
+    bound = X if isinstance(profile, Projected) else getattr(profile, "index", None)
+    for part in _inside(profile):
+        yield from _sound(part if bound is None else _any(part, bound))
 
 
 def _any(part: Profile, index: Symbol) -> Profile:
     """The part for any value of its index, of which nothing else speaks."""
-    return part.subs({index: Symbol(f"any {index.name}", **index.assumptions0)})
+    return part.subs({index: whichever(index)})
+
+
+def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
+    """Conditions under which the rate of a profile is a chance, and no less than that of one that is a profile."""
+    return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
+
+
+def _some(profile: Recurring | Blocks | Damped) -> Iterator[Boolean]:
+    """The condition that there is a step, where it is not plain."""
+    if Ge(profile.count, 1) != true:
+        yield Ge(profile.count, 1)
 
 
 def covers(above: Profile, below: Profile) -> list[Boolean]:
@@ -145,6 +216,7 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
     Raises:
         UnprovedError: no such conditions are known.
     """
+    formed(above)
     match above, below:
         case _ if above == below:
             return []
@@ -153,9 +225,9 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Gauss(), Gauss():
             return [below.square <= above.square]
         case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
-            return [below.rate <= above.rate, below.square <= above.square]
+            return [*_rates(above, below), below.square <= above.square]
         case SwapStep(), SwapStep():
-            return [below.rate <= above.rate, below.square <= above.square]
+            return [*_rates(above, below), below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
         case Steps(), Steps() if replace(above, part=below.part, order=below.order) == below:
@@ -167,12 +239,12 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case Chords(), Chords() if replace(above, part=below.part, order=below.order) == below:
             return covers(_any(above.part, above.index), _any(below.part, above.index))  # at every node
         case Chords(), _:
-            return covers(above.part, below)
+            return [*sound(replace(above, part=Equal(), order=None)), *covers(above.part, below)]
         case Composed(), Composed() if len(above.parts) == len(below.parts):
             return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
         case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:
             pairs = zip(above.pairs, below.pairs, strict=True)
-            return [below.failure <= above.failure, *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
+            return [*same(above.failure, below.failure), *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
         case Recurring(), Recurring() if (above.chance, above.count) == (below.chance, below.count):
             return [
                 *covers(above.first, below.first),
@@ -180,11 +252,12 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
                 *covers(above.base, below.base),
             ]
         case Recurring(), Mean() if below == unfolded(above):
-            return []
+            return [*_some(above)]
         case Recurring(), _ if above.count == 0:
             return covers(above.base, below)
         case Split(), Contracted():
-            return [*above.conditions(), *covers(Contracted(above.before, above.near, above.far), below)]
+            inner = covers(Contracted(above.before, above.near, above.far), below)
+            return [*above.conditions(), *sound(above.before), *inner]
         case Contracted(), Contracted():
             return [
                 *covers(above.before, below.before),
@@ -198,14 +271,14 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
                 *covers(_any(above.far, above.index), _any(below.far, above.index)),
             ]
         case Blocks(), Contracted() if above.count != 0:
-            return covers(replace(above, count=above.count - 1).then(), below)
+            return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
         case Blocks(), _ if above.count == 0:
             return covers(above.base, below)
         case Damped(), Damped() if (above.index, above.count) == (below.index, below.count):
             far = (_any(one.far, above.index) for one in (above, below))
             return [*covers(above.base, below.base), *covers(*far)]
         case Damped(), Contracted() if above.count != 0:
-            return covers(replace(above, count=above.count - 1).then(), below)
+            return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
         case Damped(), _ if above.count == 0:
             return covers(above.base, below)
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)

@@ -2,18 +2,23 @@
 
 from sympy import Expr, Ge, Le, S
 
+from lastiterate.symbolic.kernel.applied import apply, separate
 from lastiterate.symbolic.kernel.blocks import Contracted
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.kernel.substitution import same
 from lastiterate.symbolic.kernel.tables import EVERYTHING
 
 
+@rule
 def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
     """Any steps: 0 -> 0 at 1, because P(A) - g Q(A) <= 1."""
-    return kernel.apply("anything", order, ends, (S.Zero, S.Zero), EVERYTHING, (Ge(ends[1] - ends[0], 0),))
+    return apply(kernel, "anything", order, ends, (S.Zero, S.Zero), EVERYTHING, (Ge(ends[1] - ends[0], 0),))
 
 
+@rule
 def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr) -> Span:
     """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
 
@@ -30,13 +35,10 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
     if not before.order is near.order is far.order:
         raise UnprovedError("A contraction needs one order in all three premises.")
-    drawn = near.drawn | far.drawn
-    shared = before.drawn & (drawn | near.scope) | before.scope & drawn
-    if shared:
-        raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
-    conditions = [*kernel.same(before.end, near.start), *kernel.same(near.start, far.start)]
-    conditions += [*kernel.same(near.end, far.end), *kernel.same(near.far, far.far), Le(before.far, near.near)]
+    separate((before,), (near, far))
+    conditions = [*same(before.end, near.start), *same(near.start, far.start)]
+    conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
     profile = Contracted(before.profile, near.profile, far.profile)
-    conditions.append(Ge(far.near, diameter))
+    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]  # of no step before, the points are inside
     ends, distances = (before.start, near.end), (before.near, near.far)
-    return kernel.apply("contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})
+    return apply(kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, final
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.kernel.applied import show
+from lastiterate.symbolic.kernel.composition import counts
 from lastiterate.symbolic.kernel.judgement import (
-    STEPS_BEFORE,
     Hypothesis,
     Shown,
     Span,
@@ -15,30 +17,17 @@ from lastiterate.symbolic.kernel.judgement import (
     Variable,
     record,
 )
-from lastiterate.symbolic.kernel.profiles import Order, Profile, put
+from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.kernel.sequences import Sequence as Sequence
+from lastiterate.symbolic.kernel.sequences import steps_before
+from lastiterate.symbolic.kernel.substitution import whichever
+from lastiterate.symbolic.kernel.term import put
 
 
-@dataclass(frozen=True)
-class Sequence:
-    """u_0 = ``first`` and u_{j+1} = ``after``.
-
-    Attributes:
-        value: the letter for u_j, a real symbol of which no sign is declared.
-        first: u_0.
-        after: u_{j+1}: an expression in the values at j, or a letter of its own where u is any sequence.
-        last: the letter for u_m.
-        closed: u_j as an expression in the index; None where u_m stays a letter.
-    """
-
-    value: Symbol
-    first: Expr
-    after: Expr
-    last: Symbol
-    closed: Expr | None = None
-
-
-@dataclass
+@final
+@dataclass(frozen=True, eq=False)
 class Induction:
     """Statements for every 0 <= j <= m about a run and the sequences beside it.
 
@@ -60,17 +49,28 @@ class Induction:
     letters: tuple[Symbol, ...] = ()
     laws: tuple[Boolean, ...] = ()
     ends: tuple[Boolean, ...] = ()
-    shown: list[Shown] = field(default_factory=list, init=False)
+    shown: tuple[Shown, ...] = field(default=(), init=False)
     _known: frozenset[Boolean] = field(default=frozenset(), init=False)
+    is_shown: bool = field(default=True, init=False)
 
-    def __post_init__(self) -> None:
+    def __init_subclass__(cls, **_: Any) -> NoReturn:
+        raise TypeError("The rules of an induction are not to be changed; it has no subclass.")
+
+    @rule
+    def __post_init__(self) -> "Induction":
         plain = Symbol("plain", real=True).assumptions0
         letters = [letter for one in self.sequences for letter in (one.value, one.last)] + [*self.letters]
         declared = [letter for letter in letters if letter.assumptions0 != plain]
         if declared:
             raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
-        if not (self.count.is_integer and self.index.is_integer):
-            raise UnprovedError(f"An induction counts whole steps, got {self.index} up to {self.count}.")
+        lasts, own = {one.last for one in self.sequences}, [self.index, *letters]
+        defined = [part for one in self.sequences for part in (one.first, one.after, one.closed)]
+        named = set[Basic]().union(
+            *(one.free_symbols for one in (*defined, *self.keeps, *self.laws) if one is not None)
+        )
+        if len(set(own)) < len(own) or named & lasts:
+            raise UnprovedError(f"Letters of its own for each sequence, and for its last value, are needed, got {own}.")
+        counts(self.index, self.count)
         given = self.kernel.given
         self._show(Ge(self.count, 0), given)
         closed = {one.value: one.closed for one in self.sequences if one.closed is not None}
@@ -83,13 +83,15 @@ class Induction:
         for condition in self.keeps:
             self._show(put(condition, self._first), given)
             self._show(put(condition, self._after), here)
-        self._known = here | self._kept
+        self._know(here | self._kept)
+        return self
 
     def falls(self, u: Expr, w: Expr) -> None:
         """u_m w_j <= u_j w_m for every j <= m, where u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
 
         By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
         """
+        self._own()
         self._of_values(u, w)
         for condition in (
             Ge(w, 0),
@@ -98,15 +100,17 @@ class Induction:
         ):
             self._show(condition, self._known)
         fact = Le(put(u, self._last) * w, u * put(w, self._last))
-        self._known |= {fact, put(fact, self._after)}
+        self._know({fact, put(fact, self._after)})
 
     def returns(self, condition: Boolean) -> None:
         """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
+        self._own()
         self._of_values(condition)
         self._show(put(condition, self._last), self.kernel.given | self._kept)
         self._show(condition, self._known | {put(condition, self._after), Ge(self.index, 1)})
-        self._known |= {put(condition, self._after)}
+        self._know({put(condition, self._after)})
 
+    @rule
     def span(
         self,
         start: Expr,
@@ -123,6 +127,7 @@ class Induction:
         By induction over m: nothing is done in no steps (`identity`), and `chain` adds the step. ``step`` makes the
         judgement for one j from the kernel that knows what holds there.
         """
+        self._own()
         inner = self.kernel.under(*self._known)
         one = step(inner, distance, put(distance, self._after))
         if any(self.index in variable.step.free_symbols for variable in one.scope) or any(
@@ -133,18 +138,19 @@ class Induction:
             )
         ends = (start, start + length * self.index)
         first = put(distance, self._first)
-        self.kernel.weaken(self.kernel.identity(one.order, start, first), profile=profile.subs(self._first))
+        begin = self.kernel.weaken(self.kernel.identity(one.order, start, first), profile=put(profile, self._first))
         before = self._before(inner, one.order, ends, distance, profile, one.scope)
         self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
-            inner.chain(before, one), far=put(distance, self._after), profile=profile.subs(self._after)
+            inner.chain(before, one), far=put(distance, self._after), profile=put(profile, self._after)
         )
         last = put(distance, self._last)
         if far is not None:
             self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
         distances = (first, last if far is None else far)
-        return self._induct(one, inner, (start, start + length * self.count), distances, profile, (joined,))
+        return self._induct(one, inner, (start, start + length * self.count), distances, profile, (begin, joined))
 
+    @rule
     def recur(
         self, begin: Span, profile: Profile, extend: Callable[[Kernel, Span], Span], length: Expr = S.One
     ) -> Span:
@@ -152,10 +158,11 @@ class Induction:
 
         By induction over m. ``extend`` makes the judgement with the steps number j from the one before them.
         """
+        self._own()
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
         inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
-        first = self.kernel.weaken(begin, S.Zero, S.Zero, profile.subs(self._first))
+        first = self.kernel.weaken(begin, S.Zero, S.Zero, put(profile, self._first))
         ends = (begin.start, begin.end + length * self.index)
         supposed = self._before(inner, begin.order, ends, S.Zero, profile)
         one = extend(inner, supposed)
@@ -169,7 +176,7 @@ class Induction:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
         self._same(one.start, begin.start, inner.given)
         self._same(one.end, begin.end + length * (self.index + 1), inner.given)
-        after = inner.weaken(one, S.Zero, S.Zero, profile.subs(self._after))
+        after = inner.weaken(one, S.Zero, S.Zero, put(profile, self._after))
         own = record(one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses)
         ends = (begin.start, begin.end + length * self.count)
         return self._induct(own, inner, ends, still, profile, (first, after))
@@ -184,9 +191,7 @@ class Induction:
         revealed: Iterable[Variable] = (),
     ) -> Span:
         """The judgement about the steps before, which this induction supposes and no other."""
-        made = inner.suppose(order, ends, (distance, distance), profile, STEPS_BEFORE, revealed)
-        own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(self.index,))
-        return record(made, rule="induction hypothesis", hypotheses=frozenset({own}))
+        return steps_before(inner, order, ends, distance, profile, self.index, frozenset(revealed))
 
     def _induct(
         self,
@@ -200,17 +205,19 @@ class Induction:
         """The statement about all steps that follows from ``one``, made for every j under what holds there."""
         hypotheses = self.supposed(*one.hypotheses)
         given = self.kernel.given | self._kept | one.given - inner.given
-        if self._local & set().union(*(one.free_symbols for one in (*given, *ends))):
+        if set(self._over) & set().union(*(one.free_symbols for one in (*given, *ends))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
             None,
             order=one.order, start=ends[0], end=ends[1], near=distances[0], far=distances[1],
-            profile=profile.subs(self._last), given=frozenset(given - {true}), hypotheses=hypotheses, scope=one.scope,
+            profile=put(profile, self._last), given=frozenset(given - {true}), hypotheses=hypotheses, scope=one.scope,
             drawn=one.drawn, rule="induct", premises=premises, shown=tuple(self.shown), cites=(),
         )  # fmt: skip
 
+    @rule
     def close(self, span: Span) -> Span:
         """The closed forms for the letters of the last values, which obey what the sequences keep."""
+        self._own()
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError("What is closed was not reached by this induction.")
         known = [(one, one.closed) for one in self.sequences if one.closed is not None]
@@ -222,8 +229,8 @@ class Induction:
             span,
             rule="close", premises=(span,), shown=(), cites=(),
             near=put(span.near, closed), far=put(span.far, closed),
-            profile=span.profile.subs(closed), given=given,
-            hypotheses=frozenset(replace(one, constants=tuple(put(c, here) for c in one.constants)) for one in meant),
+            profile=put(span.profile, closed), given=given,
+            hypotheses=frozenset(one.at(here) for one in meant),
         )  # fmt: skip
 
     @property
@@ -239,8 +246,9 @@ class Induction:
         return {one.value: one.last for one in self.sequences} | {self.index: self.count}
 
     @property
-    def _local(self) -> set[Symbol]:
-        return {one.value for one in self.sequences} | set(self.letters) | {self.index}
+    def _over(self) -> tuple[Symbol, ...]:
+        """The letters of one step, of which the hypotheses speak for all of them."""
+        return (self.index, *(one.value for one in self.sequences), *self.letters)
 
     @property
     def _kept(self) -> frozenset[Boolean]:
@@ -257,17 +265,17 @@ class Induction:
         """Value that the letter for u_m stands for."""
         goes = f"which begins at the first and goes at every step {self.index} to the second"
         says = f"{one.value}, {goes}, is after so many steps the last"
-        return Hypothesis(says, (one.first, one.after, self.count, one.last), over=(self.index,))
+        return Hypothesis(says, (one.first, one.after, self.count, one.last), over=self._over)
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""
-        if not self._local & set().union(*(constant.free_symbols for constant in one.constants)):
+        if one.at({letter: whichever(letter) for letter in self._over}) == one:
             return one
         return replace(
             one,
             says=f"at every step {self.index} of the next number of steps {one.says}",
             constants=(self.count, *one.constants),
-            over=(*one.over, self.index),
+            over=tuple(dict.fromkeys((*one.over, *self._over))),
         )
 
     def _of_values(self, *said: Basic) -> None:
@@ -275,10 +283,18 @@ class Induction:
         if set(self.letters) & set().union(*(one.free_symbols for one in said)):
             raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
+    def _own(self) -> None:
+        """Raise an error for a copy, and for what was put together by hand."""
+        if not genuine(self) or type(self.kernel) is not Kernel:
+            raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
+
+    def _know(self, facts: Iterable[Boolean]) -> None:
+        object.__setattr__(self, "_known", self._known.union(facts))
+
     def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
         if one != other:
             self._show(Eq(one, other, evaluate=False), given)
 
     def _show(self, condition: Boolean, given: frozenset[Boolean]) -> None:
         if condition != true:
-            self.shown.append(Shown(condition, given, self.kernel.how(condition, given)))
+            object.__setattr__(self, "shown", (*self.shown, show(self.kernel, condition, given)))

@@ -14,19 +14,17 @@ constraint set, and for every value of the random variables in ``scope``, which 
 no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sympy import Basic, Expr, Ge, Gt, Le, Lt, Ne, Symbol, nan, zoo
+from sympy import Basic, Expr, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
-
-
-class UnprovedError(Exception):
-    """A side condition that is not shown, or a premise that does not fit: the derivation stops at this line."""
+from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine
+from lastiterate.symbolic.kernel.term import put
 
 
 class FalseLineError(UnprovedError):
@@ -58,7 +56,7 @@ class Hypothesis:
 
     ``symmetric`` says that it still holds when the two runs exchange their names, ``lemma`` that a proof of it is owed:
     a theorem that does not name it among its premises is not proved. It ranges over the values of the letters ``over``,
-    for which no value may be put.
+    for which no value may be put. ``bounds`` are the profiles that it speaks of.
     """
 
     says: str
@@ -66,10 +64,28 @@ class Hypothesis:
     symmetric: bool = True
     lemma: bool = False
     over: tuple[Symbol, ...] = ()
+    bounds: tuple[Profile, ...] = ()
 
     def __str__(self) -> str:
-        """The sentence, and its constants in brackets."""
-        return f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
+        """The sentence, and its constants and profiles in brackets."""
+        named = "; ".join(filter(None, (", ".join(map(str, self.constants)), ", ".join(map(str, self.bounds)))))
+        return f"{self.says} ({named})" if named else self.says
+
+    def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
+        """The same at values of its letters, of which none is one that it ranges over."""
+        return replace(self, constants=put(self.constants, values), bounds=put(self.bounds, values))
+
+
+def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
+    """What is said of the event that all of some hypotheses hold: it is no less one-sided or owed than they are."""
+    return Hypothesis(
+        says,
+        (*constants, *(constant for one in parts for constant in one.constants)),
+        symmetric=all(one.symmetric for one in parts),
+        lemma=any(one.lemma for one in parts),
+        over=tuple(dict.fromkeys((*over, *(letter for one in parts for letter in one.over)))),
+        bounds=tuple(bound for one in parts for bound in one.bounds),
+    )
 
 
 STEPS_BEFORE: Final = "the steps before"
@@ -100,9 +116,9 @@ class Shown:
     how: str
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
 class Span:
-    """A judgement with its derivation; made by the rules of `lastiterate.symbolic.kernel.rules` alone.
+    """A judgement with its derivation; what no rule returned is a draft, which every rule and every check refuses.
 
     Attributes:
         order: which run's law is the numerator.
@@ -157,9 +173,11 @@ class Span:
 
 
 def record(span: Span | None, **changes: Any) -> Span:
-    """A judgement with these attributes: the constructor, for the rules of `rules` and `induction` alone."""
+    """A draft with these attributes: a judgement only once a rule returns it, see `sealed.rule`."""
     made = object.__new__(Span)
-    vars(made).update(vars(span) if span is not None else {}, **changes)
+    for name in Span.__slots__:
+        if name != "__weakref__":
+            object.__setattr__(made, name, changes[name] if name in changes else getattr(span, name))
     return made
 
 
@@ -172,24 +190,9 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         for span, order in ((self.first, Order.FIRST), (self.second, Order.SECOND)):
+            if not genuine(span):
+                raise UnprovedError(f"A guarantee needs judgements that the rules made, got {type(span).__name__}.")
             if span.order is not order or span.near != 0 or span.far != 0 or span.start != 0 or span.scope:
                 raise UnprovedError(f"A guarantee needs a judgement from step 0, from 0 to 0, {order}, got {span}.")
         if self.first.end != self.second.end:
             raise UnprovedError(f"Both orders need the same last step, got {self.first.end} and {self.second.end}.")
-
-
-def declared(symbol: Symbol, value: Expr) -> list[Boolean]:
-    """Conditions under which a value has every property that a symbol was declared to have.
-
-    Raises:
-        UnprovedError: it certainly lacks one.
-    """
-    if (symbol.is_real and value.is_real is False) or value.has(nan, zoo):
-        raise UnprovedError(f"A real number is needed for {symbol}, got {value}.")
-    if symbol.is_integer and not value.is_integer:
-        raise UnprovedError(f"A whole number is needed for {symbol}, got {value}.")
-    kinds = [kind for kind in ("even", "odd", "prime", "composite") if symbol.assumptions0.get(kind)]
-    if any(not getattr(value, f"is_{kind}") for kind in kinds):
-        raise UnprovedError(f"A value that is {' and '.join(kinds)} is needed for {symbol}, got {value}.")
-    signs = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le, "nonzero": Ne}
-    return [relation(value, 0) for sign, relation in signs.items() if symbol.assumptions0.get(sign)][:1]

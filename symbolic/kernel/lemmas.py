@@ -15,6 +15,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonStep, Profile, SwapStep
+from lastiterate.symbolic.kernel.sealed import genuine, rule
 
 CITES = ("a standard Gaussian vector turned round is one again",)
 
@@ -51,7 +52,7 @@ class Expansion:
     def owed(self) -> Hypothesis:
         """The supposition of a step where nothing shows this."""
         says = "points at most the first apart are at most the second apart after the maps of a step of both runs"
-        return Hypothesis(says, (self.z, self.after), lemma=True)
+        return Hypothesis(says, (self.z, self.after), lemma=True, over=(self.z,))
 
     def at(self, distance: Expr) -> Expr:
         """e at a distance."""
@@ -75,8 +76,8 @@ class Shift:
     @property
     def owed(self) -> Hypothesis:
         """The supposition of a step where nothing shows this."""
-        says = f"a shift of noise of the first variance by at most the second costs at most: {self.profile}"
-        return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True)
+        says = "a shift of noise of the first variance by at most the second costs at most this"
+        return Hypothesis(says, (self.variance, self.length), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,8 @@ class Coin:
     @property
     def owed(self) -> Hypothesis:
         """The supposition of a step where nothing shows this."""
-        says = f"with noise of this variance a step of run 1 and one of run 2 from one point differ by: {self.profile}"
-        return Hypothesis(says, (self.variance,), symmetric=False, lemma=True)
+        says = "with noise of this variance a step of run 1 and one of run 2 from one point differ by this"
+        return Hypothesis(says, (self.variance,), symmetric=False, lemma=True, bounds=(self.profile,))
 
 
 def noise(variance: Expr) -> Hypothesis:
@@ -111,28 +112,44 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part) -> Part:
-    """Mark a part of a step as shown: for functions that prove it or name the claims that do, and for none else."""
+    """A part of a step that says that it is shown: it is, once a lemma of the package returns it, see `sealed.rule`."""
     made = copy(part)
     object.__setattr__(made, "is_shown", True)
     return made
 
 
+@rule
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
     """An expansion with more supposed and cited, which is no less true: shown where it was."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
-    return shown(made) if expansion.is_shown else made
+    return shown(made) if genuine(expansion) else made
+
+
+@rule
+def on_condition(coin: Coin, *more: Boolean) -> Coin:
+    """A coin on more conditions, which is no less true: shown where it was."""
+    made = replace(coin, conditions=(*coin.conditions, *more))
+    return shown(made) if genuine(coin) else made
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
     """The suppositions of a step: what its parts say that nothing shows."""
-    return frozenset(part.owed for part in parts if not part.is_shown)
+    return frozenset(part.owed for part in parts if not genuine(part))
 
 
+@rule
 def no_shift() -> Shift:
     """No shift, at no cost."""
     return shown(Shift(S.Zero, Equal()))
 
 
+@rule
+def no_coin() -> Coin:
+    """No coin: one map in both runs."""
+    return shown(Coin(Equal()))
+
+
+@rule
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
     """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|.
 
@@ -167,6 +184,7 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     return _coin(SwapStep(rate, _over(moved, variance, square)), replaced, rate, moved, variance, square)
 
 
+@rule
 def _coin(profile: Profile, sampled: Hypothesis, rate: Expr, moved: Expr, variance: Expr, square: Expr | None) -> Coin:
     signs = (Gt(rate, 0), Le(rate, 1), *_conditions(moved, variance, square))
     return shown(Coin(profile, variance, frozenset({sampled}), signs, CITES))

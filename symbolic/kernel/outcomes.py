@@ -7,13 +7,17 @@ from collections.abc import Iterable
 
 from sympy import Expr, Ge, Gt, Le, S
 
-from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, Variable, record
+from lastiterate.symbolic.kernel.applied import apply
+from lastiterate.symbolic.kernel.composition import sound
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.lemmas import CITES, Coin, noise, owed, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Profile
 from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import rule
 
 
+@rule
 def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: Iterable[Variable] = ()) -> Span:
     """One update that is a function of the state and of an outcome: 0 -> 0 at the price S of the outcome.
 
@@ -24,10 +28,12 @@ def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: I
     ends, still = (step, step + 1), (S.Zero, S.Zero)
     noisy = frozenset() if outcome.observed else {noise(outcome.variance)}
     hypotheses = outcome.hypotheses | owed(outcome) | {function} | noisy
-    made = kernel.apply("observe", order, ends, still, outcome.profile, outcome.conditions, (), hypotheses)
+    conditions = (*sound(outcome.profile), *outcome.conditions)
+    made = apply(kernel, "observe", order, ends, still, outcome.profile, conditions, (), hypotheses)
     return record(made, scope=frozenset(revealed), cites=outcome.cites)
 
 
+@rule
 def projected_sample(
     rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
 ) -> Coin:
@@ -41,6 +47,8 @@ def projected_sample(
     The sample is in the batch by a coin of chance ``rate``. It is revealed, unless this is the order, ``hidden``, of a
     sample that run 1 has and run 2 lacks: then the price given A is that of a `PoissonStep`.
     """
+    if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
+        raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")
     signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
     enough = Ge(load * dimension * variance, (moved * spread) ** 2)
     what = "run 1 has one sample more" if hidden else "one sample differs"

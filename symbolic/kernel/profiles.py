@@ -13,12 +13,9 @@ which is commutative, associative and monotone in both, and leaves f alone where
 Letters   g the factor of the second law; mu^2 (``square``) the squared distance of two means over the variance.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
-from typing import Any
+from dataclasses import dataclass
 
-from sympy import Add, Basic, Expr, Max, Min, Mul, Product, S, Sum, Symbol, exp, oo, sqrt
+from sympy import Add, Expr, Max, Min, Mul, Product, S, Sum, Symbol, exp, oo, sqrt
 
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.formulas.divergences import (
@@ -28,50 +25,8 @@ from lastiterate.symbolic.formulas.divergences import (
     sampled_hockey_stick,
     sampled_moment,
 )
-
-
-class Order(StrEnum):
-    """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""
-
-    FIRST = "run 1 || run 2"
-    SECOND = "run 2 || run 1"
-
-    @property
-    def other(self) -> "Order":
-        """The order with the runs exchanged."""
-        return Order.SECOND if self is Order.FIRST else Order.FIRST
-
-
-class Profile:
-    """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
-
-    order: Order | None
-
-    def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
-        own: Any = self  # every profile is a dataclass
-        parts = {one.name: getattr(own, one.name) for one in fields(own)}
-        index = parts.pop("index", None)
-        inside: Mapping[Symbol, Expr] = values
-        if index is not None:
-            inside = {letter: value for letter, value in values.items() if letter != index}
-            fresh = index
-            while any(fresh in value.free_symbols for value in inside.values()):
-                fresh = Symbol(f"{fresh.name}'", **index.assumptions0)
-            inside |= {} if fresh == index else {index: fresh}
-            parts |= {"index": fresh}
-        outside = {"index", "count", "base"}
-        changed = {name: put(part, values if name in outside else inside) for name, part in parts.items()}
-        made: Profile = replace(own, **changed | ({} if index is None else {"index": fresh}))
-        return made
-
-    def at(self, g: Expr) -> Expr:
-        """The value at a factor g > 0."""
-        raise NotImplementedError
-
-    def moment(self, alpha: Expr) -> Expr:
-        """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
-        raise NotImplementedError
+from lastiterate.symbolic.kernel.term import Order as Order
+from lastiterate.symbolic.kernel.term import Profile as Profile
 
 
 @dataclass(frozen=True)
@@ -268,15 +223,3 @@ class Hull(Profile):
 
     def at(self, g: Expr) -> Expr:
         return Min(*(part.at(g) for part in self.parts))
-
-
-def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    """A term, or many, with values for symbols, all at once."""
-    if isinstance(thing, tuple):
-        return tuple(put(one, values) for one in thing)
-    if isinstance(thing, Profile):
-        return thing.subs(values)
-    if not isinstance(thing, Basic):
-        return thing
-    bound = thing.atoms(Symbol) - thing.free_symbols
-    return thing.subs(values, simultaneous=True) if bound else thing.xreplace(values)  # the same, in a thirtieth

@@ -1,11 +1,13 @@
 """The profile of a Gaussian step of which the noise comes after a random projection."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sympy import Expr, Integral, Piecewise, S, Symbol, exp, oo, true
 
 from lastiterate.symbolic.formulas.divergences import chi_square, projected_moment
 from lastiterate.symbolic.kernel.profiles import Order, Profile
+from lastiterate.symbolic.kernel.sealed import UnprovedError
 
 X = Symbol("X", positive=True)
 """A chi-square variable."""
@@ -21,6 +23,12 @@ class Projected(Profile):
 
     def __str__(self) -> str:
         return f"the mean over X, chi-square of {self.dimension} degrees of freedom, of ({self.part})"
+
+    def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
+        """As for every profile; `X` is no letter for which, or of which, a value is made."""
+        if X in values or any(X in value.free_symbols for value in values.values()):
+            raise UnprovedError(f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}.")
+        return super().subs(values)
 
     def at(self, g: Expr) -> Expr:
         return Integral(chi_square(X, self.dimension) * self.part.at(g), (X, 0, oo))

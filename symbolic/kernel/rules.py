@@ -12,28 +12,35 @@ F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear i
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NoReturn, final
 
-from sympy import Add, Eq, Expr, Ge, Le, S, Symbol, false, true
+from sympy import Add, Expr, Ge, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import common, compose, covers
+from lastiterate.symbolic.kernel.applied import alike, apply, separate, show
+from lastiterate.symbolic.kernel.composition import common, compose, covers, sound
 from lastiterate.symbolic.kernel.judgement import (
     STEPS_BEFORE,
     FalseLineError,
     Hypothesis,
     Prover,
-    Shown,
     Span,
     UnprovedError,
     Variable,
-    declared,
     line,
+    of_event,
     record,
 )
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed, shown
-from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile, put
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, no_coin, noise, owed
+from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile
+from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.kernel.substitution import declared, same
+from lastiterate.symbolic.kernel.term import put
+
+_DISTANCE = Symbol("z", nonnegative=True).assumptions0
 
 
+@final
 @dataclass(frozen=True)
 class Kernel:
     """The rules, with whatever shows their side conditions.
@@ -46,17 +53,22 @@ class Kernel:
     prover: Prover
     given: frozenset[Boolean] = frozenset()
 
+    def __init_subclass__(cls, **_: Any) -> NoReturn:
+        raise TypeError("The rules of a kernel are not to be changed; it has no subclass.")
+
     def under(self, *conditions: Boolean) -> "Kernel":
         """The kernel that supposes these conditions, too."""
         return replace(self, given=self.given | set(conditions) - {true})
 
+    @rule
     def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
         """No step: z -> z at E_0 = max(1 - g, 0).
 
         At points x, y with d(x, y) <= z: P(A) = 1 means x in A, hence y in A^z, and P(A) - g Q(A^z) = 1 - g.
         """
-        return self.apply("identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
+        return apply(self, "identity", order, (step, step), (distance, distance), Equal(), (Ge(distance, 0),))
 
+    @rule
     def suppose(
         self,
         order: Order,
@@ -65,12 +77,15 @@ class Kernel:
         profile: Profile,
         says: str,
         revealed: Iterable[Variable] = (),
+        hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
         """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
-        supposed = Hypothesis(says, symmetric=False)  # in this order
-        made = self.apply("suppose", order, ends, distances, profile, (), (), {supposed})
+        supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # in this order
+        conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
+        made = apply(self, "suppose", order, ends, distances, profile, conditions, (), {supposed, *hypotheses})
         return record(made, scope=frozenset(revealed))
 
+    @rule
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
         """Any steps, of which the last projects to a set of diameter D: z -> D at E_0.
 
@@ -78,8 +93,9 @@ class Kernel:
         """
         inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
         signs = (Ge(near, 0), Ge(diameter, 0), Ge(span[1] - span[0], 0 if near == 0 else 1))
-        return self.apply("domain", order, span, (near, diameter), Equal(), signs, hypotheses={inside})
+        return apply(self, "domain", order, span, (near, diameter), Equal(), signs, hypotheses={inside})
 
+    @rule
     def apart(self, order: Order, span: tuple[Expr, Expr], distance: Expr) -> Span:
         """Laws after some steps within this distance of each other in W_infinity, from equal points: 0 -> z at E_0.
 
@@ -92,8 +108,9 @@ class Kernel:
             "W_infinity of the laws of the two runs after so many steps is at most this", (*span, distance)
         )
         conditions = (Ge(distance, 0), Ge(span[1] - span[0], 0))
-        return self.apply("apart", order, span, (S.Zero, distance), Equal(), conditions, hypotheses={near})
+        return apply(self, "apart", order, span, (S.Zero, distance), Equal(), conditions, hypotheses={near})
 
+    @rule
     def weaken(
         self, span: Span, near: Expr | None = None, far: Expr | None = None, profile: Profile | None = None
     ) -> Span:
@@ -101,16 +118,18 @@ class Kernel:
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
         conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
-        return self.apply("weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
+        return apply(self, "weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
 
+    @rule
     def exchange(self, span: Span) -> Span:
         """The other order, where the hypotheses are the same for the runs exchanged."""
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
             raise FalseLineError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
         ends, distances = (span.start, span.end), (span.near, span.far)
-        return self.apply("exchange", span.order.other, ends, distances, span.profile, (), (span,))
+        return apply(self, "exchange", span.order.other, ends, distances, span.profile, (), (span,))
 
+    @rule
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
 
@@ -125,15 +144,14 @@ class Kernel:
         for other in others:
             if made.order is not other.order:
                 raise UnprovedError(f"A chain needs one order, got {made.order} and {other.order}.")
-            shared = made.drawn & (other.drawn | other.scope) | made.scope & other.drawn
-            if shared:
-                raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
-            conditions = (*self.same(made.end, other.start), Le(made.far, other.near))
+            separate((made,), (other,))
+            conditions = (*same(made.end, other.start), Le(made.far, other.near))
             profile = compose(made.profile, other.profile)
             ends, distances = (made.start, other.end), (made.near, other.far)
-            made = self.apply("chain", made.order, ends, distances, profile, conditions, (made, other))
+            made = apply(self, "chain", made.order, ends, distances, profile, conditions, (made, other))
         return made
 
+    @rule
     def mean(
         self,
         variable: Variable,
@@ -152,9 +170,9 @@ class Kernel:
         spans = tuple(span for _, span in pairs)
         head, *rest = spans
         conditions = [Ge(weight, 0) for weight, _ in pairs] + [Ge(failure, 0)]
-        conditions += self.same(Add(failure, *(weight for weight, _ in pairs)), S.One)
+        conditions += same(Add(failure, *(weight for weight, _ in pairs)), S.One)
         for span in rest:
-            conditions += self._alike(head, span)
+            conditions += alike(head, span)
         if variable.follows:
             raise FalseLineError(
                 f"A mean over {variable.name} needs one law of it in both runs, whatever the state is."
@@ -171,23 +189,24 @@ class Kernel:
         for (weight, _), event in zip(pairs, events, strict=False):
             parts = sorted(event, key=str)
             says = f"an event disjoint from others, of at least this chance: {'; '.join(one.says for one in parts)}"
-            constants = (weight, *(constant for one in parts for constant in one.constants))
-            law |= {Hypothesis(says, constants)} if event else set()
+            law |= {of_event(says, (weight,), parts)} if event else set()
         ends, distances = (head.start, head.end), (head.near, head.far)
-        made = self.apply("mean", head.order, ends, distances, profile, conditions, spans)
+        made = apply(self, "mean", head.order, ends, distances, profile, conditions, spans)
         none = (frozenset[Hypothesis](),) * len(spans)
         kept = (span.hypotheses - event for span, event in zip(spans, events or none, strict=True))
         hypotheses = frozenset(law).union(*kept)
         return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, hypotheses=hypotheses)
 
+    @rule
     def least(self, *spans: Span) -> Span:
         """The greatest convex function below several profiles for the same steps and distances: F2."""
         head, *rest = spans
-        conditions = [one for span in rest for one in self._alike(head, span)]
+        conditions = [one for span in rest for one in alike(head, span)]
         profile = Hull(tuple(span.profile for span in spans), common(span.profile for span in spans))
         ends, distances = (head.start, head.end), (head.near, head.far)
-        return self.apply("least", head.order, ends, distances, profile, conditions, spans)
+        return apply(self, "least", head.order, ends, distances, profile, conditions, spans)
 
+    @rule
     def step(
         self,
         order: Order,
@@ -214,18 +233,22 @@ class Kernel:
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
-        hidden, scope, (near, far) = coin or shown(Coin(Equal())), frozenset(revealed), distances
-        conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length)]
+        if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
+            raise UnprovedError(f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}.")
+        hidden, scope, (near, far) = coin or no_coin(), frozenset(revealed), distances
+        conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
+        conditions += [Ge(shift.variance, 0), Ge(hidden.variance, 0), *sound(shift.profile), *sound(hidden.profile)]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
         hypotheses = expansion.hypotheses | hidden.hypotheses | owed(expansion, shift, hidden) | {noise(variance)}
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):
-            made = self.apply("step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
+            made = apply(self, "step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
         return record(made, scope=scope, cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
 
+    @rule
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
         at = partial(put, values=values)
@@ -236,64 +259,25 @@ class Kernel:
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
-        made = self.apply(
+        made = apply(
+            self,
             "specialise",
             span.order,
             (at(span.start), at(span.end)),
             (at(span.near), at(span.far)),
-            span.profile.subs(values),
+            put(span.profile, values),
             conditions,
         )
-        hypotheses = frozenset(replace(one, constants=tuple(map(at, one.constants))) for one in span.hypotheses)
+        hypotheses = frozenset(one.at(values) for one in span.hypotheses)
         scope, drawn = (frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn))
         if len(scope | drawn) == len(span.scope | span.drawn):
             return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
         raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
 
-    def apply(
-        self,
-        rule: str,
-        order: Order,
-        ends: tuple[Expr, Expr],
-        distances: tuple[Expr, Expr],
-        profile: Profile,
-        conditions: Iterable[Boolean],
-        premises: tuple[Span, ...] = (),
-        hypotheses: Iterable[Hypothesis] = (),
-    ) -> Span:
-        """One application of a rule: its conclusion, once the side conditions are shown."""
-        if profile.order not in {None, order}:
-            raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
-        given = self.given.union(*(premise.given for premise in premises))
-        with line(f"rule {rule}, step {ends[0]}"):
-            shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
-        return record(
-            None,
-            order=order, start=ends[0], end=ends[1], near=distances[0], far=distances[1], profile=profile,
-            given=given, hypotheses=frozenset(hypotheses).union(*(premise.hypotheses for premise in premises)),
-            scope=frozenset[Variable]().union(*(premise.scope for premise in premises)),
-            drawn=frozenset[Variable]().union(*(premise.drawn for premise in premises)),
-            rule=rule, premises=premises, shown=shown, cites=(),
-        )  # fmt: skip
-
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from what is given, and say how.
+        """Show a condition from what is given, and say how.
 
         Raises:
             UnprovedError: it is not shown.
         """
-        if condition == false:
-            raise FalseLineError("A side condition is false.")
-        return "given" if condition in given else self.prover(condition, given)
-
-    @staticmethod
-    def same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
-        """The side condition that two numbers are equal, where it is not plain."""
-        return () if one == other else (Eq(one, other, evaluate=False),)
-
-    def _alike(self, one: Span, other: Span) -> list[Boolean]:
-        """Conditions under which two judgements speak of the same steps, order and distances."""
-        if one.order is not other.order:
-            raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
-        pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
-        return [condition for pair in pairs for condition in self.same(*pair)]
+        return show(self, condition, given).how

@@ -2,9 +2,11 @@
 
 from sympy import Eq, Expr, Ge, Gt, Le, S, Symbol, symbols
 
+from lastiterate.symbolic.kernel.applied import apply
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, record
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import genuine, rule
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)
 """At step j: what is owed, whether the batch holds the sample, what is paid, and the sums of that and of its square."""
@@ -25,6 +27,7 @@ def paid(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
     )
 
 
+@rule
 def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr]) -> Span:
     """Payments in cyclic order, r = n/b to a visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
 
@@ -36,6 +39,8 @@ def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr
     x < b there, and no more after it. A visit that is the first and the last is paid at once. So one payment is at
     most 1 + r, and no other of the m exceeds 1.
     """
+    if not genuine(steps):
+        raise UnprovedError("Payments are those of an induction that was made as one.")
     b, n = batch
     of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
     meant = steps.supposed(Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b)))
@@ -48,6 +53,6 @@ def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr
     within = kernel.under(*(Le(letter, bound) for letter, bound in most.items()), Ge(_U_m, 0), Ge(_Q_m, 0))
     less = within.weaken(made, profile=made.profile.subs(most))
     order = Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n))
-    shown = kernel.apply("cyclic", made.order, (made.start, made.end), (made.near, made.far), less.profile,
+    shown = apply(kernel, "cyclic", made.order, (made.start, made.end), (made.near, made.far), less.profile,
                          (Gt(b, 0), Le(b, n)), (), {*others, order})  # fmt: skip
     return record(shown, premises=(less,), given=kernel.given | made.given, scope=made.scope, drawn=made.drawn)

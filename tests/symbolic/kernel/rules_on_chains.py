@@ -29,7 +29,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.contraction import contract
-from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
 from lastiterate.symbolic.kernel.outcomes import observe
 from lastiterate.symbolic.kernel.profiles import Order
@@ -154,8 +154,8 @@ def _mean_on_an_event(random: Random, fault: str) -> bool:
     for part, supposed in ((event, drawn), (everywhere, frozenset[Hypothesis]())):
         pairs = [pair for value in part for pair in near_pairs(d, z, *chains[value])]
         profiles.append(priced(fault, "a case", pairs, d, far))
-        case = _kernel.suppose(order, (S.Zero, S.One), (Integer(z), Integer(far)), profiles[-1], "case", (variable,))
-        cases.append(record(case, hypotheses=case.hypotheses | supposed))
+        ends, apart = (S.Zero, S.One), (Integer(z), Integer(far))
+        cases.append(_kernel.suppose(order, ends, apart, profiles[-1], "case", (variable,), supposed))
     shares = [Rational(w.numerator, w.denominator) for w in (weight, 1 - weight - failure, failure)]
     made = _kernel.mean(variable, zip(shares[:2], cases, strict=True), shares[2], (drawn, frozenset()))
     one, other = (tuple(mixed(chances, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2))

@@ -41,6 +41,7 @@ from lastiterate.symbolic.derivations import DERIVATIONS
 from lastiterate.symbolic.derivations.known_batches import A, path, window
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0
+from lastiterate.symbolic.derivations.parts import from_equal_points
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import chi_square
@@ -49,7 +50,7 @@ from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
     Expansion,
@@ -57,7 +58,7 @@ from lastiterate.symbolic.kernel.lemmas import (
     gaussian_shift,
     no_shift,
     poisson_coin,
-    shown,
+    supposing,
     swap_coin,
 )
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Profile, Steps, SwapStep
@@ -277,8 +278,7 @@ def test_a_mean_takes_the_event_of_each_case_from_what_is_supposed_and_no_other(
     small, large = (Hypothesis(f"the batch is {size}", (q,)) for size in ("small", "large"))
 
     def case(cost: Expr, *events: Hypothesis) -> Span:
-        supposed = _hypothetical(S.Zero, S.Zero, COIN)
-        return record(supposed, profile=Gauss(cost), hypotheses=supposed.hypotheses | set(events))
+        return KERNEL.suppose(FIRST, (S.Zero, S.One), (S.Zero, S.Zero), Gauss(cost), "a step", (COIN,), events)
 
     kernel = KERNEL.under(q <= 1)
     both = ((q, case(s, small)), (1 - q, case(v, large)))
@@ -380,7 +380,7 @@ def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
     u, last = Symbol("u", **{declared: True}, real=True), Symbol("u_m", real=True)
     with pytest.raises(UnprovedError, match="declare them as real"):
         Induction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
-    with pytest.raises(UnprovedError, match="whole steps"):
+    with pytest.raises(UnprovedError, match="whole numbers"):
         Induction(KERNEL, j, s, ())
 
 
@@ -406,17 +406,20 @@ def test_what_is_derived_rests_on_claims_that_hold() -> None:
 
 
 def test_what_is_not_proved_in_every_dimension_is_a_scope(monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = shown(Expansion(z, z + s, Guide.OTHER, ("liang/algorithm_1/projection",)))
-    monkeypatch.setattr(
-        derivation, "DERIVATIONS", {"on the line": lambda kernel: window(kernel, moved, S.One, s, D, v, T, m)}
-    )
-    check = Derived("on the line", Gauss((D + m * s) ** 2 / (m * v)))
-    assert derivation.decide(check, (m <= T,)).scope == "derived from liang/algorithm_1/projection"
+    moved = supposing(from_equal_points(Guide.OWN), lemmas=("liang/algorithm_1/projection",))
+
+    def one(kernel: Kernel) -> Guarantee:
+        made = kernel.step(FIRST, S.Zero, (S.Zero, S.Zero), moved, no_shift(), v, swap_coin(q, s, v))
+        return Guarantee(made, kernel.exchange(made))
+
+    monkeypatch.setattr(derivation, "DERIVATIONS", {"on the line": one})
+    check = Derived("on the line", SwapStep(q, s**2 / v))
+    assert derivation.decide(check, (q <= 1,)).scope == "derived from liang/algorithm_1/projection"
 
 
 def test_the_mean_over_orders_of_any_number() -> None:
     i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
-    orders, cost, chance = Variable("the orders", S.Zero), Function("A", real=True), Function("w", real=True)
+    orders, cost, chance = Variable("the orders", S.Zero), Function("A", nonnegative=True), Function("w", real=True)
     known = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "one order", (orders,))
     made = average(orders, i, count, chance(i), known)
     assert (made.scope, made.drawn) == (frozenset(), {orders})
@@ -512,7 +515,7 @@ def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
 
     made = steps.recur(begun(), Gauss(s), on())
     assert (made.order, made.start, made.end, made.profile) == (FIRST, 0, T + 1, Gauss(s))
-    assert {one.says for one in made.hypotheses} == {"it", "more"}
+    assert {one.says for one in made.hypotheses} == {"it", "at every step j of the next number of steps more"}
     for begin, further in (
         (begun(order=SECOND), on()),
         (begun(), on(SECOND)),
@@ -536,8 +539,8 @@ def test_the_mean_over_events_of_any_number() -> None:
     def judged(profile: Profile, order: Order = FIRST, revealed: tuple[Variable, ...] = (batches,)) -> Span:
         return KERNEL.suppose(order, (S.Zero, T), (S.Zero, S.Zero), profile, "a case", revealed)
 
-    span = judged(Gauss(cost(i)))
-    span = record(span, hypotheses=span.hypotheses | {event}, given=frozenset({cost(i) <= 1}))
+    within = KERNEL.under(cost(i) <= 1, cost(i) >= 0)
+    span = within.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "a case", (batches,), (event,))
     third = Rational(1, 3)
     made = average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), third, judged(Gauss(s)))
     assert event not in made.hypotheses

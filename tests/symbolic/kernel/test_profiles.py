@@ -2,7 +2,8 @@
 
 from sympy import Ge, Sum, Symbol, symbols
 
-from lastiterate.symbolic.kernel.profiles import Equal, put
+from lastiterate.symbolic.kernel.profiles import Equal
+from lastiterate.symbolic.kernel.term import put
 
 x, y = symbols("x y", positive=True)
 k, m = symbols("k m", integer=True, positive=True)

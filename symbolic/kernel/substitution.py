@@ -1,0 +1,121 @@
+"""Values for letters: each is shown to be a number, and one that the letter may stand for."""
+
+from collections.abc import Iterator
+
+from sympy import (
+    Abs,
+    Add,
+    Basic,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Number,
+    NumberSymbol,
+    Pow,
+    Product,
+    Sum,
+    Symbol,
+    ceiling,
+    erf,
+    erfc,
+    exp,
+    floor,
+    log,
+    sign,
+    true,
+)
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.sealed import UnprovedError
+
+_SIGNS = {"positive": Gt, "nonnegative": Ge, "negative": Lt, "nonpositive": Le}
+_TOTAL = (Add, Mul, Abs, Max, Min, exp, floor, ceiling, sign, erf, erfc)
+"""Defined for all real arguments, and real there."""
+
+
+class Whichever(Symbol):  # type: ignore[misc]
+    """Any value of a letter that is bound: a condition on it is shown for all, and nothing may be given of it."""
+
+
+def whichever(letter: Symbol) -> Symbol:
+    """A letter of which nothing is known but what the bound one was declared to be."""
+    made: Symbol = Whichever(f"any {letter.name}", **letter.assumptions0)
+    return made
+
+
+def declared(symbol: Basic, value: Expr) -> list[Boolean]:
+    """Conditions under which a value is a real number, and has every property that a symbol was declared to have.
+
+    Raises:
+        UnprovedError: it is not known to have one, or not known when it is a number; or it is put for no symbol.
+    """
+    if not isinstance(symbol, Symbol):
+        raise UnprovedError(f"A value is put for a letter, got {symbol}.")
+    try:
+        conditions = list(dict.fromkeys(numbers(value)))
+    except UnprovedError as error:
+        raise UnprovedError(f"A real number is needed for {symbol}, got {value}: {error}") from None
+    facts = symbol.assumptions0
+    shown = next((name for name in _SIGNS if facts.get(name)), None)
+    if shown:
+        conditions.append(_SIGNS[shown](value, 0))
+    elif facts.get("zero") is False:
+        conditions.append(different(value))
+    known = Symbol("_", real=True, **({shown: True} if shown else {})).assumptions0 | {"zero": facts.get("zero")}
+    lacks = [name for name, holds in facts.items() if name not in known and getattr(value, f"is_{name}") is not holds]
+    if lacks:
+        raise UnprovedError(f"A value with {symbol}'s properties is needed, {', '.join(sorted(lacks))}; got {value}.")
+    return [one for one in conditions if one != true]
+
+
+def same(one: Expr, other: Expr) -> tuple[Boolean, ...]:
+    """The side condition that two numbers are equal, where it is not plain."""
+    return () if one == other else (Eq(one, other, evaluate=False),)
+
+
+def different(value: Expr) -> Boolean:
+    """The condition that a number is not 0, as one that the engines prove."""
+    return Gt(value, 0) if value.is_nonnegative else Lt(value, 0) if value.is_nonpositive else Gt(value**2, 0)
+
+
+def numbers(value: Expr) -> Iterator[Boolean]:
+    """Conditions under which a term in real letters is a finite real number.
+
+    Raises:
+        UnprovedError: it is not known when it is one.
+    """
+    if isinstance(value, Symbol | Number | NumberSymbol):
+        if not (value.is_real and value.is_finite):
+            raise UnprovedError(f"{value} is no real number")
+    elif isinstance(value, Pow) and value.exp.is_integer and value.exp.is_nonnegative:
+        yield from numbers(value.base)
+        yield from numbers(value.exp)
+    elif isinstance(value, Pow):
+        yield from numbers(value.base)
+        yield from numbers(value.exp)
+        if value.exp.is_integer:
+            yield different(value.base)
+        else:
+            yield Ge(value.base, 0) if value.exp.is_positive else Gt(value.base, 0)
+    elif isinstance(value, log):
+        yield from numbers(value.args[0])
+        yield Gt(value.args[0], 0)
+    elif isinstance(value, Sum | Product) and len(value.limits) == 1:
+        letter, *ends = value.limits[0].args
+        if len(ends) != 2 or not letter.is_integer or not all(end.is_integer for end in ends):
+            raise UnprovedError(f"{value} is no finite sum or product")
+        for part in (*ends, value.function.xreplace({letter: whichever(letter)})):
+            yield from numbers(part)
+        yield Ge(ends[1], ends[0] - 1)
+    elif isinstance(value, _TOTAL) or (isinstance(value, AppliedUndef) and value.is_real):
+        for part in value.args:
+            yield from numbers(part)
+    else:
+        raise UnprovedError(f"it is not known when {value} is a real number")

@@ -1,0 +1,94 @@
+"""Profiles as terms, and values for the letters of terms."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from enum import StrEnum
+from typing import Any
+
+from sympy import Basic, Expr, Symbol, Tuple
+from sympy.concrete.expr_with_limits import ExprWithLimits
+
+from lastiterate.symbolic.kernel.sealed import UnprovedError
+
+
+class Order(StrEnum):
+    """The numerator P of E_g(P || Q): the law of run 1 or that of run 2."""
+
+    FIRST = "run 1 || run 2"
+    SECOND = "run 2 || run 1"
+
+    @property
+    def other(self) -> "Order":
+        """The order with the runs exchanged."""
+        return Order.SECOND if self is Order.FIRST else Order.FIRST
+
+
+class Profile:
+    """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
+
+    order: Order | None
+
+    def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
+        """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
+        own: Any = self  # every profile is a dataclass
+        parts = {one.name: getattr(own, one.name) for one in fields(own)}
+        index = parts.pop("index", None)
+        inside: Mapping[Symbol, Expr] = values
+        if index is not None:
+            inside = {letter: value for letter, value in values.items() if letter != index}
+            fresh = index
+            while any(fresh in value.free_symbols for value in inside.values()):
+                fresh = Symbol(f"{fresh.name}'", **index.assumptions0)
+            inside |= {} if fresh == index else {index: fresh}
+            parts |= {"index": fresh}
+        outside = {"index", "count", "base"}
+        changed = {name: put(part, values if name in outside else inside) for name, part in parts.items()}
+        made: Profile = replace(own, **changed | ({} if index is None else {"index": fresh}))
+        return made
+
+    def at(self, g: Expr) -> Expr:
+        """The value at a factor g > 0."""
+        raise NotImplementedError
+
+    def moment(self, alpha: Expr) -> Expr:
+        """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
+        raise NotImplementedError
+
+
+def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+    """A term, or many, with values for symbols, all at once; a letter that is bound stays, and captures none of them.
+
+    Raises:
+        UnprovedError: a value names a letter that the term binds, other than the index of a sum or a product.
+    """
+    if isinstance(thing, tuple):
+        return tuple(put(one, values) for one in thing)
+    if isinstance(thing, Profile):
+        return thing.subs(values)
+    if not isinstance(thing, Basic):
+        return thing
+    if not thing.has(ExprWithLimits) and thing.atoms(Symbol) == thing.free_symbols:
+        return thing.xreplace(values)
+    if isinstance(thing, ExprWithLimits):
+        return _put_inside(thing, values)
+    bound = thing.atoms(Symbol) - thing.free_symbols
+    if not thing.has(ExprWithLimits) and bound & set(values).union(*(one.free_symbols for one in values.values())):
+        raise UnprovedError(f"No value is put for, or made of, a letter that {thing} binds, got {values}.")
+    return thing.func(*(put(one, values) for one in thing.args)) if thing.args else thing
+
+
+def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
+    """A sum or a product with values for its free letters; an index that a value names gets another name."""
+    named = set[Basic]().union(thing.function.free_symbols, *(one.free_symbols for one in thing.limits[:-1]))
+    limits, inside = list[Tuple](), dict(values)
+    for letter, *ends in reversed([limit.args for limit in thing.limits]):  # the last one is outermost
+        ends = [put(end, inside) for end in ends]
+        inside.pop(letter, None)
+        fresh = letter
+        while any(fresh in value.free_symbols for one, value in inside.items() if one in named):
+            fresh = Symbol(f"{fresh.name}'", **letter.assumptions0)
+        if fresh != letter:
+            inside[letter] = fresh
+        limits.insert(0, Tuple(fresh, *ends))
+    made: Expr = thing.func(put(thing.function, inside), *limits)
+    return made
