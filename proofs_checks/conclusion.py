@@ -19,8 +19,17 @@ from lastiterate.proofs_checks.engines.divergence import unmeetable
 from lastiterate.proofs_checks.engines.possible import relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.joined import join
+from lastiterate.proofs_checks.listed import unlisted
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
-from lastiterate.symbolic.claim import Certified, Claim, Derived, Inequality, RenyiBound, Simulated, UpperBound
+from lastiterate.symbolic.claim import (
+    Certified,
+    Claim,
+    Derived,
+    Inequality,
+    RenyiBound,
+    Simulated,
+    UpperBound,
+)
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
@@ -57,7 +66,7 @@ def not_supported(claim: Claim) -> str:
     """
     said = claim.statement
     if said is None:
-        return ""
+        return unlisted(claim)
     runs = any(isinstance(check, Certified | Simulated | UpperBound) for check in claim.checks)
     if not runs and not letters(claim.checks) & letters(said):
         return "all of the statement: no check shares a letter with it"
@@ -237,6 +246,8 @@ def _granted(theorem: Theorem, ranges: tuple[Basic, ...], conditions: set[Basic]
     for condition in theorem.given:
         _show(condition, supposed)
     hidden = next((one for one in ranges if isinstance(one, Hides)), None)
+    if hidden is None and theorem.start is not None:
+        raise UnprovedError("the statement does not say that what is left is hidden")
     for count, law in theorem.laws:
         if hidden is None or not law.free_symbols & {_z, _next, _a}:
             _show(law, given)

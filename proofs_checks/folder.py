@@ -257,4 +257,4 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
             known[entry] = made
     derivation.derive.cache_clear()
     derivation.track.cache_clear()
-    derivation.holds.cache_clear()
+    derivation.used.cache_clear()

@@ -120,6 +120,7 @@ def of_check(check: Check) -> Iterator[Line]:
         yield from _of_profile(check.profile)
         yield Line((check.derivation,), "By the derivation {}.")
     elif isinstance(check, RenyiBound):
+        yield from (Line((), f"Suppose that {one}.") for one in check.supposed)
         yield Line((), "The Rényi divergence of order alpha between the last iterates, either law first, is at most")
         yield Line((check.bound,))
         yield Line((check.derivation,), "By the derivation {}.")

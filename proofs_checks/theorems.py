@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from sympy import Basic, Expr, S, Symbol, symbols
+from sympy import Basic, Eq, Expr, S, Symbol, symbols
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.symbolic.claim import Derived
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
-from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError
+from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Gauss
 from lastiterate.symbolic.notation import D, K, L, T, b, eta, lam, m, n, sensitivity, sigma, t, tau, w
 from lastiterate.symbolic.statement import (
@@ -75,24 +75,31 @@ def read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic,
     if made.end.subs(w, T - tau) not in {T, T + t}:  # the domain is known from any step t on
         raise UnprovedError(f"laws after T steps are needed, got {made.end}")
     distances, sums, others = list[Expr](), dict[Symbol, Expr](), list[Hypothesis]()
-    laws = list[tuple[Expr, Relational]]()
+    laws, ends, hidden = list[tuple[Expr, Relational]](), set[Boolean](), set[Boolean]()
     for one in made.hypotheses:
-        letter, told, _ = one.says.partition(", which begins at the first")
-        if told:
-            first, after, count, last = one.constants
+        if type(one) is Meaning and len(one.constants) == 4:
+            letter, (first, after, count, last) = one.says.partition(",")[0], one.constants
             term = after - Symbol(letter, real=True)
             if first == 0 and Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
                 if count == w or (count == T and term.subs(_a, 0) == 0):
                     sums[last] = term.subs(put)
             elif first in (S.Zero, D):  # else it is tracked before
                 distances.append(first)
-        elif one.says.startswith(_EVERY) and one.says.endswith("this holds"):
-            laws.append((one.constants[0], one.constants[-1].subs(put)))
-        elif one.says != "this holds":
+            if (Symbol(letter, real=True), after) == (_z, _next):
+                hidden.add(Eq(last, 0))
+        elif type(one) is Law and len(one.constants) == 2:
+            laws.append((one.constants[0], one.constants[1].subs(put)))
+        elif type(one) is End:
+            ends.add(one.constants[0])
+        elif type(one) is not Hypothesis:
+            raise UnprovedError(f"it is not known how a statement would suppose that {one}")
+        else:
             says, constants = one.says.removeprefix(_EVERY), one.constants
             others.append(Hypothesis(says, constants[1:] if says != one.says else constants))
     square = check.profile.square
     start = distances[0] if distances else None
+    if ends - hidden:  # what a path hides, of which the statement says so
+        raise UnprovedError(f"it is not known how a statement would suppose that {sorted(map(str, ends))}")
     classes = {(losses.says, losses.constants) for losses in LOSSES.values()}
     kept = tuple(
         one

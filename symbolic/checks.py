@@ -186,8 +186,9 @@ class Derived(Check):
     """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
 
     ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. What it supposes of the numbers
-    must follow from the assumptions, and the profile that it reaches must be no larger than this one. ``supposed`` are
-    the judgements, in words, that are premises of the theorem.
+    must follow from the assumptions, and the profile that it reaches must be no larger than this one. ``supposed``
+    lists what it supposes, as `Hypothesis` prints it: every judgement and every lemma that is not derived. Of a
+    derivation that is not of this package it lists all, if the claim has no statement that does.
     """
 
     engine = Engine.DERIVATION
@@ -216,13 +217,15 @@ class Tracked(Check):
     """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules. Engine: derivation.
 
     ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`, a judgement that the laws are the same
-    but for a distance: P(A) <= Q(A^z) for compact A, which is W_infinity <= z (Strassen 1965).
+    but for a distance: P(A) <= Q(A^z) for compact A, which is W_infinity <= z (Strassen 1965). ``supposed`` is as in
+    `Derived`.
     """
 
     engine = Engine.DERIVATION
     derivation: str
     distance: Expr
     name: str = "distance"
+    supposed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

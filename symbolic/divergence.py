@@ -17,7 +17,7 @@ class RenyiBound(Check):
     ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`; `lastiterate.symbolic.kernel.renyi`
     bounds the divergence of the profile that it reaches, where batches are random by amplification or, if they are not
     ``amplified``, as if they were revealed. ``given`` are premises of this check alone. In the statement of the claim
-    the letters that one may choose, the window among them, have the values ``at``.
+    the letters that one may choose, the window among them, have the values ``at``. ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
@@ -27,3 +27,4 @@ class RenyiBound(Check):
     amplified: bool = False
     at: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "Renyi divergence"
+    supposed: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from sympy.core.relational import Relational
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines.answers import held, undecided
-from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Deduced
@@ -31,7 +31,9 @@ def deduce(name: str) -> Judgement:
         raise InputError(
             f"derivation needs a name that the calculus knows, got derivation={name}; {suggestion(name, DEDUCTIONS)}"
         )
-    return DEDUCTIONS[name](Calculus(prove))
+    made = DEDUCTIONS[name](Calculus(prove))
+    replayed(made)
+    return made
 
 
 def decide(check: Deduced) -> Outcome:

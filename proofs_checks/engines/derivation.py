@@ -11,15 +11,16 @@ from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.divergence import bounded, unmeetable
-from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.feasible_points import NoPointError
-from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
 from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.divergence import RenyiBound
-from lastiterate.symbolic.kernel.judgement import FalseLineError, Guarantee, Span, UnprovedError
+from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -42,12 +43,26 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Both orders that a derivation reaches under these conditions on the numbers.
+    """Both orders that a derivation reaches under these conditions on the numbers, by rules and the package's prover.
 
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
-    return _named(DERIVATIONS, name)(Kernel(prove, given))
+    return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
+
+
+def _both(made: Guarantee) -> Guarantee:
+    """A guarantee, whoever put it together."""
+    if type(made) is not Guarantee:
+        raise UnprovedError(f"A derivation returns a Guarantee, got {type(made).__name__}.")
+    _replayed(made.first, made.second)
+    return Guarantee(made.first, made.second)
+
+
+def _replayed(*ends: Span) -> None:
+    replayed(*ends)
+    if any(one.says == STEPS_BEFORE for end in ends for one in end.hypotheses):
+        raise UnprovedError("What an induction supposes of the steps before is supposed of none in the end.")
 
 
 @cache
@@ -57,7 +72,9 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
     Raises:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
-    return _named(TRACKED, name)(Kernel(prove, given))
+    made = _named(TRACKED, name)(Kernel(prove, given))
+    _replayed(made)
+    return made
 
 
 def decide(
@@ -80,7 +97,7 @@ def decide(
 def _follow(check: Printed, kernel: Kernel) -> Outcome:
     """Follow a printed proof to its end, or to the first line that is false."""
     try:
-        made = _named(PRINTED, check.derivation)(kernel)
+        made = _both(_named(PRINTED, check.derivation)(kernel))
     except FalseLineError as error:
         return refuted(check, None, ": ".join(("it stops", *getattr(error, "__notes__", ()), str(error))))
     except UnprovedError as error:
@@ -116,8 +133,7 @@ def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
         cites = bounded(check, made, given)
     except UnprovedError as error:
         return undecided(check, f"the derivation stops: {error}")
-    found = _reached(check, made.first, made.second)
-    return replace(found, detail=f"{found.detail}; rests on {', '.join(cites)}") if cites else found
+    return _reached(check, made.first, made.second, cites=cites)
 
 
 def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -139,41 +155,39 @@ def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
     return _reached(check, made.first, made.second)
 
 
-def _reached(check: Derived | RenyiBound | Tracked, *ends: Span) -> Outcome:
-    """The outcome of a derivation that gets there, with the claims in its scope that are not proved in general."""
+def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[str, ...] = ()) -> Outcome:
+    """The outcome of a derivation that gets there, no stronger than the claims that it uses."""
     spans = [span for end in ends for span in end.lines()]
-    premises = check.supposed if isinstance(check, Derived) else ()
-    taken = {one for span in spans for one in span.hypotheses if one.lemma and one.says not in premises}
-    supposed = [
-        str(span)
-        for span in spans
-        if span.rule == "suppose" and not any(one.says in premises for one in span.hypotheses)
-    ]
-    supposed += sorted(map(str, taken))
+    taken = {str(one) for end in ends for one in end.hypotheses if one.lemma or one.bounds}
+    supposed = sorted(taken.difference(check.supposed))
     if supposed:
         return undecided(check, f"the derivation supposes what it does not derive: {supposed[0]}")
     shown = sum(len(span.shown) for span in spans)
-    keys = dict.fromkeys(one for span in spans for one in span.cites if "/" in one)
-    if false := [key for key in keys if not holds(key)[0]]:
-        return undecided(check, f"the derivation rests on a claim that does not hold: {', '.join(false)}")
-    limited = [key for key in keys if not holds(key)[1]]
-    detail = f"{len(spans)} rules, {shown} side conditions shown"
-    found = held(check, Grade.PROVED, detail, f"derived from {', '.join(limited)}" if limited else "")
+    lemmas = tuple(dict.fromkeys(one for span in spans for one in span.cites if "/" in one))
+    found = held(check, Grade.PROVED, f"{len(spans)} rules, {shown} side conditions shown")
+    for key in (*lemmas, *cites):
+        found = limit_by(found, key, used(key))
+        if found.status is not Status.HELD:
+            return undecided(check, f"the derivation rests on a claim that does not hold: {key}")
+    limited = [key for key in lemmas if not any(isinstance(one, NormBound) for one in _claim(key).checks)]
+    scopes = (found.scope, f"derived from {', '.join(limited)}" if limited else "")
     supposes = sorted({str(one) for end in ends for one in (*end.hypotheses, *end.given)})
-    return replace(found, premises=(*supposes, *keys))
+    return replace(found, scope="; ".join(filter(None, scopes)), premises=(*supposes, *lemmas, *cites))
+
+
+def _claim(key: str) -> Claim:
+    claim = known(key)
+    if claim is None:
+        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; name one.")
+    return claim
 
 
 @cache
-def holds(key: str) -> tuple[bool, bool]:
-    """Tell whether all checks of a claim hold, and whether they prove it for vectors of every dimension.
+def used(key: str) -> tuple[Outcome, ...]:
+    """The outcomes of the checks of a claim that a derivation uses.
 
     Raises:
         InputError: no claim has this key.
     """
-    claim = known(key)
-    if claim is None:
-        raise InputError(f"A lemma of a derivation needs to be the key of a claim, got lemma={key}; name one.")
-    outcomes = [decide_check(check, claim.assumptions) for check in claim.checks]
-    hold = all(one.status is Status.HELD for one in outcomes)
-    proved = hold and all(one.grade is Grade.PROVED and not one.scope for one in outcomes)
-    return hold, proved and any(isinstance(check, NormBound) for check in claim.checks)
+    claim = _claim(key)
+    return tuple(decide_check(check, claim.assumptions) for check in claim.checks)

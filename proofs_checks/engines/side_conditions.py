@@ -1,18 +1,22 @@
 """Side conditions of derivations, shown by the engines that prove."""
 
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from functools import cache
 from itertools import count
 
-from sympy import Derivative, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
+from sympy import Basic, Derivative, Dummy, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
-from sympy.core.function import AppliedUndef
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
-from lastiterate.symbolic.kernel.judgement import FalseLineError, UnprovedError
+from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
+from lastiterate.symbolic.kernel.sealed import genuine
 from lastiterate.symbolic.tautology import says_nothing
 
 
@@ -75,6 +79,57 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
         at = [f"{name} = {value}" for name, value in outcome.counterexample.at.items() if name in named]
         raise FalseLineError(f"{condition} is false at {', '.join(at)}")
     raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
+
+
+def replayed(*ends: Span | Judgement) -> None:
+    """Raise an error unless rules made every line of derivations, and all side conditions are shown by `prove`.
+
+    Two letters of one name would be one to a reader; and a term of a class that is neither Sympy's nor of this package
+    may say of itself what it likes.
+
+    Raises:
+        UnprovedError: they are not.
+    """
+    letters = dict[str, Symbol]()
+    terms = set[Basic]()
+    for one in dict.fromkeys(one for end in ends for one in end.lines()):
+        if not genuine(one):
+            raise UnprovedError(f"A line that no rule made: {one}.")
+        for needed in one.shown:
+            if needed.condition not in needed.given:
+                prove(needed.condition, needed.given)
+        for term in _said(one):
+            _spoken(term, terms, letters)
+
+
+def _said(thing: object) -> Iterator[Basic]:
+    """The terms of a line, and of what it holds, but for its premises."""
+    if isinstance(thing, Basic):
+        yield thing
+    elif isinstance(thing, tuple | frozenset):
+        for part in thing:
+            yield from _said(part)
+    elif is_dataclass(thing):
+        for name in (one.name for one in fields(thing) if one.name != "premises"):
+            yield from _said(getattr(thing, name))
+
+
+def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
+    """Note the parts of a term and its letters.
+
+    Raises:
+        UnprovedError: there is another letter of one name, or a part of a strange class.
+    """
+    if term in known:
+        return
+    known.add(term)
+    own = type(term).__module__ or ""
+    if not (own.startswith(("sympy.", "lastiterate.")) or isinstance(type(term), UndefinedFunction)):
+        raise UnprovedError(f"A term of a class of Sympy's is needed, got {term} of type {type(term).__name__}.")
+    if isinstance(term, Symbol) and not isinstance(term, Dummy) and letters.setdefault(term.name, term) != term:
+        raise UnprovedError(f"One name for two letters, got {term.name}; rename one of them.")
+    for part in term.args:
+        _spoken(part, known, letters)
 
 
 def as_check(condition: Relational, given: tuple[Boolean, ...]) -> Identity | Inequality:

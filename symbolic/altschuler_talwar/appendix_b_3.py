@@ -16,7 +16,7 @@ from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, I
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import r, u
+from lastiterate.symbolic.letters import q, r, u
 from lastiterate.symbolic.notation import D, L, c, epsilon, eta, m, t, tau
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.windows import ANY_SHIFTS
@@ -77,7 +77,7 @@ CLAIMS = (
         Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says"),
         Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one"),
         *without_replacement("strongly convex"),
-        assumptions=(c < 1, u * c**2 >= 1, m <= L, eta * L <= 2),
+        assumptions=(q <= 1, c < 1, u * c**2 >= 1, m <= L, eta * L <= 2),
         repairs="altschuler_talwar/appendix_b_3/bound",
     ),
     Claim(

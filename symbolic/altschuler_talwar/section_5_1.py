@@ -27,7 +27,7 @@ from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP
 from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import theta, x, xi, z, zeta
+from lastiterate.symbolic.letters import q, theta, x, xi, z, zeta
 from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, sigma, t, w
 from lastiterate.symbolic.unevaluated import put
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
@@ -152,7 +152,7 @@ CLAIMS = (
         ),
         IntervalInequality(Integer(190), "<", SEEN, {}, "what the run shows"),
         *without_replacement("strongly convex"),
-        assumptions=(m <= L, eta * L <= 2),
+        assumptions=(q <= 1, m <= L, eta * L <= 2),
         repairs="altschuler_talwar/section_5_1/bound",
     ),
 )

@@ -23,7 +23,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import r, x, y, z
+from lastiterate.symbolic.letters import q, r, x, y, z
 from lastiterate.symbolic.notation import D, L, T, eta, growth, t, w
 from lastiterate.symbolic.unevaluated import put
 
@@ -117,7 +117,7 @@ CLAIMS = (
         at("Section 5.3", "(5.7)"),
         Identity(put(w * D**2 / r**2, {r: w * x}), D**2 / (x**2 * w), "equal step sizes", (x > 0,)),
         *without_replacement("convex"),
-        assumptions=(eta * L <= 2,),
+        assumptions=(q <= 1, eta * L <= 2),
         repairs="altschuler_talwar/section_5_3/bound",
     ),
     Claim(

@@ -283,7 +283,7 @@ CLAIMS = (
         Inequality(j + 2, "<=", (j + 1) ** 2 / j, name="the union bound is a geometric sum"),
         IntervalInequality(Integer(144), "<", SEEN, {}, "what the run shows"),
         *without_replacement("convex"),
-        assumptions=(eta * L <= 2,),
+        assumptions=(q <= 1, eta * L <= 2),
         repairs="altschuler_talwar/proof_3_1/bound",
     ),
 )

@@ -4,9 +4,10 @@ Each takes a kernel, which says what is given of the numbers and how side condit
 The letters are those of `lastiterate.symbolic.notation`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from sympy import Eq, Expr, S
 
@@ -183,3 +184,6 @@ TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "domain": iterations.inside,
 }
 """What a claim calls a derivation of a distance between the last iterates of two runs."""
+
+OF_PACKAGE: Final[Mapping[str, Any]] = MappingProxyType({**DERIVATIONS, **TRACKED})
+"""The derivations of this package, of which the lock file knows what they suppose; other tables may grow."""

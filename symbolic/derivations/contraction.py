@@ -52,7 +52,20 @@ SUPPOSED = {
     "F": "from any two points of the domain a block costs F",
     "Y_i": "blocks of the last epoch, given that its order is number i, take what was before it to Y_i",
 }
-"""What is supposed of three profiles."""
+"""What is supposed of profiles."""
+
+
+def said(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
+    """What is supposed of profiles by their letters, as a check lists it; of N and F of one block or of every one."""
+    start = T_0 + w * ell if at_every_block else T_0
+    where = {"X": (S.Zero, T_0, S.Zero, z), "N": (start, start + w, z, S.Zero), "F": (start, start + w, D, S.Zero)}
+    often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
+    made = []
+    for letter in letters:
+        words, constants = (SUPPOSED[letter], ()) if letter == "X" else (often + SUPPOSED[letter], count)
+        made.append(str(Hypothesis(words, (*constants, *where[letter]), bounds=(Letter(letter),))))
+    return tuple(made)
+
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)

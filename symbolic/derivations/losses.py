@@ -44,16 +44,18 @@ class Losses:
     modulus: Expr | None = None
     least: Expr = S.Zero
 
+    @rule
     def same_data(self, low: Expr, high: Expr) -> Expansion:
         """One map of one data set: a step along the mean gradient, its size between ``low`` and ``high``."""
         return self._expansion(self._after(low, high), Guide.OWN, Ge(low, 0), Le(low, high))
 
+    @rule
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
         """The maps of two data sets, where k of the b samples of a batch are replaced: k is 0 or 1."""
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = common + k * update.sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
         made = self._expansion(after, Guide.OTHER, *conditions)
-        return supposing(made, replaced(k, b), lemmas=("ours/expansions/sensitivity",))
+        return _beside(made, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
         """The maps of two data sets, one sample replaced, whether a batch of b has it or not."""
@@ -61,11 +63,12 @@ class Losses:
         made = no_less(without, inside.after)
         return supposing(made, *inside.hypotheses)
 
+    @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
         """The maps of two data sets of which one has a sample more, in the batch or not; steps as in `same_data`."""
         made = self._expansion(self._after(low, high) + moved, Guide.OTHER, Ge(low, 0), Le(low, high), Ge(moved, 0))
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
-        return supposing(made, sampled)
+        return _beside(made, sampled)
 
     def affine(self, c: Expr) -> Expansion:
         """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
@@ -76,14 +79,18 @@ class Losses:
             return update.same_batch(_z, self.modulus, high, K)
         return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
 
-    @rule
     def _expansion(self, after: Expr, guide: Guide, *conditions: Boolean) -> Expansion:
         curved = () if self.modulus is not None else (Le(self.least, L),)
         supposed = frozenset({Hypothesis(self.says, self.constants)})
         made = Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
-        return (
-            shown(made) if any(self is one for one in LOSSES.values()) else made
-        )  # claims of the ledger show those and no others
+        known = any(self is one for one in LOSSES.values())  # claims of the ledger show those and no others
+        return shown(made) if known else made
+
+
+def _beside(made: Expansion, supposed: Hypothesis, *lemmas: str) -> Expansion:
+    """A draft of an expansion that supposes and cites more."""
+    more = replace(made, hypotheses=made.hypotheses | {supposed}, lemmas=(*made.lemmas, *lemmas))
+    return shown(more) if made.is_shown else more
 
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:

@@ -24,7 +24,7 @@ _j = Symbol("j", integer=True, nonnegative=True)
 _v = sigma**2
 _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_next", real=True)
 _k, _p = symbols("k_j p_j", real=True)
-_r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W lambda", real=True)
+_r, _r_m, _B, B, _W, _W_m, _slope = symbols("r r_m B_j B W_j W_m lambda", real=True)
 """Over the steps of a window B is the sum of s^2 / beta_j, and W that of (1 - beta_j) c^(-2 (j + 1))."""
 
 _one_map = Hypothesis("given its share of the noise, a step has one map in both runs")

@@ -11,7 +11,7 @@ from typing import Final
 from sympy import Basic, Dummy, Eq, Expr, Ge, Gt, Lambda, Le, Max, S, Symbol, expand
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.integrals.judgement import Judgement, apply
 from lastiterate.symbolic.integrals.language import (
     Along,
     At,
@@ -30,6 +30,7 @@ from lastiterate.symbolic.integrals.names import SUM, one_law
 from lastiterate.symbolic.integrals.rules import inequality
 from lastiterate.symbolic.integrals.terms import Point
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.statement import HolderMove, Image, Lipschitz, Noisy, RenyiDivergence, ShiftedDivergence
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
@@ -39,6 +40,7 @@ ATTAINED: Final = "W_infinity is attained by a coupling (Prokhorov, portmanteau)
 class Calculus(Laws):
     """Every rule."""
 
+    @rule
     def push(self, made: Judgement, maps: tuple[Basic, Basic], distance: Expr, *how: Boolean) -> Judgement:
         """From P, P' within z: h(P), h'(P') within any distance that is at least e(z) + s.
 
@@ -60,8 +62,9 @@ class Calculus(Laws):
         if far is None or apart is None:
             raise UnprovedError(f"To couple {maps} needs how far they move points, got {how}.")
         says = Within(Image(one, first), Image(other, second), distance)
-        return self.apply("push", says, (made,), (Ge(distance, far + apart), *sound), (ATTAINED,), how)
+        return apply(self, "push", says, (made,), (Ge(distance, far + apart), *sound), (ATTAINED,), how)
 
+    @rule
     def part(self, made: Judgement, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Judgement:
         """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
 
@@ -74,11 +77,15 @@ class Calculus(Laws):
             raise UnprovedError(f"A part needs a letter for its kernel, got {kernel}.")
         moved = Image(SUM, Joint(second, noisy(kernel, variance)))
         length = Dummy("h", nonnegative=True)
-        self.how(inequality(Max(length - a, 0), z), self.given | made.given | {Le(length, b)})
+        hidden = inequality(Max(length - a, 0), z)
         chosen = Parting(kernel, first, second, a)
         says = Within(Noisy(first, variance), moved, z)
-        return self.apply("part", says, (made,), (Ge(a, 0), Ge(z, 0)), (ATTAINED,), (chosen,))
+        signs = (Ge(a, 0), Ge(z, 0))
+        return apply(
+            self, "part", says, (made,), signs, (ATTAINED,), (chosen,), within=(Le(length, b),), inner=(hidden,)
+        )
 
+    @rule
     def parted(self, made: Judgement, chosen: Boolean) -> Judgement:
         """The kernel of `part` is on the ball of radius a at every point, so what holds for laws there holds for it."""
         kernel, *_, radius = chosen.args
@@ -86,8 +93,9 @@ class Calculus(Laws):
         balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
         if not isinstance(chosen, Parting) or len(balls) != 1:
             raise UnprovedError(f"A law on the ball of radius {radius} is needed, got {made.given}.")
-        return self.apply("parted", made.says, (made,), supposed=(chosen,), discharged=balls)
+        return apply(self, "parted", made.says, (made,), supposed=(chosen,), discharged=balls)
 
+    @rule
     def forget(self, made: Judgement, chosen: Boolean) -> Judgement:
         """The kernel of `part` exists wherever the two laws are within some distance; it is named no more."""
         kernel, first, second, radius = chosen.args
@@ -95,14 +103,16 @@ class Calculus(Laws):
         named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
         if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
             raise UnprovedError(f"The kernel {kernel} is still named in {made}, or its laws are not within a distance.")
-        return self.apply("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
+        return apply(self, "forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
 
+    @rule
     def competitor(self, made: Judgement, law: Basic, order: Expr) -> Judgement:
         """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), as the infimum is over such laws."""
         first, second, z = self._within(made)
         left, right = ShiftedDivergence(order, z, first, law), RenyiDivergence(order, second, law)
-        return self.apply("competitor", inequality(left, right), (made,))
+        return apply(self, "competitor", inequality(left, right), (made,))
 
+    @rule
     def infimum(self, made: Judgement, within: Boolean) -> Judgement:
         """From L <= D(P' || Q) + r for every P' within z of P: L <= D^(z)(P || Q) + r. P' is a letter."""
         first, letter, z = within.args
@@ -115,8 +125,9 @@ class Calculus(Laws):
         if not isinstance(letter, Symbol) or any(letter in one.free_symbols for one in named):
             raise UnprovedError(f"An infimum over {letter} needs {letter} nowhere else, got {made}.")
         bound = ShiftedDivergence(divergence.args[0], z, first, divergence.args[2])
-        return self.apply("infimum", inequality(made.left, bound + rest), (made,), discharged=(within,))
+        return apply(self, "infimum", inequality(made.left, bound + rest), (made,), discharged=(within,))
 
+    @rule
     def gaussian(self, point: Point, radius: Expr, variance: Expr, order: Expr) -> Judgement:
         """D(N(h, v I) || N(0, v I)) <= a r^2 / (2 v) for |h| <= r, in every dimension.
 
@@ -132,8 +143,9 @@ class Calculus(Laws):
         pair = Gaussian(point, variance), Gaussian(S.Zero, variance)
         says = inequality(RenyiDivergence(order, *pair), price * radius**2)
         conditions = (Ge(price, 0), Ge(radius, 0), Gt(variance, 0))
-        return self.apply("gaussian", says, (), conditions, supposed=(Le(Norm(point), radius),))
+        return apply(self, "gaussian", says, (), conditions, supposed=(Le(Norm(point), radius),))
 
+    @rule
     def rewrite(self, made: Judgement, old: Basic, new: Basic) -> Judgement:
         """One name of a law for another, where `names.one_law` has both; it supposes that the maps are defined."""
         if not (one_law(old, new) or one_law(new, old)):
@@ -142,8 +154,9 @@ class Calculus(Laws):
         if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
             raise UnprovedError(f"To rewrite {old} needs its letters, but {made} ranges over one.")
         defined = {(Le if isinstance(one, Lift) else Eq)(Norm(one.args[0]), one.args[1]) for one in maps}
-        return self.apply("rewrite", made.says.xreplace({old: new}), (made,), supposed=defined)
+        return apply(self, "rewrite", made.says.xreplace({old: new}), (made,), supposed=defined)
 
+    @rule
     def extremum(self, upper: Judgement, lower: Judgement, ball: Boolean, vector: Symbol) -> Judgement:
         """From f(P) <= B for every law P on a ball, and B <= f of the point v with |v| = R: the supremum of f is B.
 
@@ -159,7 +172,7 @@ class Calculus(Laws):
         ):
             raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
         says = Eq(Supremum(upper.left, letter, ball), upper.right, evaluate=False)
-        return self.apply("extremum", says, (upper, lower), (Gt(radius, 0),), discharged=(ball, there))
+        return apply(self, "extremum", says, (upper, lower), (Gt(radius, 0),), discharged=(ball, there))
 
     @staticmethod
     def _within(made: Judgement) -> tuple[Basic, Basic, Expr]:

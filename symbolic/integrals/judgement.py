@@ -5,16 +5,16 @@ A judgement holds for every value of its letters that meets what is given, and b
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from sympy import Expr, Le, false, true
+from sympy import Expr, Le, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import FalseLineError, Prover, Shown, UnprovedError, line
+from lastiterate.symbolic.kernel.judgement import Ground, Shown, UnprovedError, line, show
+from lastiterate.symbolic.kernel.sealed import rule
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
 class Judgement:
     """An inequality, or another condition, with its derivation.
 
@@ -71,67 +71,49 @@ class Judgement:
         return str(self.says)
 
 
-def made_by(
-    rule: str,
-    says: Boolean,
-    given: frozenset[Boolean],
-    premises: tuple[Judgement, ...],
-    shown: tuple[Shown, ...],
-    cites: tuple[str, ...],
-) -> Judgement:
-    """A judgement with these attributes: the constructor, for `Calculus.apply` alone."""
-    made = object.__new__(Judgement)
-    vars(made).update(says=says, given=given, rule=rule, premises=premises, shown=shown, cites=cites)
-    return made
+class Base(Ground):
+    """The ground of every rule of the calculus."""
 
-
-@dataclass(frozen=True)
-class Base:
-    """The ground of every rule: a prover of side conditions, and what all judgements made here suppose."""
-
-    prover: Prover
-    given: frozenset[Boolean] = frozenset()
-
-    def under(self, *conditions: Boolean) -> Any:
-        """The same rules, supposing these conditions, too."""
-        return replace(self, given=self.given | set(conditions) - {true})
-
-    def apply(
-        self,
-        rule: str,
-        says: Boolean,
-        premises: tuple[Judgement, ...] = (),
-        conditions: Iterable[Boolean] = (),
-        cites: tuple[str, ...] = (),
-        supposed: Iterable[Boolean] = (),
-        discharged: Iterable[Boolean] = (),
-    ) -> Judgement:
-        """One application of a rule: its conclusion, once the side conditions are shown from what is given.
-
-        Args:
-            rule: its name.
-            says: the conclusion.
-            premises: the judgements that it is applied to.
-            conditions: the side conditions.
-            cites: what its proof rests on beside itself.
-            supposed: what the conclusion supposes beside what the premises do.
-            discharged: what it no longer supposes.
-        """
-        given = self.given.union(supposed, *(premise.given for premise in premises)) - set(discharged)
-        with line(f"rule {rule}"):
-            shown = tuple(Shown(one, given, self.how(one, given)) for one in dict.fromkeys(conditions) if one != true)
-        return made_by(rule, says, given, premises, shown, cites)
-
+    @rule
     def assume(self, condition: Boolean) -> Judgement:
         """A condition that is supposed."""
-        return self.apply("assume", condition, supposed=(condition,))
+        return apply(self, "assume", condition, supposed=(condition,))
 
-    def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from what is given, and say how.
 
-        Raises:
-            UnprovedError: it is not shown.
-        """
-        if condition == false:
-            raise FalseLineError("A side condition is false.")
-        return "given" if condition in given else self.prover(condition, given)
+def apply(
+    ground: Base,
+    rule: str,
+    says: Boolean,
+    premises: tuple[Judgement, ...] = (),
+    conditions: Iterable[Boolean] = (),
+    cites: tuple[str, ...] = (),
+    supposed: Iterable[Boolean] = (),
+    discharged: Iterable[Boolean] = (),
+    within: Iterable[Boolean] = (),
+    inner: Iterable[Boolean] = (),
+) -> Judgement:
+    """What a rule concludes, once the side conditions are shown from what is given: a draft, which the rule returns.
+
+    Args:
+        ground: the calculus.
+        rule: its name.
+        says: the conclusion.
+        premises: the judgements that it is applied to.
+        conditions: the side conditions.
+        cites: what its proof rests on beside itself.
+        supposed: what the conclusion supposes beside what the premises do.
+        discharged: what it no longer supposes.
+        within: what its proof knows beside that, of letters that are its own.
+        inner: the side conditions that are shown from that, too.
+    """
+    if not isinstance(ground, Base):
+        raise UnprovedError(f"A calculus is needed, got {type(ground).__name__}.")
+    given = ground.given.union(supposed, *(premise.given for premise in premises)) - set(discharged)
+    with line(f"rule {rule}"):
+        shown = [show(ground, one, given) for one in dict.fromkeys(conditions) if one != true]
+        shown += [show(ground, one, given.union(within)) for one in inner if one != true]
+    made = object.__new__(Judgement)
+    for name, value in (("says", says), ("given", given), ("rule", rule), ("premises", premises), ("cites", cites)):
+        object.__setattr__(made, name, value)
+    object.__setattr__(made, "shown", tuple(shown))
+    return made

@@ -10,7 +10,7 @@ from typing import Final
 from sympy import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Le, Lt, Mul, S, Sum, Symbol, exp, expand, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.integrals.judgement import Judgement, apply
 from lastiterate.symbolic.integrals.language import Every, OnBall, Supremum
 from lastiterate.symbolic.integrals.rules import Means, inequality, nonnegative, ranges, same
 from lastiterate.symbolic.integrals.terms import (
@@ -25,6 +25,7 @@ from lastiterate.symbolic.integrals.terms import (
     weighted,
 )
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.statement import HockeyStick, RenyiDivergence
 from lastiterate.symbolic.vectors import Norm
 
@@ -37,11 +38,13 @@ EVENT: Final = Function("1_S", nonnegative=True)
 class Laws(Means):
     """Rules on divergences."""
 
+    @rule
     def reflexive(self, law: Basic, order: Expr) -> Judgement:
         """phi(p, p) = s p has the mean s: s E[p^a p^(1-a)] <= s."""
         s = self.sign(order)
-        return self.apply("total mass", inequality(s * moment(law, law, order), s * S.One), supposed=_totals(law))
+        return apply(self, "total mass", inequality(s * moment(law, law, order), s * S.One), supposed=_totals(law))
 
+    @rule
     def divergence(
         self,
         made: Judgement,
@@ -64,8 +67,9 @@ class Laws(Means):
             raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
         divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
         says = inequality(RenyiDivergence(order, *pair), divergences + rest / (order - 1))
-        return self.apply("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
+        return apply(self, "divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
 
+    @rule
     def powers(
         self,
         made: Judgement,
@@ -81,27 +85,34 @@ class Laws(Means):
             raise UnprovedError(f"Powers need {s * moment(*pair, order)} <= {there}, got {made}.")
         left, right = (exp((order - 1) * RenyiDivergence(order, *laws)) for laws in (pair, (one, other)))
         total = Eq(Sum(weight, limits), 1, evaluate=False)  # a mixture is a law
-        return self.apply("powers", inequality(s * left, s * Sum(weight * right, limits)), (made,), supposed=(total,))
+        return apply(self, "powers", inequality(s * left, s * Sum(weight * right, limits)), (made,), supposed=(total,))
 
+    @rule
     def conditional(self, made: Judgement, order: Expr, *given: Point) -> Judgement:
         """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
         if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
             raise UnprovedError(f"A divergence of order {order} is needed, got {made}.")
         s, (_, one, other) = self.sign(order), made.left.args
-        return self.apply(
-            "conditional", inequality(s * moment(one, other, order, *given), s * exp((order - 1) * made.right)), (made,)
+        return apply(
+            self,
+            "conditional",
+            inequality(s * moment(one, other, order, *given), s * exp((order - 1) * made.right)),
+            (made,),
         )
 
+    @rule
     def each(self, condition: Boolean) -> Judgement:
         """A condition that is supposed for every i, for one i."""
         if not isinstance(condition, Every):
             raise UnprovedError(f"A condition for every value of a letter is needed, got {condition}.")
-        return self.apply("each", condition.args[0], supposed=(condition,))
+        return apply(self, "each", condition.args[0], supposed=(condition,))
 
+    @rule
     def member(self, quantity: Expr, letter: Symbol) -> Judgement:
         """A quantity is at most its supremum."""
-        return self.apply("member", inequality(quantity, Supremum(quantity, letter)))
+        return apply(self, "member", inequality(quantity, Supremum(quantity, letter)))
 
+    @rule
     def restrict(self, made: Judgement, condition: Basic, law: Basic) -> Judgement:
         """An inequality at the points x of a ball, times the density of a law on the ball: it holds at every x.
 
@@ -113,26 +124,29 @@ class Laws(Means):
         if not all(gathered(one).as_powers_dict().get(factor) == 1 for one in (made.left, made.right)):
             raise UnprovedError(f"To restrict to a ball needs the factor {factor} on both sides, got {made}.")
         on = OnBall(law, condition.rhs)
-        return self.apply("restrict", made.says, (made,), (), supposed=(on,), discharged=(condition,))
+        return apply(self, "restrict", made.says, (made,), (), supposed=(on,), discharged=(condition,))
 
     def event(self, law: Basic) -> Expr:
         """P(S) = E[p 1_S] for an event S."""
         (x,) = place(law)
         return mean(density(law, x) * EVENT(x))
 
+    @rule
     def below_one(self, quantity: Expr, x: Point) -> Judgement:
         """E[f 1_S] <= E[f] for f >= 0: an indicator is at most 1."""
         says = inequality(mean(quantity * EVENT(x)), mean(quantity))
-        return self.apply("indicator of an event", says, (), nonnegative(quantity))
+        return apply(self, "indicator of an event", says, (), nonnegative(quantity))
 
+    @rule
     def hockey_stick(self, made: Judgement, factor: Expr, first: Basic, second: Basic) -> Judgement:
         """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
         place(first, second)  # on one space
         rest = made.right - factor * self.event(second)
         if not same(made.left, self.event(first)) or any(one.has(EVENT) for one in (rest, *made.given)):
             raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
-        return self.apply("hockey stick", inequality(HockeyStick(factor, first, second), rest), (made,))
+        return apply(self, "hockey stick", inequality(HockeyStick(factor, first, second), rest), (made,))
 
+    @rule
     def every_order(self, above: Judgement, below: Judgement, order: Symbol, least: int) -> Judgement:
         """From a > 1 and from 0 < a < 1 to all orders a >= 1, or to all a >= 0.
 
@@ -154,10 +168,18 @@ class Laws(Means):
         cites = (
             "D_a is nondecreasing and continuous in a on [0, 1] (van Erven & Harremoes 2014, Theorems 3, 5 and 7)",
         )
-        return self.apply(
-            "every order", above.says, (above, below), (), cites, {Ge(order, least)} - {true}, set[Basic]().union(*ways)
+        return apply(
+            self,
+            "every order",
+            above.says,
+            (above, below),
+            (),
+            cites,
+            {Ge(order, least)} - {true},
+            set[Basic]().union(*ways),
         )
 
+    @rule
     def telescope(self, step: Judgement, base: Judgement, value: Expr, index: Symbol, count: Expr) -> Judgement:
         """From f(j+1) <= f(j) + b(j) for every j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
         bound = step.right - value
@@ -168,7 +190,7 @@ class Laws(Means):
         if not same(base.left, value.subs(index, 0)) or base.right != 0:
             raise UnprovedError(f"A sum of steps starts from {value.subs(index, 0)} <= 0, got {base}.")
         says = inequality(value.subs(index, count), Sum(bound.subs(index, index - 1), (index, 1, count)))
-        return self.apply("telescope", says, (step, base), (Ge(count, 0),))
+        return apply(self, "telescope", says, (step, base), (Ge(count, 0),))
 
 
 def _totals(*laws: Basic) -> set[Boolean]:

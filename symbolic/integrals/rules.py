@@ -6,6 +6,8 @@ random variables that have a mean: for a > 1 with values in (-oo, oo] and negati
 are finite, and for a < 1 with values in [-oo, 0], or nonnegative. Inequalities hold almost surely.
 """
 
+from functools import reduce
+
 from sympy import (
     Add,
     Basic,
@@ -34,10 +36,11 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.integrals.judgement import Base, Judgement
+from lastiterate.symbolic.integrals.judgement import Base, Judgement, apply
 from lastiterate.symbolic.integrals.language import Supremum
 from lastiterate.symbolic.integrals.terms import Mean, gathered, mean, points
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.statement import QuantityBase, RenyiDivergence, ShiftedDivergence
 
 
@@ -85,6 +88,7 @@ class Means(Base):
             return S.NegativeOne
         raise UnprovedError(f"An order above or below 1 is needed, got {order}.")
 
+    @rule
     def tangent(self, p: Expr, q: Expr, t: Expr, order: Expr) -> Judgement:
         """s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q) for every t > 0; equal where p = t q.
 
@@ -92,11 +96,11 @@ class Means(Base):
         Multiply by q > 0, with x = p/q. If q = 0 the left is s a t^(a-1) p: at most oo, and for p = 0 it is 0; for
         a < 1 it is at most 0, which phi is.
         """
-        s = self.sign(order)
-        conditions = [*nonnegative(p), *nonnegative(q), Gt(t, 0), Gt(order, 0)]
+        s, conditions = self.sign(order), [*nonnegative(p), *nonnegative(q), Gt(t, 0), Gt(order, 0)]
         left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
-        return self.apply("tangent", inequality(left, s * p**order * q ** (1 - order)), (), conditions)
+        return apply(self, "tangent", inequality(left, s * p**order * q ** (1 - order)), (), conditions)
 
+    @rule
     def envelope(self, made: Judgement, p: Expr, q: Expr, t: Symbol, order: Expr) -> Judgement:
         """From s (a t^(a-1) P - (a-1) t^a Q) <= R for every t > 0, t not in P, Q, R: phi(P, Q) <= R.
 
@@ -110,22 +114,25 @@ class Means(Base):
         if not same(made.left, left) or t in bound or not ranges(t, positive=True):
             raise UnprovedError(f"An envelope over {t} needs {left} on the left and no {t} elsewhere, got {made}.")
         made_of = inequality(s * p**order * q ** (1 - order), made.right)
-        return self.apply("envelope", made_of, (made,), (*nonnegative(p), *nonnegative(q), Gt(order, 0)))
+        return apply(self, "envelope", made_of, (made,), (*nonnegative(p), *nonnegative(q), Gt(order, 0)))
 
+    @rule
     def mean(self, made: Judgement, *given: Expr) -> Judgement:
         """The conditional means of both sides, given some points: the mean is monotone; `terms.mean` simplifies."""
         kept = frozenset[Expr]().union(*(points(one) for one in made.given))
         if kept - set(given):
             raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {made.given} is given.")
-        return self.apply("mean", inequality(mean(made.left, *given), mean(made.right, *given)), (made,))
+        return apply(self, "mean", inequality(mean(made.left, *given), mean(made.right, *given)), (made,))
 
+    @rule
     def times(self, made: Judgement, factor: Expr) -> Judgement:
         """Both sides times a quantity that is not negative. What may be 0 would cancel: it is not in them."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")
-        return self.apply("times", inequality(factor * made.left, factor * made.right), (made,), nonnegative(factor))
+        return apply(self, "times", inequality(factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
+    @rule
     def add(self, *parts: tuple[Expr, Judgement]) -> Judgement:
         """The sum of inequalities, each times a number that is not negative; oo is not taken from oo."""
         for side in ("left", "right"):
@@ -135,35 +142,36 @@ class Means(Base):
                 slopes = [slope for one in terms if (slope := one.xreplace(values).diff(value)) != 0]
                 if not all(cancel(slope / slopes[0]).is_positive for slope in slopes[1:]):
                     raise UnprovedError(f"Where {quantity} is infinite, the sum of {terms} is not seen to be defined.")
-        left, right = (Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right"))
+        says = inequality(*(Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right")))
         conditions = [one for weight, _ in parts for one in nonnegative(weight)]
-        return self.apply("add", inequality(left, right), tuple(one for _, one in parts), conditions)
+        return apply(self, "add", says, tuple(one for _, one in parts), conditions)
 
+    @rule
     def total(self, made: Judgement, weight: Expr, index: Symbol, count: Expr) -> Judgement:
         """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
         whole = ranges(index, integer=True, positive=True) or ranges(index, integer=True, nonnegative=True)
         if not whole or any(index in one.free_symbols for one in made.given):
             raise UnprovedError(f"A sum over {index} needs the inequality for every {index}, got {made.given}.")
         left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
-        return self.apply("total", inequality(left, right), (made,), nonnegative(weight))
+        return apply(self, "total", inequality(left, right), (made,), nonnegative(weight))
 
     def chain(self, first: Judgement, *others: Judgement) -> Judgement:
         """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
-        made = first
-        for other in others:
-            if same(made.right, other.left):
-                made = self.apply("chain", inequality(made.left, other.right), (made, other))
-                continue
-            link = Dummy("X", real=True)
-            right = expand_mul(made.right, deep=False).xreplace({other.left: link})
-            factor = right.coeff(link)
-            rest = expand_mul(right - factor * link, deep=False)
-            if factor == 0 or rest.has(link) or factor.has(link):
-                raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
-            says = inequality(made.left, rest + factor * other.right)
-            made = self.apply("chain", says, (made, other), nonnegative(factor))
-        return made
+        return reduce(self._linked, others, first)
 
+    @rule
+    def _linked(self, made: Judgement, other: Judgement) -> Judgement:
+        if same(made.right, other.left):
+            return apply(self, "chain", inequality(made.left, other.right), (made, other))
+        right = expand_mul(made.right, deep=False).xreplace({other.left: (link := Dummy("X", real=True))})
+        factor = right.coeff(link)
+        rest = expand_mul(right - factor * link, deep=False)
+        if factor == 0 or rest.has(link) or factor.has(link):
+            raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
+        says = inequality(made.left, rest + factor * other.right)
+        return apply(self, "chain", says, (made, other), nonnegative(factor))
+
+    @rule
     def follow(self, made: Judgement, left: Expr, right: Expr) -> Judgement:
         """Another inequality that follows by algebra, whatever finite values the means and divergences have.
 
@@ -181,31 +189,34 @@ class Means(Base):
             grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(values.values())
             if not grows or not (asked.lhs == there.lhs or less.is_nonnegative):
                 raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
-        shown = self.apply("follow", inequality(left, right), (made,))
-        self.how(asked, made.given | {there})
-        return shown
+        return apply(self, "follow", inequality(left, right), (made,), within=(there,), inner=(asked,))
 
+    @rule
     def equal(self, made: Judgement, left: Expr, right: Expr) -> Judgement:
         """The same sides written otherwise: products of powers of nonnegative quantities, and exponentials."""
         if not (alike(made.left, left) and alike(made.right, right)):
             raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
         conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
-        return self.apply("equal", inequality(left, right), (made,), conditions)
+        return apply(self, "equal", inequality(left, right), (made,), conditions)
 
+    @rule
     def negate(self, made: Judgement) -> Judgement:
         """From -L <= -R: R <= L."""
-        return self.apply("negate", inequality(-made.right, -made.left), (made,))
+        return apply(self, "negate", inequality(-made.right, -made.left), (made,))
 
+    @rule
     def raised(self, made: Judgement, exponent: Expr) -> Judgement:
         """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
         conditions = (*nonnegative(made.left), Lt(exponent, 0))
-        return self.apply("raised", inequality(made.right**exponent, made.left**exponent), (made,), conditions)
+        return apply(self, "raised", inequality(made.right**exponent, made.left**exponent), (made,), conditions)
 
+    @rule
     def maximum(self, one: Expr, other: Expr) -> Judgement:
         """A number is at most the larger of two."""
-        return self.apply("maximum", inequality(one, Max(one, other)))
+        return apply(self, "maximum", inequality(one, Max(one, other)))
 
+    @rule
     def ends(self, made: Judgement, letter: Symbol, *values: Expr) -> Judgement:
         """An inequality on an open range holds at an end of it where its sides are equal there; 0 times oo is 0."""
         discharged, supposed = set[Boolean](), set[Boolean]()
@@ -219,22 +230,24 @@ class Means(Base):
             discharged, supposed = discharged | strict, supposed | weak - {true}
         if any(letter in one.free_symbols for one in made.given - discharged):
             raise UnprovedError(f"A condition on {letter} is left: {made.given - discharged}.")
-        return self.apply("ends", made.says, (made,), (), (), supposed, discharged)
+        return apply(self, "ends", made.says, (made,), (), (), supposed, discharged)
 
+    @rule
     def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Judgement:
         """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
 
         If p <= g q there is nothing to show. Else p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo for q = 0.
         """
         conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
-        return self.apply(
-            "excess", inequality(p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions
+        return apply(
+            self, "excess", inequality(p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions
         )
 
+    @rule
     def indicator(self, x: Expr, level: Expr) -> Judgement:
         """a 1[x >= a] <= x for x >= 0 and a > 0: the left is a or 0."""
         says = inequality(level * Indicator(x, level), x)
-        return self.apply("indicator", says, (), (*nonnegative(x), Gt(level, 0)))
+        return apply(self, "indicator", says, (), (*nonnegative(x), Gt(level, 0)))
 
 
 class Indicator(QuantityBase):

@@ -1,34 +1,22 @@
 """One application of a rule: its side conditions are shown, and what it concludes is written down."""
 
 from collections.abc import Iterable
-from typing import Protocol
 
-from sympy import Expr, false, true
+from sympy import Expr, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import (
-    FalseLineError,
+    Ground,
     Hypothesis,
-    Prover,
-    Shown,
     Span,
     UnprovedError,
     Variable,
     line,
     record,
+    show,
 )
 from lastiterate.symbolic.kernel.profiles import Order, Profile
-from lastiterate.symbolic.kernel.substitution import Whichever, same
-
-
-class Ground(Protocol):
-    """What shows side conditions, and what is given of the numbers."""
-
-    @property
-    def prover(self) -> Prover: ...
-
-    @property
-    def given(self) -> frozenset[Boolean]: ...
+from lastiterate.symbolic.kernel.substitution import same
 
 
 def apply(
@@ -43,6 +31,8 @@ def apply(
     hypotheses: Iterable[Hypothesis] = (),
 ) -> Span:
     """What a rule concludes, once the side conditions are shown: a draft, which the rule returns."""
+    if not isinstance(kernel, Ground):
+        raise UnprovedError(f"A kernel is needed, got {type(kernel).__name__}.")
     if profile.order not in {None, order}:
         raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
     given = kernel.given.union(*(premise.given for premise in premises))
@@ -56,19 +46,6 @@ def apply(
         drawn=frozenset[Variable]().union(*(premise.drawn for premise in premises)),
         rule=rule, premises=premises, shown=shown, cites=(),
     )  # fmt: skip
-
-
-def show(kernel: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from what is given.
-
-    Raises:
-        UnprovedError: it is not shown, or something is given of a letter that stands for any value.
-    """
-    if condition == false:
-        raise FalseLineError("A side condition is false.")
-    if any(one.atoms(Whichever) for one in given):
-        raise UnprovedError("Nothing may be given of a letter that stands for any value.")
-    return Shown(condition, given, "given" if condition in given else kernel.prover(condition, given))
 
 
 def alike(one: Span, other: Span) -> list[Boolean]:

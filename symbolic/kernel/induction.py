@@ -7,21 +7,24 @@ from typing import Any, NoReturn, final
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.applied import show
 from lastiterate.symbolic.kernel.composition import counts
 from lastiterate.symbolic.kernel.judgement import (
+    End,
     Hypothesis,
+    Law,
+    Meaning,
     Shown,
     Span,
     UnprovedError,
     Variable,
     record,
+    show,
 )
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import genuine, rule
 from lastiterate.symbolic.kernel.sequences import Sequence as Sequence
-from lastiterate.symbolic.kernel.sequences import steps_before
+from lastiterate.symbolic.kernel.sequences import own_letters, steps_before
 from lastiterate.symbolic.kernel.substitution import whichever
 from lastiterate.symbolic.kernel.term import put
 
@@ -58,18 +61,7 @@ class Induction:
 
     @rule
     def __post_init__(self) -> "Induction":
-        plain = Symbol("plain", real=True).assumptions0
-        letters = [letter for one in self.sequences for letter in (one.value, one.last)] + [*self.letters]
-        declared = [letter for letter in letters if letter.assumptions0 != plain]
-        if declared:
-            raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
-        lasts, own = {one.last for one in self.sequences}, [self.index, *letters]
-        defined = [part for one in self.sequences for part in (one.first, one.after, one.closed)]
-        named = set[Basic]().union(
-            *(one.free_symbols for one in (*defined, *self.keeps, *self.laws) if one is not None)
-        )
-        if len(set(own)) < len(own) or named & lasts:
-            raise UnprovedError(f"Letters of its own for each sequence, and for its last value, are needed, got {own}.")
+        own_letters(self.index, self.sequences, self.letters, (*self.keeps, *self.laws))
         counts(self.index, self.count)
         given = self.kernel.given
         self._show(Ge(self.count, 0), given)
@@ -204,7 +196,7 @@ class Induction:
     ) -> Span:
         """The statement about all steps that follows from ``one``, made for every j under what holds there."""
         hypotheses = self.supposed(*one.hypotheses)
-        given = self.kernel.given | self._kept | one.given - inner.given
+        given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(one.free_symbols for one in (*given, *ends))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
@@ -251,21 +243,26 @@ class Induction:
         return (self.index, *(one.value for one in self.sequences), *self.letters)
 
     @property
+    def _of_all(self) -> frozenset[Boolean]:
+        """The laws that name no letter of one step: conditions on the numbers, like others that are given."""
+        return frozenset(law for law in self.laws if not set(self._over) & law.free_symbols)
+
+    @property
     def _kept(self) -> frozenset[Boolean]:
         """The conditions that the sequences keep, at m."""
         return frozenset(put(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
         """Laws, ends and sequences, and what step j supposes, said of all steps."""
-        laws = (self._always(Hypothesis("this holds", (law,))) for law in self.laws if law != true)
-        ends = (Hypothesis("this holds", (end,)) for end in self.ends)
+        laws = (self._always(Law("this holds", (law,))) for law in self.laws if law not in self._of_all)
+        ends = (End("this holds", (end,)) for end in self.ends if end != true)
         return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
 
     def _meant(self, one: Sequence) -> Hypothesis:
         """Value that the letter for u_m stands for."""
         goes = f"which begins at the first and goes at every step {self.index} to the second"
         says = f"{one.value}, {goes}, is after so many steps the last"
-        return Hypothesis(says, (one.first, one.after, self.count, one.last), over=self._over)
+        return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over)
 
     def _always(self, one: Hypothesis) -> Hypothesis:
         """A hypothesis that speaks of step j, said of all steps."""

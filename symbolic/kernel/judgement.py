@@ -17,13 +17,14 @@ no hidden state: statements are about kernels at points, and nothing is conditio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine
+from lastiterate.symbolic.kernel.substitution import Whichever
 from lastiterate.symbolic.kernel.term import put
 
 
@@ -76,6 +77,21 @@ class Hypothesis:
         return replace(self, constants=put(self.constants, values), bounds=put(self.bounds, values))
 
 
+@dataclass(frozen=True)
+class Law(Hypothesis):
+    """A condition on letters of one step, the last constant, at every step; the first is the number of steps."""
+
+
+@dataclass(frozen=True)
+class End(Hypothesis):
+    """A condition on the last values of sequences, the constant."""
+
+
+@dataclass(frozen=True)
+class Meaning(Hypothesis):
+    """The value that a letter stands for: of a sequence, its first value, the next one, their number, its last."""
+
+
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
     """What is said of the event that all of some hypotheses hold: it is no less one-sided or owed than they are."""
     return Hypothesis(
@@ -114,6 +130,55 @@ class Shown:
     condition: Boolean
     given: frozenset[Boolean]
     how: str
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What rules stand on.
+
+    Attributes:
+        prover: shows side conditions: an engine for symbols, ball arithmetic for numbers.
+        given: conditions on the numbers that all judgements made here suppose.
+    """
+
+    prover: Prover
+    given: frozenset[Boolean] = frozenset()
+
+    def __init_subclass__(cls, **_: Any) -> None:
+        if cls.__module__ not in _OF_RULES:
+            raise TypeError("The rules are not to be changed; a kernel or a calculus has no subclass.")
+
+    def under(self, *conditions: Boolean) -> Self:
+        """The same rules, supposing these conditions, too."""
+        return replace(self, given=self.given | set(conditions) - {true})
+
+    def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
+        """Show a side condition from what is given, and say how.
+
+        Raises:
+            UnprovedError: it is not shown.
+        """
+        return show(self, condition, given).how
+
+
+_OF_RULES: Final = {"lastiterate.symbolic.kernel.rules"} | {
+    f"lastiterate.symbolic.integrals.{name}" for name in ("judgement", "rules", "laws", "couplings")
+}
+
+
+def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
+    """Show a side condition from what is given.
+
+    Raises:
+        UnprovedError: it is not shown, or something is given of a letter that stands for any value.
+    """
+    if not isinstance(ground, Ground):
+        raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
+    if condition == false:
+        raise FalseLineError("A side condition is false.")
+    if any(one.atoms(Whichever) for one in given):
+        raise UnprovedError("Nothing may be given of a letter that stands for any value.")
+    return Shown(condition, given, "given" if condition in given else ground.prover(condition, given))
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)

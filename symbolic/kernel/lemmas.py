@@ -144,12 +144,6 @@ def no_shift() -> Shift:
 
 
 @rule
-def no_coin() -> Coin:
-    """No coin: one map in both runs."""
-    return shown(Coin(Equal()))
-
-
-@rule
 def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> Shift:
     """E_g(N(h, v I) || N(0, v I)) = theta(|h|/sqrt(v)): turn h to the first axis; it grows with |h|.
 
@@ -159,6 +153,7 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
     return shown(Shift(length, price, variance, _conditions(length, variance, square), CITES))
 
 
+@rule
 def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
     """A sample that run 1 has and run 2 lacks is in each batch with chance q and moves the mean by at most ``moved``.
 
@@ -172,6 +167,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
     return _coin(PoissonStep(rate, _over(moved, variance, square), order), sampled, rate, moved, variance, square)
 
 
+@rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
     """One sample is replaced, in each batch with chance q; any two of the three means are at most ``moved`` apart.
 
@@ -184,7 +180,6 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     return _coin(SwapStep(rate, _over(moved, variance, square)), replaced, rate, moved, variance, square)
 
 
-@rule
 def _coin(profile: Profile, sampled: Hypothesis, rate: Expr, moved: Expr, variance: Expr, square: Expr | None) -> Coin:
     signs = (Gt(rate, 0), Le(rate, 1), *_conditions(moved, variance, square))
     return shown(Coin(profile, variance, frozenset({sampled}), signs, CITES))

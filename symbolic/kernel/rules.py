@@ -11,19 +11,18 @@ F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear i
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NoReturn, final
+from functools import partial, reduce
+from typing import final
 
-from sympy import Add, Expr, Ge, Le, S, Symbol, true
-from sympy.logic.boolalg import Boolean
+from sympy import Add, Expr, Ge, Le, S, Symbol
 
-from lastiterate.symbolic.kernel.applied import alike, apply, separate, show
+from lastiterate.symbolic.kernel.applied import alike, apply, separate
 from lastiterate.symbolic.kernel.composition import common, compose, covers, sound
 from lastiterate.symbolic.kernel.judgement import (
     STEPS_BEFORE,
     FalseLineError,
+    Ground,
     Hypothesis,
-    Prover,
     Span,
     UnprovedError,
     Variable,
@@ -31,7 +30,7 @@ from lastiterate.symbolic.kernel.judgement import (
     of_event,
     record,
 )
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, no_coin, noise, owed
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed
 from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.kernel.substitution import declared, same
@@ -42,23 +41,8 @@ _DISTANCE = Symbol("z", nonnegative=True).assumptions0
 
 @final
 @dataclass(frozen=True)
-class Kernel:
-    """The rules, with whatever shows their side conditions.
-
-    Attributes:
-        prover: shows side conditions: an engine for symbols, ball arithmetic for numbers.
-        given: conditions on the numbers that all judgements made here suppose.
-    """
-
-    prover: Prover
-    given: frozenset[Boolean] = frozenset()
-
-    def __init_subclass__(cls, **_: Any) -> NoReturn:
-        raise TypeError("The rules of a kernel are not to be changed; it has no subclass.")
-
-    def under(self, *conditions: Boolean) -> "Kernel":
-        """The kernel that supposes these conditions, too."""
-        return replace(self, given=self.given | set(conditions) - {true})
+class Kernel(Ground):
+    """The rules, with whatever shows their side conditions."""
 
     @rule
     def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
@@ -129,7 +113,6 @@ class Kernel:
         ends, distances = (span.start, span.end), (span.near, span.far)
         return apply(self, "exchange", span.order.other, ends, distances, span.profile, (), (span,))
 
-    @rule
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
 
@@ -140,16 +123,17 @@ class Kernel:
         int k dP <= J(oo) + int_0^1 r P(k > T(b)) db <= (f x J)(g) + g int_0^1 Q(k' > b) db, the last one g int k' dQ.
         J holds at every pair of points, so the second part may depend on the state that the first has left.
         """
-        made = first
-        for other in others:
-            if made.order is not other.order:
-                raise UnprovedError(f"A chain needs one order, got {made.order} and {other.order}.")
-            separate((made,), (other,))
-            conditions = (*same(made.end, other.start), Le(made.far, other.near))
-            profile = compose(made.profile, other.profile)
-            ends, distances = (made.start, other.end), (made.near, other.far)
-            made = apply(self, "chain", made.order, ends, distances, profile, conditions, (made, other))
-        return made
+        return reduce(self._linked, others, first)
+
+    @rule
+    def _linked(self, made: Span, other: Span) -> Span:
+        if made.order is not other.order:
+            raise UnprovedError(f"A chain needs one order, got {made.order} and {other.order}.")
+        separate((made,), (other,))
+        conditions = (*same(made.end, other.start), Le(made.far, other.near))
+        profile = compose(made.profile, other.profile)
+        ends, distances = (made.start, other.end), (made.near, other.far)
+        return apply(self, "chain", made.order, ends, distances, profile, conditions, (made, other))
 
     @rule
     def mean(
@@ -235,13 +219,18 @@ class Kernel:
             raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}.")
-        hidden, scope, (near, far) = coin or no_coin(), frozenset(revealed), distances
+        hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
         conditions = [Ge(near, 0), Ge(far, 0), Ge(far, expansion.at(near) - shift.length), Ge(shift.length, 0)]
         conditions += [Le(shift.variance + hidden.variance, variance), *expansion.conditions]
         conditions += [Ge(shift.variance, 0), Ge(hidden.variance, 0), *sound(shift.profile), *sound(hidden.profile)]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
-        hypotheses = expansion.hypotheses | hidden.hypotheses | owed(expansion, shift, hidden) | {noise(variance)}
+        hypotheses = (
+            expansion.hypotheses
+            | hidden.hypotheses
+            | owed(expansion, shift, *([coin] if coin else []))
+            | {noise(variance)}
+        )
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):
@@ -273,11 +262,3 @@ class Kernel:
         if len(scope | drawn) == len(span.scope | span.drawn):
             return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
         raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
-
-    def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a condition from what is given, and say how.
-
-        Raises:
-            UnprovedError: it is not shown.
-        """
-        return show(self, condition, given).how

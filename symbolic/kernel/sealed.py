@@ -1,7 +1,7 @@
 """Who may make a judgement: the rules of this package, and nobody else.
 
-The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy of
-a judgement, one that was pickled, one made of another by `dataclasses.replace` and one that was put together by hand
+The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy
+of a judgement, one that was pickled, one made of another by `dataclasses.replace` and one that was put together by hand
 are none. Python keeps nobody out who edits the memory of the process.
 """
 

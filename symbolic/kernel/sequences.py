@@ -1,15 +1,17 @@
 """What an induction is about: sequences beside a run, and the steps before the one that is looked at."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sympy import Expr, Symbol
+from sympy import Basic, Expr, Symbol
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.applied import apply
 from lastiterate.symbolic.kernel.composition import formed
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, Hypothesis, Span, Variable, record
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.kernel.sealed import UnprovedError, rule
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,25 @@ class Sequence:
     after: Expr
     last: Symbol
     closed: Expr | None = None
+
+
+def own_letters(
+    index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
+) -> None:
+    """Raise an error unless each sequence has letters of its own, real ones, and no last value is spoken of before.
+
+    Raises:
+        UnprovedError: they have not.
+    """
+    plain = Symbol("plain", real=True).assumptions0
+    own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
+    declared = [letter for letter in own if letter.assumptions0 != plain]
+    if declared:
+        raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
+    terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
+    named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
+    if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
+        raise UnprovedError(f"Letters of its own for each sequence, and for its last value, are needed, got {own}.")
 
 
 @rule

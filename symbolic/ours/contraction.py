@@ -7,7 +7,7 @@ each is no less than the one before it, contracted.
 
 from collections.abc import Iterator
 
-from sympy import Eq, Expr, Function, Le, Rational, S
+from sympy import Eq, Expr, Function, Le, Rational, S, Symbol
 
 from lastiterate.symbolic.claim import Derived, Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.contraction import (
@@ -24,12 +24,14 @@ from lastiterate.symbolic.derivations.contraction import (
     k,
     near,
     nodes,
+    said,
 )
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.derivations.random_batches import P, p
 from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
 from lastiterate.symbolic.inductive import gains
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
+from lastiterate.symbolic.kernel.judgement import Hypothesis
 from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
 from lastiterate.symbolic.letters import a, q, u, v, x, y
@@ -37,7 +39,9 @@ from lastiterate.symbolic.notation import D, L, b, c, eta, m, n, s, sensitivity,
 from lastiterate.symbolic.papers import proof
 
 _X, _N, _F = map(Letter, "XNF")
-_ALL = tuple(SUPPOSED[letter] for letter in "XNF")
+_z = Symbol("z", nonnegative=True)
+_EACH = said("XNF", at_every_block=True)
+_GIVEN_ORDER = str(Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),)))
 _known = Gauss(near(k)), Gauss(far(k))
 _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
 
@@ -98,7 +102,7 @@ CLAIMS = (
         "ours/contraction/block",
         "One block: near price where the laws agree, far price on what is left, for any split of the two laws",
         proof("contraction", "One block"),
-        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=_ALL).mutant(
+        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=said("XNF", _z)).mutant(
             "far no dearer than near", profile=Contracted(_X, _N, _N)
         ),
     ),
@@ -106,21 +110,23 @@ CLAIMS = (
         "ours/contraction/tables",
         "Chords in g through upper bounds at any nodes bound the contraction, before the block and after it",
         proof("contraction", "Tables"),
-        Derived("contraction/lattice", _lattice(), supposed=_ALL),
+        Derived("contraction/lattice", _lattice(), supposed=said("XNF")),
     ),
     Ours(
         "ours/contraction/chain",
         "Profiles, or one for all, each no less than the one before, contracted, bound any number of blocks",
         proof("contraction", "Many blocks"),
-        Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_ALL),
+        Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_EACH),
     ),
     Ours(
         "ours/contraction/above",
         "From above: begun at 1 after any steps whatsoever, the profiles bound every longer run",
         proof("contraction", "Many blocks"),
-        Derived(f"contraction/any blocks, {BEGINS[1]}", Blocks(EVERYTHING, _N, _F, k, N), supposed=_ALL[1:]).mutant(
-            "from equal points, whatever was before", profile=Blocks(Equal(), _N, _F, k, N)
-        ),
+        Derived(
+            f"contraction/any blocks, {BEGINS[1]}",
+            Blocks(EVERYTHING, _N, _F, k, N),
+            supposed=_EACH[1:],
+        ).mutant("from equal points, whatever was before", profile=Blocks(Equal(), _N, _F, k, N)),
     ),
     Ours(
         "ours/contraction/full",
@@ -162,7 +168,7 @@ CLAIMS = (
         "Shuffled batches: both prices of an epoch are means over its order; or blocks given it, and the mean after it",
         proof("contraction", "Shuffled batches"),
         *_derived("shuffled", _begun(Equal(), *_mean)),
-        Derived("contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (SUPPOSED["Y_i"],)),
+        Derived("contraction/places", Average(chance(i), Letter("Y_i"), i, M), "given the order", (_GIVEN_ORDER,)),
         assumptions=(m <= L,),
     ),
     Ours(
@@ -223,7 +229,7 @@ CLAIMS = (
         "After the sample was deleted: a block takes E_g from A to A theta(1 + (g - 1)/A), at each g by itself",
         proof("contraction", "Forgetting"),
         *(
-            Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, _ALL[:1])
+            Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, said("X"))
             for losses in ("modulus", "convex", "strongly convex")
         ),
         assumptions=(m <= L,),

@@ -97,7 +97,7 @@ CLAIMS = (
         ),
         *poisson("modulus"),
         *poisson("convex"),
-        assumptions=(alpha > 1,),
+        assumptions=(alpha > 1, q <= 1),
         repairs="liang/lemma_3_2/other_order",
     ),
     Ours(

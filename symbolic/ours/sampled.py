@@ -73,7 +73,7 @@ CLAIMS = (
         .mutant("half the rate", bound="half_the_rate"),
         *without_replacement("modulus"),
         *without_replacement("convex"),
-        assumptions=(alpha > 1,),
+        assumptions=(alpha > 1, q <= 1),
         repairs="chien_li/theorem_3_12",
     ),
     Ours(

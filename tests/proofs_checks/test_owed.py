@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.folder import read_claims
 from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
+from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 MODULE = """
 from dataclasses import replace
@@ -18,7 +20,7 @@ from lastiterate.symbolic.claim import Claim, Derived, NormBound, Source
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less, replaced
 from lastiterate.symbolic.derivations.parts import both_orders, by_claim, from_equal_points
 from lastiterate.symbolic.kernel.induction import Induction
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.notation import K, L, T, eta, n, sensitivity, sigma
 from lastiterate.symbolic.vectors import Norm, Vector
@@ -79,9 +81,22 @@ OWED = {
 SAYS = "points at most the first apart are at most the second apart after the maps of a step of both runs"
 
 
-def report(folder: Path, parts: str, price: str = "s**2", supposed: str = "") -> ClaimReport:
-    folder.joinpath("mine.py").write_text(MODULE.format(parts=parts, price=price, supposed=supposed))
+def report(folder: Path, parts: str, price: str = "s**2", *, owed: bool = False) -> ClaimReport:
+    """The report of a claim that lists what it supposes, and what is owed, too, if that is asked for."""
+    for supposed in ((), None):
+        listed = "" if supposed is not None else f", supposed={_listed(folder, owed)!r}"
+        folder.joinpath("mine.py").write_text(MODULE.format(parts=parts, price=price, supposed=listed))
     return decide(read_claims(folder).claims[1])
+
+
+def _listed(folder: Path, owed: bool) -> tuple[str, ...]:
+    claim = read_claims(folder).claims[1]
+    try:
+        made = derive("mine/theorem", frozenset(claim.assumptions))
+    except UnprovedError:
+        return ()
+    told = {one for end in (made.first, made.second) for one in end.hypotheses if owed or not one.lemma}
+    return tuple(sorted(map(str, told)))
 
 
 @pytest.mark.parametrize("parts", SHOWN.values(), ids=SHOWN)
@@ -100,7 +115,7 @@ def test_what_is_merely_written_down_does_not(tmp_path: Path, parts: str) -> Non
 
 
 def test_it_may_be_a_premise_of_the_theorem(tmp_path: Path) -> None:
-    found = report(tmp_path, OWED["half"], "s**2 / 4", f', supposed=("{SAYS}",)')
+    found = report(tmp_path, OWED["half"], "s**2 / 4", owed=True)
     assert found.verdict is Verdict.PROVED
     assert any(SAYS in one for one in found.outcomes[0].premises)
 
@@ -110,7 +125,7 @@ def test_it_may_be_a_premise_of_the_theorem(tmp_path: Path) -> None:
     [("chien_li/theorem_3_12", Verdict.UNDECIDED), ("mine/nothing", Verdict.UNDECIDED), ("mine/step", Verdict.PROVED)],
 )
 def test_a_lemma_needs_to_hold(tmp_path: Path, key: str, verdict: Verdict) -> None:
-    found = report(tmp_path, f"shown(replace(true, lemmas=('{key}',))), s, gaussian_shift(s, v), None")
+    found = report(tmp_path, f"supposing(true, lemmas=('{key}',)), s, gaussian_shift(s, v), None")
     assert found.verdict is verdict, found.outcomes
 
 

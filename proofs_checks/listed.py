@@ -1,0 +1,39 @@
+"""What derivations of one's own suppose, held against what their checks list."""
+
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.engines.derivation import derive, track
+from lastiterate.proofs_checks.engines.divergence import unmeetable
+from lastiterate.symbolic.claim import Claim, Derived, RenyiBound, Tracked
+from lastiterate.symbolic.derivations import OF_PACKAGE
+from lastiterate.symbolic.kernel.judgement import End, Law, Span
+from lastiterate.symbolic.kernel.renyi import largest_order
+
+
+def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
+    """What a derivation reaches: one order of a distance, both of a divergence."""
+    if isinstance(check, Tracked):
+        return (track(check.derivation, numbers),)
+    made = derive(check.derivation, numbers)
+    return made.first, made.second
+
+
+def unlisted(claim: Claim) -> str:
+    """What derivations of one's own suppose and their checks do not list, for a claim that has no other statement.
+
+    Those of this package are told by `lastiterate show` and the lock file. What nothing meets is no supposition.
+    """
+    for check in claim.checks:
+        if not isinstance(check, Derived | RenyiBound | Tracked) or check.derivation in OF_PACKAGE:
+            continue
+        given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
+        numbers = frozenset(one for one in given if not one.has(largest_order))
+        ends = _ends(check, numbers)
+        supposed = {one for end in ends for one in end.hypotheses}
+        missing = sorted({str(one) for one in supposed}.difference(check.supposed))
+        if missing:
+            return f"all of it: its derivation supposes what its check does not list, {missing[0]}"
+        why = unmeetable((*given, *(part for one in supposed if type(one) in {Law, End} for part in one.constants)))
+        if why:
+            return f"all of it: nothing meets what it supposes, {why}"
+    return ""
