@@ -1,4 +1,4 @@
-"""What derivations of one's own suppose, held against what their checks list."""
+"""Suppositions of derivations of one's own, held against those that their checks list."""
 
 from sympy.logic.boolalg import Boolean
 
@@ -11,7 +11,7 @@ from lastiterate.symbolic.kernel.renyi import largest_order
 
 
 def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
-    """What a derivation reaches: one order of a distance, both of a divergence."""
+    """Judgements that a derivation reaches: one order of a distance, both of a divergence."""
     if isinstance(check, Tracked):
         return (track(check.derivation, numbers),)
     made = derive(check.derivation, numbers)
@@ -19,7 +19,7 @@ def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) ->
 
 
 def unlisted(claim: Claim) -> str:
-    """What derivations of one's own suppose and their checks do not list, for a claim that has no other statement.
+    """Suppositions of derivations of one's own that their checks do not list, for a claim that has no other statement.
 
     Those of this package are told by `lastiterate show` and the lock file. What nothing meets is no supposition.
     """

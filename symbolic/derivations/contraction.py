@@ -56,7 +56,7 @@ SUPPOSED = {
 
 
 def said(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
-    """What is supposed of profiles by their letters, as a check lists it; of N and F of one block or of every one."""
+    """Suppositions about profiles by their letters, as a check lists them; of N and F of one block or of every one."""
     start = T_0 + w * ell if at_every_block else T_0
     where = {"X": (S.Zero, T_0, S.Zero, z), "N": (start, start + w, z, S.Zero), "F": (start, start + w, D, S.Zero)}
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())

@@ -92,7 +92,7 @@ def apply(
     within: Iterable[Boolean] = (),
     inner: Iterable[Boolean] = (),
 ) -> Judgement:
-    """What a rule concludes, once the side conditions are shown from what is given: a draft, which the rule returns.
+    """Draw the conclusion of a rule once its side conditions are shown: a draft, which the rule returns.
 
     Args:
         ground: the calculus.

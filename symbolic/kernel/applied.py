@@ -30,7 +30,7 @@ def apply(
     premises: tuple[Span, ...] = (),
     hypotheses: Iterable[Hypothesis] = (),
 ) -> Span:
-    """What a rule concludes, once the side conditions are shown: a draft, which the rule returns."""
+    """Draw the conclusion of a rule once its side conditions are shown: a draft, which the rule returns."""
     if not isinstance(kernel, Ground):
         raise UnprovedError(f"A kernel is needed, got {type(kernel).__name__}.")
     if profile.order not in {None, order}:

@@ -93,7 +93,7 @@ class Meaning(Hypothesis):
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """What is said of the event that all of some hypotheses hold: it is no less one-sided or owed than they are."""
+    """Name the event that all of some hypotheses hold: it is no less one-sided or owed than they are."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -134,7 +134,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ground:
-    """What rules stand on.
+    """The ground that rules stand on.
 
     Attributes:
         prover: shows side conditions: an engine for symbols, ball arithmetic for numbers.

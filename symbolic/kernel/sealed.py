@@ -1,4 +1,4 @@
-"""Who may make a judgement: the rules of this package, and nobody else.
+"""Judgements are made by the rules of this package, and by nobody else.
 
 The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy
 of a judgement, one that was pickled, one made of another by `dataclasses.replace` and one that was put together by hand

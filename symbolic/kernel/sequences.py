@@ -1,4 +1,4 @@
-"""What an induction is about: sequences beside a run, and the steps before the one that is looked at."""
+"""Sequences beside a run, of which an induction speaks, and the steps before the one that is looked at."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def steps_before(
     index: Symbol,
     revealed: frozenset[Variable],
 ) -> Span:
-    """What an induction supposes of the steps before, of which it discharges the hypothesis."""
+    """The judgement about the steps before that an induction supposes, and of which it discharges the hypothesis."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
     made = apply(kernel, "induction hypothesis", order, ends, (distance, distance), profile, (), (), {own})

@@ -1,0 +1,516 @@
+"""Forged derivations: attempts to reach a false judgement through names that anybody can import; each is refused.
+
+Every entry names the guard that it is a witness of: with that guard switched off the attempt goes through.
+"""
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sympy import Eq, Expr, Function, Ge, I, Integer, Le, Rational, S, Sum, Symbol, log, oo, sqrt, symbols
+
+from lastiterate.proofs_checks.decide import decide as decide_claim
+from lastiterate.proofs_checks.engines import derivation
+from lastiterate.proofs_checks.engines.deduction import deduce
+from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
+from lastiterate.proofs_checks.verdict import Status, Verdict
+from lastiterate.symbolic.checks import Derived, Tracked
+from lastiterate.symbolic.claim import Ours
+from lastiterate.symbolic.derivations import TRACKED
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses
+from lastiterate.symbolic.derivations.parts import both_orders
+from lastiterate.symbolic.integrals.couplings import Calculus
+from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
+from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.integrals.judgement import apply as draft_of_calculus
+from lastiterate.symbolic.kernel.applied import apply as draft
+from lastiterate.symbolic.kernel.averages import average
+from lastiterate.symbolic.kernel.blocks import Blocks, Split
+from lastiterate.symbolic.kernel.composition import sound
+from lastiterate.symbolic.kernel.contraction import contract
+from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.outcomes import projected_sample
+from lastiterate.symbolic.kernel.profiles import (
+    Average,
+    Composed,
+    Equal,
+    Gauss,
+    Hull,
+    Mean,
+    Order,
+    PoissonStep,
+    Power,
+    Steps,
+    SwapStep,
+)
+from lastiterate.symbolic.kernel.projected import Projected, X
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.kernel.sequences import steps_before
+from lastiterate.symbolic.kernel.substitution import whichever
+from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms, Chords
+from lastiterate.symbolic.kernel.term import put
+from lastiterate.symbolic.notation import D, T, sigma
+from lastiterate.symbolic.papers import proof
+
+KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
+OBVIOUS = Kernel(lambda *_: "obvious")
+STEP = (S.Zero, ONE)
+x, u, u_m, w, w_m, a, eta = symbols("x u u_m w w_m a eta", real=True)
+lam = Symbol("lambda", real=True)
+p, prime = Symbol("p", positive=True), Symbol("p", prime=True)
+j, i = symbols("j i", integer=True, nonnegative=True)
+m = Symbol("m", integer=True, positive=True)
+even = Symbol("j", even=True, nonnegative=True)
+z = Symbol("z", nonnegative=True)
+SWAP = SwapStep(S.Half, ONE)
+ONE_ORDER = PoissonStep(S.Half, ONE, FIRST)
+ORDERS = Variable("the orders", S.Zero)
+
+
+def above_nothing(profile: object) -> Span:
+    """Whatever is a profile is above that of no step."""
+    return KERNEL.weaken(KERNEL.identity(FIRST, S.Zero, S.Zero), profile=profile)  # type: ignore[arg-type]
+
+
+def supposed(profile: object, order: Order = FIRST, *revealed: Variable) -> Span:
+    return KERNEL.suppose(order, STEP, STILL, profile, "it", revealed)  # type: ignore[arg-type]
+
+
+def free_step(kernel: Kernel, *_: Expr) -> Span:
+    kept = Expansion(z, z, Guide.OTHER, ())
+    return kernel.step(FIRST, j, STILL, kept, no_shift(), ONE)
+
+
+def cheap(span: Span) -> Span:
+    """The same at the price of nothing, put together by hand."""
+    return record(span, profile=Equal())
+
+
+class Free(Gauss):
+    """A profile that says that it is any other."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = Gauss.__hash__
+
+
+class Zero(Function):  # type: ignore[misc]
+    """A number that says of itself what it likes."""
+
+    is_real = is_nonnegative = is_finite = True
+
+
+def letters_of_one_name() -> Span:
+    """p is positive in one place and prime in the other."""
+    made = KERNEL.chain(supposed(Gauss(p)), KERNEL.suppose(FIRST, (ONE, Integer(2)), STILL, Gauss(prime), "it"))
+    replayed(made)
+    return made
+
+
+def of_sqrt() -> Span:
+    """The price lambda^2 of sqrt(x), which x = -1 would make -1."""
+    made = KERNEL.weaken(KERNEL.identity(FIRST, S.Zero, S.Zero), profile=Gauss(lam**2))
+    return KERNEL.specialise(KERNEL.specialise(made, {lam: sqrt(x)}), {x: -ONE})
+
+
+def specialised(profile: object, values: dict[Any, Any], kernel: Kernel = KERNEL) -> Span:
+    return kernel.specialise(kernel.suppose(FIRST, STEP, STILL, profile, "it"), values)  # type: ignore[arg-type]
+
+
+def recurrence() -> Span:
+    """A recurrence in which the letter for its value gets a value is another one."""
+    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1, u_m),), (Ge(u, 0),))
+    step = lambda kernel, *_: kernel.step(  # noqa: E731
+        FIRST, j, STILL, Expansion(z, z + 1, Guide.OTHER, ()), gaussian_shift(ONE, ONE), ONE
+    )
+    return KERNEL.specialise(steps.span(S.Zero, S.Zero, Gauss(u), step), {u: S.Zero})
+
+
+def one_sided_event() -> Span:
+    """What is supposed of one order is put into an event, and the runs are exchanged."""
+    coin = Variable("a coin", S.Zero)
+    made = KERNEL.suppose(FIRST, STEP, STILL, Equal(), "it", (coin,))
+    return KERNEL.exchange(KERNEL.mean(coin, ((ONE, made),), events=(made.hypotheses,)))
+
+
+def contracted(before: object, far_from: Expr = ONE) -> Span:
+    """A block that leaves less than is there: the masses of Q add up to more than 1."""
+    parts = (
+        KERNEL.suppose(FIRST, STEP, STILL, before, "before"),  # type: ignore[arg-type]
+        KERNEL.suppose(FIRST, (ONE, Integer(2)), STILL, Gauss(ONE), "near"),
+        KERNEL.suppose(FIRST, (ONE, Integer(2)), (far_from, S.Zero), EVERYTHING, "far"),
+    )
+    return contract(KERNEL, *parts, ONE)
+
+
+def from_afar() -> Span:
+    """Points 100 apart before any step, where any two of the domain are 1 apart."""
+    before = KERNEL.identity(FIRST, S.Zero, Integer(100))
+    near = KERNEL.suppose(FIRST, STEP, (Integer(100), S.Zero), EVERYTHING, "near")
+    return contract(KERNEL, before, near, KERNEL.suppose(FIRST, STEP, (ONE, S.Zero), Equal(), "far"), ONE)
+
+
+def near_distances() -> Span:
+    """An expansion by a half, shown for distances of at most 1 and used at 100."""
+    kernel = KERNEL.under(Le(z, 1))
+    kept = Expansion(z, z, Guide.OTHER, (), conditions=(Ge(2, z + 1),))
+    return kernel.step(FIRST, S.Zero, (Integer(100), Integer(100)), kept, no_shift(), ONE)
+
+
+def edited(**changes: object) -> Span:
+    """An induction that is changed after it was made."""
+    steps = Induction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),), (Ge(u, 1),))
+    for name, value in changes.items():
+        setattr(steps, name, value)
+    return steps.span(S.Zero, S.Zero, Equal(), free_step)
+
+
+def copied_induction() -> Span:
+    made = copy.copy(Induction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),)))
+    return made.span(S.Zero, S.Zero, Equal(), free_step)
+
+
+def induction_by_hand() -> Span:
+    made = object.__new__(Induction)
+    for name, value in vars(Induction(KERNEL, j, m, ())).items():
+        object.__setattr__(made, name, value)
+    return made.span(S.Zero, S.Zero, Equal(), free_step)
+
+
+def induction(**changes: Any) -> Induction:
+    """An induction of which something is not as it has to be."""
+    fields: dict[str, Any] = {"index": j, "count": m, "sequences": (), **changes}
+    return Induction(KERNEL, fields.pop("index"), fields.pop("count"), fields.pop("sequences"), **fields)
+
+
+def anybodys_prover() -> Span:
+    """Noise of variance 1 hides a shift of 5 for nothing, which is obvious."""
+    made = OBVIOUS.weaken(supposed(Gauss(ONE)), profile=Gauss(S.Zero))
+    replayed(made)
+    return made
+
+
+def anybodys_calculus() -> Judgement:
+    DEDUCTIONS["forged"] = lambda _: Calculus(lambda *_: "obvious").indicator(-p, p)  # type: ignore[index]
+    try:
+        return deduce("forged")
+    finally:
+        del DEDUCTIONS["forged"]  # type: ignore[attr-defined]
+
+
+def kernel_class() -> type:
+    class Mine(Kernel):  # type: ignore[misc]
+        pass
+
+    return Mine
+
+
+def calculus_class() -> type:
+    class Mine(Calculus):
+        def sign(self, order: Expr) -> Expr:  # noqa: ARG002
+            return S.One
+
+    return Mine
+
+
+def induction_class() -> type:
+    class Mine(Induction):  # type: ignore[misc]
+        def _show(self, *_: object) -> None: ...
+
+    return Mine
+
+
+def own_rule() -> object:
+    return rule(lambda: record(None))
+
+
+def own_calculus_line() -> Judgement:
+    """A draft of the calculus among premises."""
+    rules = Calculus(prove)
+    return rules.times(draft_of_calculus(rules, "obvious", Le(p, 0, evaluate=False)), ONE)
+
+
+def owed_class() -> Span:
+    """A class of losses of one's own among those of the package."""
+    LOSSES["mine"] = Losses("every loss is nice", (), (), S.Zero)  # type: ignore[index]
+    return KERNEL.identity(FIRST, S.Zero, S.Zero)
+
+
+TABLE = Atoms(((ONE, S.Half), (Integer(3), Rational(1, 6))))
+HEAVY = Atoms(((S.Half, Integer(2)),))
+DENTED = Atoms(((S.Half, Rational(-1, 10)), (ONE, S.Half), (Integer(2), Rational(1, 4))))
+cost = Function("A", nonnegative=True)
+
+FORGED: dict[str, dict[str, Callable[[], object]]] = {
+    "a value is a real number wherever it is given": {
+        "a root, then of a negative number": of_sqrt,
+        "a logarithm of any number": lambda: specialised(Gauss(lam**2), {lam: log(x)}),
+        "an inverse of any number": lambda: specialised(Gauss(lam**2), {lam: 1 / x}),
+        "an inverse of a nonnegative number": lambda: specialised(Gauss(lam**2), {lam: 1 / z}),
+        "a letter of which no more than a name is known": lambda: specialised(Gauss(lam**2), {lam: Symbol("c")}),
+        "an imaginary number": lambda: specialised(Gauss(lam**2), {lam: I}),
+        "an infinite sum": lambda: specialised(Gauss(lam**2), {lam: Sum(x, (i, 0, oo))}),
+        "an infinite number": lambda: specialised(Gauss(lam**2), {lam: oo}),
+    },
+    "a value has all that its letter was declared to have": {
+        "4 for a prime": lambda: specialised(Gauss(prime), {prime: Integer(4)}),
+        "a half for a whole number": lambda: specialised(Gauss(m), {m: S.Half}),
+        "a negative number for a positive one": lambda: specialised(Gauss(p), {p: -ONE}),
+        "0 for a number that is not": lambda: specialised(Equal(), {Symbol("c", real=True, zero=False): S.Zero}),
+    },
+    "a value is put for a letter": {
+        "for a power": lambda: specialised(Gauss(lam**2), {lam**2: -ONE}),
+        "for a number": lambda: specialised(Gauss(ONE), {S.One: S.Zero}),
+    },
+    "no value is put for what ranges over many": {
+        "the value of a sequence": recurrence,
+        "the chi-square variable": lambda: specialised(Projected(Gauss(X * lam**2), Integer(3)), {X: S.Zero}),
+        "made of the chi-square variable": lambda: specialised(Projected(Gauss(X * z), Integer(3)), {z: 1 / X}),
+        "a load made of it": lambda: projected_sample(ONE, ONE, ONE, ONE, Integer(3), 1 / X),
+    },
+    "a table has masses that add up to at most 1": {
+        "heavier than no step": lambda: above_nothing(HEAVY),
+        "supposed": lambda: supposed(HEAVY),
+        "before a block": lambda: contracted(HEAVY),
+        "in a split": lambda: KERNEL.weaken(
+            contracted(TABLE), profile=Split(HEAVY, Gauss(ONE), EVERYTHING, ((ONE, ONE),) * 2)
+        ),
+    },
+    "a supposed profile is one": {
+        "a table that is not convex": lambda: supposed(DENTED),
+        "a negative price": lambda: supposed(Gauss(-ONE)),
+        "weights of a half": lambda: supposed(Mean(((S.Half, Gauss(ONE)),))),
+    },
+    "a profile is of the order of its parts": {
+        "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m, FIRST)), profile=Power(ONE_ORDER, m)),
+        "a composition": lambda: sound(Composed((ONE_ORDER, Gauss(ONE)))),
+        "a mean": lambda: sound(Mean(((ONE, ONE_ORDER),))),
+        "a hull": lambda: sound(Hull((ONE_ORDER,))),
+        "a projected step": lambda: sound(Projected(ONE_ORDER, Integer(3))),
+    },
+    "a profile is of a class of the kernel": {
+        "one that equals all others": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Free(S.Zero)),
+    },
+    "an index is any whole number": {
+        "an even one of steps": lambda: sound(Steps(Gauss(cost(even)), even, m)),
+        "an even one of an induction": lambda: induction(index=even),
+        "of a mean": lambda: average(ORDERS, even, m, 1 / m, supposed(Gauss(ONE), FIRST, ORDERS)),
+        "half a time": lambda: sound(Power(SWAP, S.Half)),
+    },
+    "what is below grows with a rate that is a chance": {
+        "a rate of 2": lambda: KERNEL.weaken(supposed(SWAP), profile=SwapStep(Integer(2), ONE)),
+        "chances that may add up to more": lambda: KERNEL.weaken(
+            supposed(Mean(((S.Half, Gauss(ONE)),), S.Half)), profile=Mean(((S.Half, Gauss(ONE)),), ONE)
+        ),
+        "weights of a mean that add up to a half": lambda: average(
+            ORDERS, i, m, 1 / (2 * m), supposed(Gauss(ONE), FIRST, ORDERS)
+        ),
+        "a lattice left of 0": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Chords(Gauss(ONE), -1 - i, i, m)),
+        "no block": lambda: KERNEL.weaken(
+            supposed(EVERYTHING), profile=Blocks(EVERYTHING, Equal(), Average(ONE, Equal(), i, m), i, -ONE)
+        ),
+    },
+    "a draft is no judgement": {
+        "weakened by hand": lambda: KERNEL.exchange(cheap(KERNEL.identity(FIRST, S.Zero, S.Zero))),
+        "weakened by hand, with others": lambda: KERNEL.chain(supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))),
+        "among cases": lambda: KERNEL.least(supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))),
+        "one application that no rule made": lambda: KERNEL.exchange(
+            draft(KERNEL, "obvious", FIRST, STEP, STILL, Equal(), ())
+        ),
+        "in a guarantee": lambda: Guarantee(cheap(supposed(Gauss(ONE))), supposed(Gauss(ONE), Order.SECOND)),
+        "of the calculus": own_calculus_line,
+    },
+    "a copy is no judgement": {
+        "copied": lambda: KERNEL.exchange(copy.copy(KERNEL.identity(FIRST, S.Zero, S.Zero))),
+        "deeply": lambda: KERNEL.exchange(copy.deepcopy(KERNEL.identity(FIRST, S.Zero, S.Zero))),
+        "pickled": lambda: KERNEL.exchange(pickle.loads(pickle.dumps(KERNEL.identity(FIRST, S.Zero, S.Zero)))),  # noqa: S301
+        "replaced": lambda: replace(KERNEL.identity(FIRST, S.Zero, S.Zero), profile=Equal()),
+        "of an induction": copied_induction,
+        "an induction by hand": induction_by_hand,
+    },
+    "the rules are those of the package": {
+        "a rule of one's own": own_rule,
+        "a kernel of one's own": kernel_class,
+        "a calculus of one's own": calculus_class,
+        "an induction of one's own": induction_class,
+        "what only looks like a kernel": lambda: Kernel.identity(
+            SimpleNamespace(prover=prove, given=frozenset()),
+            FIRST,
+            S.Zero,
+            S.Zero,  # type: ignore[arg-type]
+        ),
+        "what only looks like a calculus": lambda: Calculus.indicator(
+            SimpleNamespace(prover=prove, given=frozenset()),
+            p,
+            p,  # type: ignore[arg-type]
+        ),
+        "an induction that is changed": lambda: edited(keeps=(Ge(u, 5),)),
+        "a class of losses that is added": owed_class,
+    },
+    "side conditions are shown by the package": {
+        "anybody's prover": anybodys_prover,
+        "anybody's prover in the calculus": anybodys_calculus,
+    },
+    "a letter has one meaning": {
+        "two of one name": letters_of_one_name,
+        "a sequence twice": lambda: induction(sequences=(Sequence(u, S.Zero, u + 1, u_m), Sequence(u, ONE, u, w_m))),
+        "one last value of two": lambda: induction(sequences=(Sequence(u, S.Zero, u, u_m), Sequence(w, ONE, w, u_m))),
+        "a sequence made of its last value": lambda: induction(sequences=(Sequence(u, S.Zero, u_m + 1, u_m),)),
+        "a number that says of itself what it likes": lambda: replayed(supposed(Gauss(Zero(ONE)))),
+    },
+    "a condition holds for any distance and any index": {
+        "for distances of at most 1": near_distances,
+        "for what stands for any value": lambda: KERNEL.under(Eq(whichever(i), 0)).weaken(
+            supposed(Steps(Gauss(i), i, m)), profile=Steps(Gauss(S.Zero), i, m)
+        ),
+    },
+    "an event is no less one-sided than what it says": {"exchanged": one_sided_event},
+    "the points before a block are in the domain": {"100 apart before any step": from_afar},
+    "a step of an induction is made under it": {
+        "steps before that are no induction's": lambda: derivation._replayed(
+            steps_before(KERNEL, FIRST, STEP, S.Zero, Equal(), j, frozenset())
+        ),
+    },
+}
+ATTEMPTS = {f"{guard}: {name}": attempt for guard, some in FORGED.items() for name, attempt in some.items()}
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS)
+def test_a_forged_judgement_is_refused(attempt: Callable[[], object]) -> None:
+    with pytest.raises((UnprovedError, TypeError, AttributeError)):
+        attempt()
+
+
+def test_there_are_many_attempts() -> None:
+    assert len(ATTEMPTS) >= 60
+
+
+def _steps(kernel: Kernel, expansion: Expansion, shift: Shift, coin: Coin | None = None, *laws: Any) -> Guarantee:
+    """T steps, each at what its parts say."""
+    steps = Induction(kernel, j, T, (), letters=(eta,), laws=laws)
+
+    def step(inner: Kernel, *_: Expr) -> Span:
+        return inner.step(FIRST, j, STILL, expansion, shift, sigma**2, coin)
+
+    return both_orders(kernel, steps.span(S.Zero, S.Zero, Equal(), step))
+
+
+APART = Expansion(z, z, Guide.OTHER, ())
+
+
+@dataclass
+class Fake:
+    """What only looks like a guarantee."""
+
+    first: Span
+    second: Span
+
+
+def _inside(diameter: Expr) -> Callable[[Kernel], Guarantee]:
+    def made(kernel: Kernel) -> Guarantee:
+        span = kernel.domain(FIRST, (S.Zero, T), S.Zero, diameter)
+        return both_orders(kernel, kernel.weaken(span, far=S.Zero))
+
+    return made
+
+
+CLAIMED: dict[str, tuple[str, Callable[[Kernel], object]]] = {
+    "a domain of one point": ("what is supposed is listed", _inside(S.Zero)),
+    "laws that are no distance apart": (
+        "what is supposed is listed",
+        lambda kernel: both_orders(kernel, kernel.apart(FIRST, (S.Zero, T), S.Zero)),
+    ),
+    "a law of step sizes": (
+        "what is supposed is listed",
+        lambda kernel: _steps(kernel, LOSSES["convex"].other_data(eta, T, S.Zero), no_shift(), None, Ge(eta, 0)),
+    ),
+    "a law of numbers": (
+        "a law without a letter of a step is a condition on the numbers",
+        lambda kernel: _steps(kernel, LOSSES["clipped"].other_data(S.Zero, T, S.One), no_shift(), None, D <= 2),
+    ),
+    "a judgement": (
+        "a judgement that is not derived is listed",
+        lambda kernel: Guarantee(*(kernel.suppose(one, (S.Zero, T), STILL, Equal(), "it") for one in Order)),
+    ),
+    "an expansion": ("a part of a step is shown by a lemma", lambda kernel: _steps(kernel, APART, no_shift())),
+    "an expansion that says so": (
+        "a part of a step is shown by a lemma",
+        lambda kernel: _steps(kernel, shown(APART), no_shift()),
+    ),
+    "a shift that says so": (
+        "a part of a step is shown by a lemma",
+        lambda kernel: _steps(kernel, APART, shown(Shift(ONE, Equal(), S.Zero))),
+    ),
+    "anybody's prover": ("side conditions are shown by the package", lambda _: _inside(S.Zero)(OBVIOUS)),
+    "a drop of anybody's": (
+        "side conditions are shown by the package",
+        lambda _: both_orders(OBVIOUS, OBVIOUS.weaken(OBVIOUS.domain(FIRST, (S.Zero, T), S.Zero, D), far=S.Zero)),
+    ),
+    "no guarantee": (
+        "a derivation returns a guarantee",
+        lambda kernel: Fake(*(cheap(kernel.identity(one, S.Zero, S.Zero)) for one in Order)),
+    ),
+    "the steps before": (
+        "what an induction supposes of the steps before is discharged",
+        lambda kernel: Guarantee(
+            *(steps_before(kernel, one, (S.Zero, T), S.Zero, Equal(), j, frozenset()) for one in Order)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("guard", "made"), CLAIMED.values(), ids=CLAIMED)
+def test_a_claim_of_a_forged_derivation_is_not_proved(
+    guard: str, made: Callable[[Kernel], Guarantee], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T clipped steps cost nothing, says a claim without a statement."""
+    monkeypatch.setitem(derivation.DERIVATIONS, "forged", made)
+    derivation.derive.cache_clear()
+    claim = Ours("ours/forged", "T clipped steps cost nothing", proof("contraction", "x"), Derived("forged", Equal()))
+    try:
+        found = decide_claim(claim)
+    finally:
+        derivation.derive.cache_clear()
+    assert found.verdict not in {Verdict.PROVED, Verdict.SUPPORTED}, (guard, found.outcomes)
+
+
+def test_a_distance_is_one_that_rules_track(monkeypatch: pytest.MonkeyPatch) -> None:
+    forged_span = cheap(KERNEL.domain(FIRST, (S.Zero, T), S.Zero, D))
+    monkeypatch.setitem(TRACKED, "forged", lambda _: record(forged_span, far=S.Zero))
+    outcome = derivation.decide(Tracked("forged", S.Zero), ())
+    assert outcome.status is Status.UNDECIDED
+
+
+def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A claim that says all that it supposes stands; one that leaves a hypothesis out does not."""
+    monkeypatch.setitem(derivation.DERIVATIONS, "inside", _inside(S.Zero))
+    derivation.derive.cache_clear()
+    says = "after every step both runs are in one convex set of this diameter (0)"
+    for listed, verdict in (((says,), Verdict.PROVED), ((), Verdict.UNDECIDED)):
+        check = Derived("inside", Equal(), supposed=listed)
+        assert (
+            decide_claim(Ours("ours/inside", "A domain of one point", proof("contraction", "x"), check)).verdict
+            is verdict
+        )
+    derivation.derive.cache_clear()
+
+
+def test_a_binding_letter_captures_no_value() -> None:
+    total = Sum(x * i, (i, 1, m))
+    assert put(total, {x: i}).free_symbols == {i, m}
+    assert put(i + total, {i: ONE}) == 1 + total
+
+
+def test_hypotheses_of_a_template_stay_those_of_all_steps() -> None:
+    """A hypothesis is no word: what a supposition is put to is what it supposes."""
+    made = KERNEL.specialise(supposed(Gauss(p)), {p: Rational(1, 100)})
+    assert any(Gauss(Rational(1, 100)) in one.bounds for one in made.hypotheses)
+    assert not any(Gauss(p) in one.bounds for one in made.hypotheses)
