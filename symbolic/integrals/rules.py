@@ -108,13 +108,12 @@ class Means(Base):
         as t -> 0 if P = 0; and for Q = 0 < P it is sup s a t^(a-1) P, oo for a > 1 and 0 for a < 1 (t -> oo). For
         a > 1 the means P and Q of densities are finite; for a < 1 all is -oo where one is not.
         """
-        s = self.sign(order)
-        left = s * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
+        left = (s := self.sign(order)) * (order * t ** (order - 1) * p - (order - 1) * t**order * q)
         bound = set().union(*(one.free_symbols for one in (p, q, made.right, order, *made.given)))
         if not same(made.left, left) or t in bound or not ranges(t, positive=True):
             raise UnprovedError(f"An envelope over {t} needs {left} on the left and no {t} elsewhere, got {made}.")
-        made_of = inequality(s * p**order * q ** (1 - order), made.right)
-        return apply(self, "envelope", made_of, (made,), (*nonnegative(p), *nonnegative(q), Gt(order, 0)))
+        says, signs = inequality(s * p**order * q ** (1 - order), made.right), (*nonnegative(p), *nonnegative(q))
+        return apply(self, "envelope", says, (made,), (*signs, Gt(order, 0)))
 
     @rule
     def mean(self, made: Judgement, *given: Expr) -> Judgement:
@@ -164,8 +163,7 @@ class Means(Base):
         if same(made.right, other.left):
             return apply(self, "chain", inequality(made.left, other.right), (made, other))
         right = expand_mul(made.right, deep=False).xreplace({other.left: (link := Dummy("X", real=True))})
-        factor = right.coeff(link)
-        rest = expand_mul(right - factor * link, deep=False)
+        rest = expand_mul(right - (factor := right.coeff(link)) * link, deep=False)
         if factor == 0 or rest.has(link) or factor.has(link):
             raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
         says = inequality(made.left, rest + factor * other.right)
@@ -208,8 +206,8 @@ class Means(Base):
     @rule
     def raised(self, made: Judgement, exponent: Expr) -> Judgement:
         """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
-        conditions = (*nonnegative(made.left), Lt(exponent, 0))
-        return apply(self, "raised", inequality(made.right**exponent, made.left**exponent), (made,), conditions)
+        signs, says = nonnegative(made.left), inequality(made.right**exponent, made.left**exponent)
+        return apply(self, "raised", says, (made,), (*signs, Lt(exponent, 0)))
 
     @rule
     def maximum(self, one: Expr, other: Expr) -> Judgement:
