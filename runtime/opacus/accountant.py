@@ -95,8 +95,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             module: what ``make_private`` returned. With it and ``loss`` it is tried on some of the data, under every
                 assumption, whether the loss of a batch is the mean of the losses of its rows alone, and refused with
                 the pair of rows where it is not; and the assumption is, with the pair of points that refutes it.
-                Without, the assumption is tried on the gradients of the steps alone, and the step that refutes it is
-                refused.
+                Without, it is tried on the gradients of the steps alone; the step that refutes it is refused.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
