@@ -184,14 +184,14 @@ class Bound(PrivacyLoss):
         from lastiterate.numeric.certificates.description import UncertifiedError
         from lastiterate.numeric.certificates.proof import certificate, least_certified
 
-        asked = self.run, self.assumption, self.order, self.delta
+        asked = self.run, self.candidate.within or self.assumption, self.order, self.delta
         try:
             return certificate(*asked, self.candidate)
         except UncertifiedError as error:
             order = self.order if self.delta is None else None
-            others = candidates(self.run, self.assumption, order, self.delta, every=True)
+            others = candidates(*asked[:2], order, self.delta, every=True)
             if order is None and self.order is not None:  # the one that was converted
-                others += candidates(self.run, self.assumption, self.order, None, every=True)
+                others += candidates(*asked[:2], self.order, None, every=True)
             found = least_certified(*asked, others)
             if found is None:
                 raise

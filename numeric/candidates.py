@@ -1,15 +1,18 @@
 """Every bound that is known of a run, by every route."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from math import inf, isfinite
+
+import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART, contracted_fixed
 from lastiterate.numeric.contraction.random_batches import contracted_random
 from lastiterate.numeric.contraction.shuffled import contracted_shuffled
-from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Minimum, Modulus
 from lastiterate.numeric.run import NoisySGD, extreme
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
@@ -17,6 +20,8 @@ from lastiterate.numeric.subsampling.poisson import poisson_routes
 from lastiterate.numeric.subsampling.windows import composition
 from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
 
+_STEEP = 8.0
+"""A modulus above so many caps on the domain is worth a look at clipping alone, where batches have a known order."""
 _HIGHEST = 1e9
 """Beyond this order only Gaussian bounds of random batches are looked at."""
 
@@ -38,6 +43,20 @@ def candidates(
     return better + shifted(run, assumption, order, delta, every=every, most=most)
 
 
+def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
+    """Larger classes of losses whose bound may be the lower one, as routes differ from class to class.
+
+    So shuffled batches have routes for a modulus and not for a minimum, and a steep modulus is clipped all but at once.
+    """
+    if isinstance(assumption, Minimum) and run.scheme.permuted:
+        return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
+    if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
+        return []
+    cap = 2 * run.clip_norm * (1 if run.scheme.permuted else _STEEP)
+    steep = not run.scheme.random and float(assumption.value(np.array(run.diameter))) > cap
+    return [Clipped()] if steep else []
+
+
 def least(
     run: NoisySGD,
     assumption: Assumption,
@@ -47,6 +66,8 @@ def least(
 ) -> Candidate:
     """The candidate of least epsilon at an order or at a delta; without either, of least mu."""
     found = routes(run, assumption, order, delta)
+    for wider in containing(run, assumption):
+        found = [*found, *(replace(one, within=wider) for one in routes(run, wider, order, delta))]
     return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))
 
 

@@ -34,6 +34,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 if TYPE_CHECKING:
+    from lastiterate.numeric.losses.moduli import Assumption
     from lastiterate.numeric.shift_program.optimum import Optimum
 
 LEAST_MULTIPLIER = 1 / 9
@@ -230,6 +231,7 @@ class Candidate:
         share: share of the noise variance that hides the change of the data, on average over the window, where batches
             are random.
         choices: what a certificate of the bound needs besides; see `lastiterate.numeric.certificates`.
+        within: the class of losses that it was found for, where that is a larger one than was asked about.
     """
 
     route: str
@@ -241,6 +243,7 @@ class Candidate:
     position: int | None = None
     share: float | None = None
     choices: object = field(default=None, repr=False)
+    within: "Assumption | None" = field(default=None, repr=False, compare=False)
 
     def rdp(self, order: float) -> float:
         """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order.

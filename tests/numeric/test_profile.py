@@ -55,6 +55,39 @@ def test_the_profile_is_the_inverse_of_dp(sampling: str) -> None:
     assert deltas == sorted(deltas, reverse=True)
 
 
+@pytest.mark.parametrize("sampling", _SCHEMES)
+def test_at_its_own_epsilon_the_profile_is_at_most_its_delta(sampling: str) -> None:
+    for delta in (1e-6, 1e-2):
+        found = li.bound(_run(sampling), li.Convex(1.0), delta=delta)
+        assert found.profile()(found.epsilon) <= delta
+
+
+_RUN_OF_A_PAIR = li.NoisySGD(20, 0.5, 0.5, 1.0, 5, 1, "shuffled", diameter=3.0)
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "cyclic"])
+@pytest.mark.parametrize(
+    ("smaller", "larger"),
+    [
+        (li.Minimum(li.Smooth(1.0), li.Clipped()), li.Smooth(1.0)),
+        (li.Minimum(li.Smooth(1.0), li.Convex(1.0)), li.Convex(1.0)),
+        (li.StronglyConvex(1.0, 0.01), li.Convex(1.0)),
+        (li.Convex(1.0), li.Smooth(1.0)),
+        (li.Smooth(1.0), li.Smooth(100.0)),
+        (li.Smooth(100.0), li.Clipped()),
+    ],
+    ids=repr,
+)
+def test_a_smaller_class_of_losses_has_no_larger_bound(
+    sampling: str, smaller: li.Assumption, larger: li.Assumption
+) -> None:
+    run = replace(_RUN_OF_A_PAIR, sampling=sampling)
+    found, wider = (li.bound(run, one, order=2.0) for one in (smaller, larger))
+    assert found.epsilon <= wider.epsilon * (1 + 1e-9)
+    if found.candidate.within is not None:
+        assert found.certificate(weaker=True)["class"] == wider.certificate(weaker=True)["class"]
+
+
 def test_the_profile_of_a_gaussian_is_exact_at_every_epsilon() -> None:
     found = li.bound(replace(_RUN, diameter=inf), li.Smooth(1.0), order=2.0)
     profile, mu = found.profile(), found.mu
