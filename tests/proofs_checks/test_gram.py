@@ -1,6 +1,7 @@
 """Inequalities between vectors of every dimension: proved with multipliers, refuted by vectors, or left undecided."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -182,6 +183,12 @@ def test_verification_finds_what_is_wrong_with_multipliers(multipliers: Mapping[
     found = gram_verify.fault(problem, multipliers)
     assert why in found
     assert bool(why) == bool(found)
+
+
+def test_multipliers_that_leave_a_negative_constant_are_no_proof():
+    problem, *_ = gram_forms.problems(*ROWS["convex"])
+    more = replace(problem, goal=problem.goal._replace(constant=sp.S.One))
+    assert gram_verify.fault(more, {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}) == "the constant -1 may be negative"
 
 
 def test_multipliers_that_are_given_are_verified_and_wrong_ones_do_no_harm():
