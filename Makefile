@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
-.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants places drawing docs dist figures clean
+.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants places faults drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ coverage: $(VENV)/.installed-all   ## the share of branches of numeric/ and the 
 mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the engines, written to benchmarks/MUTANTS.md
 	$(INSTALL) '.[mutation]'
 	$(BIN)/python -m benchmarks.mutation
+
+faults: $(VENV)/.installed-all     ## faults planted in numeric/, the engines and the kernel, and what notices each; fails where nothing does
+	$(BIN)/python -m benchmarks.faults
 
 places: $(VENV)/.installed-all     ## numbers and symbols of claims and formulas one percent off, written to benchmarks/PLACES.md
 	$(BIN)/python -m benchmarks.places
