@@ -112,7 +112,7 @@ def expansions() -> Iterator[Number]:
 
 
 def distances() -> Iterator[Number]:
-    """How far apart runs come: followed step by step, kept by weight decay, and hidden by reflections."""
+    """Distances of runs: followed step by step, kept by weight decay, and hidden by reflections."""
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
     program, z = ShiftProgram(run, Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):
