@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+import z3
 from sympy import And, Eq, Ge, Le, Rational
 
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.engines import decide_check, induction, z3_answers
+from lastiterate.proofs_checks.engines import certificate, decide_check, induction, inequality, z3_answers
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
@@ -19,6 +20,7 @@ from lastiterate.symbolic.claim import (
     Derived,
     Identity,
     Induction,
+    Inequality,
     Recursion,
     Simulated,
     Source,
@@ -228,3 +230,31 @@ def test_a_statement_about_nothing_or_without_a_bound_is_not_proved(
     report = decide(Claim("k", "title", claim.source, *checks, assumptions=claim.assumptions, statement=other))
     assert report.verdict is Verdict.UNDECIDED
     assert failures(report)
+
+
+@pytest.mark.parametrize("answer", [z3.unknown, z3.sat])
+def test_what_z3_does_not_refute_is_not_proved(monkeypatch: pytest.MonkeyPatch, answer: z3.CheckSatResult) -> None:
+    """No witness among statements is sure to be beyond z3 for ever; a solver that says so is."""
+    monkeypatch.setattr(z3_answers, "ask", lambda *_: answer)
+    monkeypatch.setattr(inequality, "solve", lambda *_: (answer, None))
+    letter = sp.Symbol("not asked before", positive=True)
+    assert not z3_answers.entails((), letter**2 + 1 > letter)
+    assert decide_check(Inequality(letter, "<=", letter**2 + 1), ()).status is Status.UNDECIDED
+
+
+@pytest.mark.parametrize("solver", ["_soon", "_for_long"])
+def test_a_question_that_z3_gives_up_has_no_answer(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+    monkeypatch.setattr(z3_answers, "_checked", lambda *_: z3.unknown)
+    answer, model = getattr(z3_answers, solver)([z3.Real("x") > 0])
+    assert (answer, model) == (z3.unknown, None)
+
+
+def test_a_failing_certificate_is_undecided_where_an_assumption_could_not_be_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(certificate, "_refused", lambda _: "a number is too small")
+    check = Certified("full", "convex")
+    assert decide_check(check, ()).status is Status.REFUTED
+    outcome = decide_check(check, (x > T, x < 1))
+    assert outcome.status is Status.UNDECIDED
+    assert "could not be tested" in outcome.detail
