@@ -14,7 +14,7 @@ import numpy as np
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.by_position import by_position
 from lastiterate.numeric.calibrate import calibrate
-from lastiterate.numeric.forgetting import forgetting, steps_to_forget
+from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
@@ -152,7 +152,6 @@ def lower() -> Iterator[Number]:
         yield below(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), by, 1e-3)
     cases: tuple[tuple[str, NoisySGD, Assumption, dict[str, float]], ...] = (
         ("full", _full(4, 0.5, 0.7, diameter=1.0), _CONVEX, _RENYI),
-        ("full, driven apart", _full(3, 0.5, 0.7, diameter=1.0), _SMOOTH, _DP),
         ("full, quadratic", _full(4, 0.5, 0.7, diameter=1.0), _STRONG, _RENYI),
         ("cyclic", _run(6, 0.3, 0.5, diameter=1.0), _CONVEX, _DP),
         ("shuffled", _run(5, 0.3, 0.5, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
@@ -180,8 +179,6 @@ def uses() -> Iterator[Number]:
         yield kept(f"epsilon {name}", found.epsilon, TABLE)
         yield kept(f"retrained {name}", found.retrained, TABLE)
         yield kept(f"shifts {name}", found.shifts)
-    least = steps_to_forget(run, _CONVEX, epsilon=0.05, delta=1e-5)
-    yield kept("steps to forget", least.clean_steps)
     cyclic = _run(11, 0.1, 0.2, 12, 4, diameter=0.5)
     ways: tuple[tuple[str, dict[str, Any]], ...] = (
         ("position 1", {"position": 1}), ("at most twice", {"at_most": 2}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
