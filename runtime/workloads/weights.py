@@ -15,11 +15,11 @@ from lastiterate.runtime.room import refuse_beyond
 Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
 
-_NESTED: Final = ("state_dict", "model_state_dict", "model")
+_NESTED: Final = ("state_dict", "model_state_dict", "model_state", "model")
 """Keys under which training scripts keep the weights beside an optimiser's state."""
 
 _WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
-"""Prefixes that DataParallel, Opacus and torch.compile write before every name."""
+"""Prefixes that DataParallel, Opacus and torch.compile write before every name, one around the other."""
 
 _NAMED: Final = 3
 _SAVE: Final = "save it anew by torch.save(module.state_dict(), FILE)"
@@ -43,9 +43,8 @@ def read_weights(path: Path) -> Weights:
         raise InputError(
             f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at its top; {_SAVE}."
         )
-    for prefix in _WRAPPERS:
-        if all(name.startswith(prefix) for name in weights):
-            weights = {name.removeprefix(prefix): values for name, values in weights.items()}
+    while prefix := next((one for one in _WRAPPERS if all(name.startswith(one) for name in weights)), ""):
+        weights = {name.removeprefix(prefix): values for name, values in weights.items()}
     for name, values in weights.items():
         if not bool(torch.isfinite(values).all()):
             raise InputError(
@@ -78,6 +77,7 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
         InputError: the names, shapes or kinds of number are not those of the module; ``path`` says where they are from.
     """
     own = module.state_dict()
+    weights = weights | _tied(weights, own)
     shared = weights.keys() & own.keys()
     wrong = [name for name in own if name in shared and _kind(weights[name]) != _kind(own[name])]
     differences = (
@@ -88,9 +88,24 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     if any(differences):
         raise InputError(
             f"A checkpoint must be of the network that it is put into, got checkpoint={path} which "
-            f"{', '.join(filter(None, differences))}; build the network that was trained."
+            f"{', '.join(filter(None, differences))}; {_remedy(weights, own)}"
         )
     module.load_state_dict(weights)
+
+
+def _tied(weights: Weights, own: Mapping[str, Tensor]) -> Weights:
+    """The tensors that a file leaves out because they are others that it has, as safetensors does of a tied head."""
+    places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
+    twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
+    return {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
+
+
+def _remedy(weights: Weights, own: Mapping[str, Tensor]) -> str:
+    """The remedy for names that do not fit; a prefix before all of them is named."""
+    first = next(iter(weights)).partition(".")[0] + "."
+    if all(name.startswith(first) and name.removeprefix(first) in own for name in weights):
+        return f"every name has the prefix {first!r}: save the state_dict of that part alone."
+    return "build the network that was trained."
 
 
 def _of_torch(path: Path) -> Mapping[str, object]:
@@ -105,10 +120,14 @@ def _of_torch(path: Path) -> Mapping[str, object]:
     except BadZipFile:
         whole = False
     if not whole:
-        raise InputError(
-            f"A checkpoint must be a whole file that torch.save or safetensors wrote, got checkpoint={path}, which is "
-            f"cut short or something else; {_SAVE}."
-        )
+        try:  # the format of before torch 1.6
+            read = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception:
+            raise InputError(
+                f"A checkpoint must be a whole file that torch.save or safetensors wrote, got checkpoint={path}, which "
+                f"is cut short or something else; {_SAVE}."
+            ) from None
+        return read if isinstance(read, Mapping) else {}
     try:
         with ZipFile(path) as file:
             damaged = file.testzip()  # torch itself does not compare the checksums
