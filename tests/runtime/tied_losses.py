@@ -67,15 +67,15 @@ class Centred(nn.Module):
 class Mixing(nn.Module):
     """A linear layer, and something of all rows behind a factor, which may begin at zero."""
 
-    def __init__(self, mixed: Callable[[Tensor], Tensor], factor: float = 1.0) -> None:
+    def __init__(self, mixed: Callable[[Tensor], Tensor], factor: float = 1.0, power: int = 1) -> None:
         super().__init__()
         self.layer = nn.Linear(4, 3)
         self.factor = nn.Parameter(torch.tensor(factor))
-        self.mixed = mixed
+        self.mixed, self.power = mixed, power
 
     def forward(self, rows: Tensor) -> Tensor:
         out = self.layer(rows)
-        return out + self.factor * self.mixed(out)
+        return out + self.factor**self.power * self.mixed(out)
 
 
 def per_token(output: Tensor, target: Tensor) -> Tensor:
@@ -209,6 +209,8 @@ TIED = (
     Case("attention", nn.CrossEntropyLoss(), module=lambda: Mixing(lambda out: (out @ out.T).softmax(dim=1) @ out)),
     Case("attention that begins at zero", nn.CrossEntropyLoss(),
          module=lambda: Mixing(lambda out: (out @ out.T).softmax(dim=1) @ out, 0.0)),
+    Case("attention without a slope at zero", nn.CrossEntropyLoss(),
+         module=lambda: Mixing(lambda out: (out @ out.T).softmax(dim=1) @ out, 0.0, 2)),
     Case("mean in the gradient alone", nn.CrossEntropyLoss(),
          module=lambda: Mixing(lambda out: out.mean(dim=0) - out.mean(dim=0).detach())),
 )  # fmt: skip
