@@ -109,6 +109,7 @@ FALSE = [
     ("strict for equal numbers", below(2 * pos * pos2, pos**2 + pos2**2), (), {pos: 1, pos2: 1}),
     ("strict at an end that belongs to it", below(r * (1 - r), R(1, 4)), (r <= HALF,), {r: HALF}),
     ("x (1 - x) attains 1/4 at 1/2, not at 1/3", tight(q * (1 - q), R(1, 4), sp.Eq(q, R(1, 3))), (), None),
+    ("attained at some of the points named", tight(ZERO, r**2, r >= 0), (), None),
     ("1 + x^2 is never x", tight(r, 1 + r**2), (), None),
     # whole numbers and real ones
     ("no whole number between 1 and 2, but real ones", at_most(r, 1), (r < 2,), {r: R(3, 2)}),

@@ -129,6 +129,7 @@ FALSE = [
     ("three unit vectors, no angle known", length(x + y + z, 2, *UNIT, sp.Eq(Norm(z), 1)), ()),
     ("orthogonality forgotten", length(x + y, sp.sqrt(2), *UNIT), ()),
     ("Pythagoras with an obtuse angle supposed", length(x - y, sp.sqrt(2), *UNIT, inner(x, y) <= 0), ()),
+    ("a bound below 0, of the right square", length(x, -1, *UNIT), ()),
     ("1 % too small", length(x + y, R(198, 100), *UNIT), ()),
     ("a line for R^d: on a line two of three signs agree", length(x + y + z, 1, *UNIT, sp.Eq(Norm(z), 1), inner(x, y) <= 0, inner(y, z) <= 0, inner(x, z) <= 0), ()),
     # vectors and classes of functions
