@@ -142,7 +142,7 @@ def real(name: str, value: Any, need: str, toward: float | None = None) -> float
         raise InputError(f"{name} needs {need}, got {name}=nan; check where the value comes from.")
     if toward is None or not isfinite(number) or not isinstance(given, Rational | Decimal):
         return number
-    exact = given if isinstance(given, Decimal) else Fraction(given.numerator, given.denominator)
+    exact = given if isinstance(given, Decimal) else Fraction(int(given.numerator), int(given.denominator))
     return nextafter(number, toward) if (number > exact if toward < 0 else number < exact) else number
 
 

@@ -146,7 +146,8 @@ class NoisySGD(Steps):
         put(self, "step_size", _schedule("step_size", self.step_size, self.steps))
         put(self, "noise_std", _schedule("noise_std", self.noise_std, self.steps))
         put(self, "clip_norm", positive("clip_norm", self.clip_norm))
-        if is_list(sizes := self.dataset_size):
+        sizes: Any = self.dataset_size
+        if is_list(sizes):
             raise InputError(
                 f"dataset_size needs one number for all steps, got a list of {len(sizes)}; where data are "
                 "added in mid-training, bound each stage as a run of its own and compose the two by to_pld."

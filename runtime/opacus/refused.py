@@ -14,7 +14,8 @@ class Refusing(Protocol):
     refused: str
 
 
-P, Self = ParamSpec("P"), TypeVar("Self", bound=Refusing)
+P = ParamSpec("P")
+Self = TypeVar("Self", bound=Refusing)
 
 
 def remembers_refusal(describe: Callable[Concatenate[Self, P], None]) -> Callable[Concatenate[Self, P], None]:
