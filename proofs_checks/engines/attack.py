@@ -23,6 +23,7 @@ from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import UpperBound
+from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ TRIES = 40
 
 _SYMBOLS = {getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]}
 """Each letter of a setting with its name there."""
+
+_OF_EVERY_RUN = frozenset({sp.Le(q, 1)})
+"""Conditions that every setting meets: no batch has more samples than there are, so a sampling rate is at most 1."""
 
 _FACTOR = {
     Assumed.SMOOTH: 1 + notation.eta * notation.L,
@@ -94,7 +98,7 @@ def split_assumptions(
         known.add(notation.c)
     usable = tuple(a for a in assumptions if a.free_symbols <= known)
     evaluate = _on_floats(usable, assumed)
-    rest = tuple(a for a in assumptions if a not in usable)
+    rest = tuple(a for a in assumptions if a not in usable and a not in _OF_EVERY_RUN)
     why = impossible(sorted(relations(rest), key=str)) if rest else ""
     if why:
         raise NoPointError(why)

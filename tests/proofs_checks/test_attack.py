@@ -21,6 +21,7 @@ from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, UpperBound
+from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n
 from lastiterate.symbolic.notation import L as SMOOTHNESS
 from lastiterate.symbolic.statement import closed
@@ -215,6 +216,12 @@ def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypat
 def test_an_assumption_that_was_not_tested_keeps_a_refutation_open():
     outcome = decide_check(UpperBound("composition", ("linear",), {T: T - 1}), (alpha > 1, beta < 1))
     assert outcome.status is Status.UNDECIDED
+
+
+def test_a_sampling_rate_is_at_most_one_at_every_setting():
+    wrong = UpperBound("half_the_rate", ("linear_without_replacement",))
+    assert decide_check(wrong, (alpha > 1, q <= 1)).status is Status.REFUTED
+    assert decide_check(wrong, (alpha > 1, q <= sp.Rational(1, 5))).status is Status.UNDECIDED  # some rates are larger
 
 
 def test_settings_repeat_and_reach_the_corners():
