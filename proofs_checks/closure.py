@@ -29,7 +29,7 @@ _LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", 
 
 @dataclass(frozen=True)
 class _Text:
-    """What a module says.
+    """The part of a module's text that verdicts may depend on.
 
     Attributes:
         digest: hash of its syntax tree, without docstrings.

@@ -171,7 +171,7 @@ def _declared(file: Path) -> Iterator[Symbol]:
 
 
 def written_in(claim: Claim) -> str:
-    """Where a claim is written, as ``file:line``, the file from the working folder on where it lies below it."""
+    """The place of a claim, as ``file:line``, the file from the working folder on where it lies below it."""
     file, line = claim.place
     path, here = Path(file).resolve(), Path.cwd()
     return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}"

@@ -50,7 +50,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 def _field(owner: Any) -> _Odd | None:
     """The first part of a record that is not of its type."""
     for one in fields(owner):
-        odd = _odd(getattr(owner, one.name, None), _hints(type(owner))[one.name])
+        odd = _odd(getattr(owner, one.name, None), _hints(owner.__class__)[one.name])
         if odd is not None:
             return odd if odd.place else odd._replace(place=f"{one.name} of {type(owner).__name__}")
     return None
@@ -68,7 +68,7 @@ def _short(value: Any) -> str:
 
 
 def _odd(value: Any, kind: Any) -> _Odd | None:
-    """What in a value is not of the kind; None where all is."""
+    """The part of a value that is not of the kind; None where all is."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any or origin is ClassVar:
         return None

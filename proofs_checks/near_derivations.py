@@ -60,4 +60,4 @@ def _lessened(profile: Profile, factor: Expr) -> Profile | None:
             less = _lessened(getattr(own, name), factor)
             return less and cast("Profile", replace(own, **{name: less}))
     field = next(iter({"square", "count"} & {one.name for one in fields(own)}), None)
-    return field and cast("Profile", replace(own, **{field: factor * getattr(own, field)}))
+    return cast("Profile", replace(own, **{field: factor * getattr(own, field)})) if field else None

@@ -138,7 +138,7 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
 
 
 class Step(NamedTuple):
-    """What a worker is at.
+    """The present work of a worker.
 
     Attributes:
         claim: key of the claim.

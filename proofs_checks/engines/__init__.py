@@ -38,7 +38,7 @@ def in_error(check: Check, error: Exception) -> Outcome:
 
 
 def sentence_of(error: Exception) -> str:
-    """What an engine has raised, in a sentence."""
+    """An error of an engine as a sentence."""
     known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
     return str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
 

@@ -52,7 +52,7 @@ def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | N
 
 
 def _of_numbers(conclusion: Basic) -> Iterator[Relational]:
-    """What a conclusion says of numbers: no quantity is below 0, and no probability above 1."""
+    """Relations of numbers that a conclusion implies: no quantity is below 0, and no probability above 1."""
     for part in And.make_args(conclusion) if isinstance(conclusion, Boolean) else ():
         if isinstance(part, Relational) and not isinstance(part, Ne) and not part.has(QuantityBase, AppliedUndef):
             yield part

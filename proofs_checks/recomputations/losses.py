@@ -1,4 +1,4 @@
-"""What one update makes of a distance, by the formulas of docs/proofs/expansions.md in floats, class by class.
+"""The distance after one update, by the formulas of docs/proofs/expansions.md in floats, class by class.
 
 A ball and a float of the code are held against the same number; slopes against differences of it.
 """
@@ -127,9 +127,9 @@ def distances() -> Iterator[Number]:
         drift = min(0.9 * sqrt(z), 2 * _K)
         z = max((1 - 2 * _ETA) * z + _ETA * (_B - met) / _B * drift + 2 * _ETA * _K / _B * met for met in (True, False))
     yield above("a distance that decay keeps", invariant_distance(every, 0.0), z, "iteration", 1e-8)
-    drift = PowerDrift(0.8, 0.5, 2.0)
+    power = PowerDrift(0.8, 0.5, 2.0)
     for y in (0.5, 3.0, 9.0):
-        x = float(drift.inverse(np.array([y]))[0])
+        x = float(power.inverse(np.array([y]))[0])
         back = x + min(0.8 * sqrt(x), 2.0)
         yield known(f"a drift and its inverse at {y:g}", back, y, _BY)
     wide = NoisySGD(40, 0.1, 0.3, 1.0, dataset_size=6, diameter=7.5)

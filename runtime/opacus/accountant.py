@@ -171,7 +171,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self.route = "composition through PLD"
         if not len(self):
             self.route = "no steps"
-        elif self._assumption is None:
+        elif self._description is None or self._assumption is None:
             self.route += why_undescribed(self.refused, loaded=self._description is not None)
         else:
             if isfinite(self._description.diameter):

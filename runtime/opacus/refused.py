@@ -23,7 +23,7 @@ def remembers_refusal(describe: Callable[Concatenate[Self, P], None]) -> Callabl
     checked = teaches()(describe)
 
     @wraps(describe)
-    def told(self: Self, *args: P.args, **kwargs: P.kwargs) -> None:
+    def told(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> None:
         self.refused = ""
         try:
             checked(self, *args, **kwargs)

@@ -43,7 +43,7 @@ def refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
         point = _some_parameters(module, share)
         try:
             first, again = (_output(module, point, rows[:1]) for _ in range(2))
-            together, each = _output(module, point, rows), [_output(module, point, row) for row in rows.split(1)]
+            together, each = _output(module, point, rows), [_output(module, point, row) for row in torch.split(rows, 1)]
         except Exception:  # made for one row at a time: then it cannot mix
             return False
         alone = [row for row in each if row is not None]

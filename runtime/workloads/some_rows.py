@@ -43,8 +43,9 @@ def _targets(items: Any) -> Tensor | None:
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):
-        whole = _targets(items.dataset)
-        return None if whole is None or len(whole) < len(items.dataset) else whole[torch.as_tensor(items.indices)]
+        data: Any = items.dataset
+        whole = _targets(data)
+        return None if whole is None or len(whole) < len(data) else whole[torch.as_tensor(items.indices)]
     if isinstance(items, ClippedRows):
         return _targets(items.data)
     for name in ("targets", "labels"):  # as torchvision has it
@@ -56,4 +57,5 @@ def _targets(items: Any) -> Tensor | None:
         found.append(items[k][1])
         if monotonic() > until:
             break
-    return default_collate(found)
+    targets: Tensor = default_collate(found)
+    return targets

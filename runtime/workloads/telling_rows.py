@@ -44,8 +44,8 @@ def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = MOST
 
 def distinct(values: Tensor) -> Tensor:
     """The values of whole numbers, rarest first, of many some."""
-    found, counts = values.unique(return_counts=True)
-    found = found[counts.argsort(stable=True)]
+    kinds, counts = torch.unique(values, return_counts=True)
+    found: Tensor = kinds[counts.argsort(stable=True)]
     if len(found) <= _FEW:
         return found
     rest = [found[: _FEW // 2], found[-_FEW // 4 :], torch.stack([found.min(), found.max()])]
@@ -69,7 +69,7 @@ def _extremes(values: Tensor) -> Iterator[int]:
 def _counted(flat: Tensor) -> Iterator[Tensor]:
     """For every row numbers of which a loss may make something, each of shape (rows,)."""
     whole = flat.dtype is torch.bool or not flat.is_floating_point()
-    if whole or len(flat.unique()) <= _FEW:
+    if whole or len(torch.unique(flat)) <= _FEW:
         for value in distinct(flat.int() if flat.dtype is torch.bool else flat):
             yield (flat == value).sum(dim=1)
     if not whole:

@@ -236,7 +236,8 @@ class _Trial:
 
 
 def _lengths(gradients: Tensor) -> Tensor:
-    return torch.linalg.vector_norm(gradients, dim=1)
+    lengths: Tensor = torch.linalg.vector_norm(gradients, dim=1)
+    return lengths
 
 
 def _finite(value: Tensor, slopes: Tensor) -> bool:

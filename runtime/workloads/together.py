@@ -79,9 +79,9 @@ class Network:
         """The outputs of the rows as one output of all, from a few rows at a time, or from one."""
         with torch.no_grad():
             try:
-                return _joined([self.module(some) for some in self.rows.split(ROWS)])
+                return _joined([self.module(some) for some in torch.split(self.rows, ROWS)])
             except Exception:  # made for one row at a time
-                return _joined([self.module(some) for some in self.rows.split(1)])
+                return _joined([self.module(some) for some in torch.split(self.rows, 1)])
 
     def gradient(self, row: int, slopes: Tensor) -> Tensor:
         """The gradient of one row's loss of these slopes, shape (parameters,)."""
@@ -89,7 +89,7 @@ class Network:
         with torch.enable_grad():
             leaves = tree_flatten(self.module(self.rows[row : row + 1]))[0]
         leaves = [leaf for leaf in leaves if leaf.is_floating_point()]
-        parts = slopes.reshape(-1).split([leaf.numel() for leaf in leaves])
+        parts = torch.split(slopes.reshape(-1), [leaf.numel() for leaf in leaves])
         moving = [(leaf, part.reshape(leaf.shape).to(leaf)) for leaf, part in zip(leaves, parts, strict=True)]
         some = [(leaf, part) for leaf, part in moving if leaf.requires_grad]
         found = torch.autograd.grad(
@@ -138,11 +138,11 @@ def with_labels(given: Together) -> Together:
     targets, classes = given.targets, [n for leaf in given.leaves for n in leaf.shape[1:]]
     if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
         return given
-    seen = targets.cpu().unique()
+    seen = torch.unique(targets.cpu())
     least, most = max(0, int(seen[0])), int(seen[-1])
     if targets.device.type == "cpu":  # where a label that is out of range does no harm
         least, most = 0, max([most, *(number - 1 for number in classes)])
-    labels = torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen).unique()
+    labels = torch.unique(torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen))
     labels = labels[~torch.isin(labels, seen)]
     base = (torch.arange(len(labels)) % len(targets)).to(targets.device)
     others = labels.to(targets.device).reshape(-1, *[1] * (targets.ndim - 1)).expand(-1, *targets.shape[1:])

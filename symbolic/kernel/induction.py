@@ -60,7 +60,7 @@ class Induction:
         raise TypeError("The rules of an induction are not to be changed; it has no subclass.")
 
     @rule
-    def __post_init__(self) -> "Induction":
+    def __post_init__(self) -> Any:
         own_letters(self.index, self.sequences, self.letters, (*self.keeps, *self.laws))
         counts(self.index, self.count)
         given = self.kernel.given

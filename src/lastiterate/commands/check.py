@@ -94,8 +94,8 @@ def command(
     if update_lock:
         expected |= {entry.key: chosen.entry(entry) for entry in reports}
         lock.write_lock(expected, chosen.file)
-        file = chosen.file or lock.location()
-        click.echo(f"locked {number(len(reports), 'claim')} in {file}, which has {len(expected)}", err=True)
+        locked = chosen.file or lock.location()
+        click.echo(f"locked {number(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True)
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
@@ -162,8 +162,7 @@ def _decided(
         told(doing=doing)
 
     with progress("deciding claims") as told:
-        named = {"jobs": chosen.jobs(jobs), "cache": cache, "seconds": seconds}
-        reports = run(claims, on_claim=told, on_wait=wait, **named)
+        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=seconds, on_claim=told, on_wait=wait)
     if cache and whole:
         cache.write_ledger(claims)
     return reports

@@ -50,7 +50,7 @@ from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import End, Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
     Expansion,
@@ -119,7 +119,7 @@ def test_any_path_of_any_losses() -> None:
     assert made.first.profile == Gauss(A)
     assert any("z_next >=" in str(hypothesis) and "a_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
     assert made.first.given == {m <= T, T - m >= 0}
-    assert Hypothesis("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
+    assert End("this holds", (Eq(Symbol("z_m", real=True), 0),)) in made.first.hypotheses
 
 
 _CLAIMED = {check.derivation for claim in claims() for check in claim.checks if isinstance(check, Derived | RenyiBound)}
