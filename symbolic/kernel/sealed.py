@@ -7,7 +7,9 @@ are none. Python keeps nobody out who edits the memory of the process.
 
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import wraps
+from operator import is_
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -32,12 +34,20 @@ _MODULES: Final = frozenset(
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+def _values(thing: Any) -> tuple[Any, ...]:
+    return tuple(getattr(thing, one.name) for one in fields(thing)) if is_dataclass(thing) else ()
+
+
 def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool]]:
     made: WeakValueDictionary[int, Any] = WeakValueDictionary()
+    parts: dict[int, tuple[Any, ...]] = {}
 
     def genuine(thing: object) -> bool:
         """Tell whether a rule made a judgement, or a lemma a part of a step."""
-        return made.get(id(thing)) is thing
+        if made.get(id(thing)) is not thing:
+            return False
+        held = _values(thing)  # a field that is overwritten makes it another judgement
+        return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
 
     def rule(function: _Function) -> _Function:
         """Mark a function whose docstring proves what it returns; only modules of rules may, while they are imported.
@@ -60,7 +70,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             if not all(map(genuine, getattr(found, "premises", ()))):
                 raise UnprovedError(f"The premises of {found} need to be judgements that the rules made.")
             if hasattr(type(found), "premises") or getattr(found, "is_shown", False):
-                made[id(found)] = found
+                made[id(found)], parts[id(found)] = found, _values(found)
             return found
 
         return applied  # type: ignore[return-value]

@@ -178,6 +178,11 @@ def copied_induction() -> Span:
     return made.span(S.Zero, S.Zero, Equal(), free_step)
 
 
+def _overwritten(span: Span) -> Span:
+    object.__setattr__(span, "near", S.One)
+    return span
+
+
 def induction_by_hand() -> Span:
     made = object.__new__(Induction)
     for name, value in vars(Induction(KERNEL, j, m, ())).items():
@@ -332,6 +337,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "copied": lambda: KERNEL.exchange(copy.copy(KERNEL.identity(FIRST, S.Zero, S.Zero))),
         "deeply": lambda: KERNEL.exchange(copy.deepcopy(KERNEL.identity(FIRST, S.Zero, S.Zero))),
         "pickled": lambda: KERNEL.exchange(pickle.loads(pickle.dumps(KERNEL.identity(FIRST, S.Zero, S.Zero)))),  # noqa: S301
+        "overwritten": lambda: KERNEL.exchange(_overwritten(KERNEL.identity(FIRST, S.Zero, S.Zero))),
         "replaced": lambda: replace(KERNEL.identity(FIRST, S.Zero, S.Zero), profile=Equal()),
         "of an induction": copied_induction,
         "an induction by hand": induction_by_hand,
