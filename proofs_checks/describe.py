@@ -64,7 +64,7 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
             point = outcome.counterexample
             at = f"at {', '.join(f'{name} = {value}' for name, value in point.at.items())}: " if point.at else ""
             yield f"  {at}{point.left} {point.relation} {point.right} fails"
-    for symbol, meaning, _ in symbols(claim):
+    for symbol, meaning, _ in () if misfit(claim) else symbols(claim):
         if _TWICE in meaning:
             yield f"  {symbol} is {meaning}"
 
