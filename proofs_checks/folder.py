@@ -7,7 +7,7 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 
 import sys
 from ast import Call, Constant, Import, ImportFrom, Module, parse, unparse, walk
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -192,7 +192,8 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
     given = dict.fromkeys(_declared(file), "")
     for claim in claims:
-        object.__setattr__(claim, "letters", given | dict(claim.letters))
+        if isinstance(claim.letters, Mapping):  # else `misfits` says so of this claim alone
+            object.__setattr__(claim, "letters", given | dict(claim.letters))
     keys = [claim.key for claim in claims]
     for place, key in enumerate(keys):
         if key in known or key in keys[:place]:
