@@ -129,15 +129,15 @@ def worst_case(
 def _landscape(
     others: Others, clip_norm: float, m: float, tilt: float, reach: float
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """The loss of a shared sample at w = output, of shape (1, 1); its gradient is m w, m w + tilt, or the push."""
+    """Sum of the losses of shared samples at w = output, of shape (rows, 1); gradients m w, m w + tilt, or the push."""
     if others == Others.OUTWARD:
 
         def loss(output: Tensor, _target: Tensor) -> Tensor:
-            away = output.abs().sum()
+            away = output.abs().sum(dim=1)
             if reach == 0:
-                return -clip_norm * away
-            near = output.square().sum() / (2 * reach)
-            return -clip_norm * torch.where(away <= reach, near, away - reach / 2)
+                return -clip_norm * away.sum()
+            near = output.square().sum(dim=1) / (2 * reach)
+            return -clip_norm * torch.where(away <= reach, near, away - reach / 2).sum()
 
     else:
         slope = -tilt if others == Others.PULL else 0.0

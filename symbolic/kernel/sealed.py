@@ -7,7 +7,7 @@ are none. Python keeps nobody out who edits the memory of the process.
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import wraps
 from operator import is_
 from typing import Any, Final, TypeVar
@@ -35,7 +35,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _values(thing: Any) -> tuple[Any, ...]:
-    return tuple(getattr(thing, one.name) for one in fields(thing)) if is_dataclass(thing) else ()
+    held = fields(thing) if hasattr(type(thing), "premises") else ()
+    return tuple(getattr(thing, one.name) for one in held)
 
 
 def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool]]:
