@@ -11,7 +11,7 @@ from dataclasses import fields
 from functools import wraps
 from operator import is_
 from typing import Any, Final, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 
 class UnprovedError(Exception):
@@ -71,7 +71,9 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             if not all(map(genuine, getattr(found, "premises", ()))):
                 raise UnprovedError(f"The premises of {found} need to be judgements that the rules made.")
             if hasattr(type(found), "premises") or getattr(found, "is_shown", False):
-                made[id(found)], parts[id(found)] = found, _values(found)
+                if made.get(id(found)) is not found:
+                    made[id(found)], parts[id(found)] = found, _values(found)
+                    finalize(found, parts.pop, id(found), None)
             return found
 
         return applied  # type: ignore[return-value]
