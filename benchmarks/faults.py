@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 
 import click
 
-from benchmarks.covered import ROOT
+ROOT = Path(__file__).parents[1]
 
 sys.path.insert(0, str(ROOT / "tests"))  # where faults are planted
 
