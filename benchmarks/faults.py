@@ -17,13 +17,11 @@ from tempfile import mkdtemp
 
 import click
 
-ROOT = Path(__file__).parents[1]
-
-sys.path.insert(0, str(ROOT / "tests"))  # where faults are planted
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # where faults are planted
 
 import planting
 
-TABLES = ROOT / "tests" / "proofs_checks"
+TABLES = planting.ROOT / "tests" / "proofs_checks"
 
 
 @cache

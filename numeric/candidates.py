@@ -53,7 +53,8 @@ def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
         return []
     cap = 2 * run.clip_norm * (1 if run.scheme.permuted else _STEEP)
-    steep = not run.scheme.random and float(assumption.value(np.array(run.diameter))) > cap
+    with np.errstate(over="ignore"):
+        steep = not run.scheme.random and float(assumption.value(np.array(run.diameter))) > cap
     return [Clipped()] if steep else []
 
 
