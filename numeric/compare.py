@@ -16,7 +16,7 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of
 from lastiterate.numeric.published.registry import THEOREMS
 from lastiterate.numeric.rounding import printed_down, printed_up
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run import NoisySGD, refuse_extreme
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
     """
     order = renyi_order(order)
     ours = bound(run, assumption, order=order)
+    refuse_extreme("A comparison", run, assumption)
     least = lower_bound(run, assumption, order=order)
     rows: list[_Entry] = [
         ("lower", f"below: {least.witness}", "", least.value, "lower"),

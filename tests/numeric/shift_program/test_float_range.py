@@ -196,7 +196,6 @@ def test_more_batches_than_steps(batches: str) -> None:
 
 _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
     "theorem": lambda run: li.theorem("output_perturbation", run, li.Smooth(1.0), order=2.0),
-    "lower_bound": lambda run: li.lower_bound(run, li.Clipped(), order=2.0),
     "compare": lambda run: li.compare(run, li.Clipped(), order=2.0),
     "bracket": lambda run: li.bracket(li.ShiftProgram(run, li.Clipped())),
 }
@@ -210,6 +209,13 @@ def test_what_rests_on_floats_refuses(subtests: pytest.Subtests) -> None:
                 with pytest.raises(InputError, match=r"needs numbers between .*, got .*=1e[-+]\d+") as caught:
                     _REFUSING[call](run)
                 assert "\n" not in str(caught.value)
+
+
+def test_a_lower_bound_beyond_floats_is_zero_and_says_why() -> None:
+    for change, named in [({"noise_std": 1e-300}, "noise_std=1e-300"), ({"clip_norm": 1e300}, "clip_norm=1e+300")]:
+        found = li.lower_bound(replace(_RUN, **change), li.Clipped(), order=2.0)  # type: ignore[arg-type]
+        assert found.value == 0.0
+        assert found.description.endswith(f"{named} is beyond what floats can follow")
 
 
 class _Unread(Clipped):
