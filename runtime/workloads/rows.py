@@ -39,8 +39,8 @@ def _refuse_rounded(values: Tensor, dtype: torch.dtype) -> None:
     if not narrower or not values.numel():
         return
     number = max(1, min(len(values), _LOOKED // values[:1].numel()))
-    places = torch.linspace(0, len(values) - 1, number, dtype=torch.float64).round().long()
-    some = values[places.to(values.device)].reshape(number, -1).cpu()
+    places = torch.arange(number, device=values.device) * (len(values) - 1) // max(1, number - 1)
+    some = values[places].reshape(number, -1).cpu()
     if not real and int(some.abs().max()) <= 2 / torch.finfo(dtype).eps:
         return
     cast = some.to(dtype)
@@ -71,9 +71,6 @@ class Rows:
 
     Raises:
         InputError: the dtype cannot hold the numbers, or rounds them by more than they differ.
-
-    Raises:
-        InputError: the dtype cannot hold the numbers, or does not tell the rows apart.
     """
 
     def __init__(
@@ -84,7 +81,6 @@ class Rows:
         memory: float = inf,
         change: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
-        _refuse_rounded(values, dtype)
         _refuse_rounded(values, dtype)
         self.values, self.device = values, device
         self.dtype = dtype if values.is_floating_point() else values.dtype
