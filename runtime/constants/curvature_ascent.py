@@ -141,9 +141,11 @@ def climb_until_agreed(
         Of all of them the most promising, as many as the first ascent has.
     """
     found: list[CurvedPairs] = []
+    reached: list[float] = []
     for again in range(count("rounds", rounds)):
-        found.append(curved_pairs(gradients, center, part=_ROUNDS * part + again, **settings))
-        *_, second, most = (0.0, *sorted(float(one.curvature.max()) if len(one.x) else 0.0 for one in found))
+        found.append(one := curved_pairs(gradients, center, part=_ROUNDS * part + again, **settings))
+        reached.append(float(one.curvature.max()) if len(one.x) else 0.0)
+        *_, second, most = (0.0, *sorted(reached))
         if again and second >= _AGREED * most:
             break
     x, y, curvature = (torch.cat([getattr(one, name) for one in found]) for name in ("x", "y", "curvature"))

@@ -55,6 +55,7 @@ MEANT: Final = {
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
     "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
     "curvature_climb.Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
+    "curvature_ascent.climb_until_agreed": "the curvature that was reached, at the end of an ascent",
     "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
     "curvature_ascent.CurvedPairs.arrays": "the pairs as they are kept, at the end",
     "starts.labels_of": "the labels that a free input may have, before and between two ascents",
