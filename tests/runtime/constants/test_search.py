@@ -89,7 +89,11 @@ def test_a_linear_loss_has_no_pair_to_trust() -> None:
 
 def test_a_gradient_that_is_not_finite_is_refused() -> None:
     rows = torch.zeros(1, 1)
-    workload = Workload("root", lambda: known.Vector(1, 0.0), lambda out, _row: (out.sum() + 1e-6).sqrt(), rows, rows)
+
+    def loss(out: torch.Tensor, _row: torch.Tensor) -> torch.Tensor:
+        return (out + 1e-6).sqrt().mean()
+
+    workload = Workload("root", lambda: known.Vector(1, 0.0), loss, rows, rows)
     gradients = gradients_of(workload)
     with pytest.raises(InputError, match="finite gradients"):
         known.search_pairs(gradients, gradients.start, (1.0,), diameter=1.0, starts=4)
