@@ -5,7 +5,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.engines.divergence import unmeetable
 from lastiterate.symbolic.claim import Claim, Derived, RenyiBound, Tracked
-from lastiterate.symbolic.derivations import OF_PACKAGE
+from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.kernel.judgement import End, Law, Span
 from lastiterate.symbolic.kernel.renyi import largest_order
 
@@ -24,7 +24,10 @@ def unlisted(claim: Claim) -> str:
     Those of this package are told by `lastiterate show` and the lock file. What nothing meets is no supposition.
     """
     for check in claim.checks:
-        if not isinstance(check, Derived | RenyiBound | Tracked) or check.derivation in OF_PACKAGE:
+        if not isinstance(check, Derived | RenyiBound | Tracked):
+            continue
+        table = TRACKED if isinstance(check, Tracked) else DERIVATIONS
+        if check.derivation in OF_PACKAGE and table.get(check.derivation) is OF_PACKAGE[check.derivation]:
             continue
         given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
         numbers = frozenset(one for one in given if not one.has(largest_order))

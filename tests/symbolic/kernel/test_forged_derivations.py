@@ -495,13 +495,14 @@ def test_a_distance_is_one_that_rules_track(monkeypatch: pytest.MonkeyPatch) -> 
     assert outcome.status is Status.UNDECIDED
 
 
-def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A claim that says all that it supposes stands; one that leaves a hypothesis out does not."""
-    monkeypatch.setitem(derivation.DERIVATIONS, "inside", _inside(S.Zero))
+@pytest.mark.parametrize("name", ["inside", "noisy_sgd/composition"])
+def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A claim that says all that it supposes stands; one that leaves a hypothesis out does not, whatever its name."""
+    monkeypatch.setitem(derivation.DERIVATIONS, name, _inside(S.Zero))
     derivation.derive.cache_clear()
     says = "after every step both runs are in one convex set of this diameter (0)"
     for listed, verdict in (((says,), Verdict.PROVED), ((), Verdict.UNDECIDED)):
-        check = Derived("inside", Equal(), supposed=listed)
+        check = Derived(name, Equal(), supposed=listed)
         assert (
             decide_claim(Ours("ours/inside", "A domain of one point", proof("contraction", "x"), check)).verdict
             is verdict

@@ -5,7 +5,7 @@ from sympy import S, Symbol, sqrt
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.verdict import Status
+from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Derived, RenyiBound, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
@@ -54,7 +54,8 @@ def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cit
     bound = RenyiBound("noisy_sgd/composition", 32 * UNIT * T, amplified=True)
     found = decide_check(bound, (*small, order))
     assert found.status is Status.HELD
-    assert SAMPLED in found.detail
+    assert f"{SAMPLED} (cited)" in found.rests_on
+    assert found.grade is Grade.CITED
     assert decide_check(bound, small).status is Status.UNDECIDED
     assert decide_check(bound, (*small[:3], order)).status is Status.UNDECIDED
 
