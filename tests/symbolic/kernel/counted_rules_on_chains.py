@@ -18,8 +18,9 @@ from finite_chains import (
     pushed,
     start_laws,
 )
-from rules_on_chains import Attacked, _end, _kernel, _order
-from sympy import Integer, Rational, S, Symbol
+from rules_on_chains import Attacked, _end, _exact, _kernel, _order
+from sympy import Integer, Min, Rational, S, Symbol
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.composition import compose
@@ -64,7 +65,7 @@ def _least(random: Random, fault: str) -> bool:
 
 
 def _average(random: Random, fault: str) -> bool:
-    """Two values, of which one judgement speaks: what it says is linear in the number of the value."""
+    """Two values, of which one judgement speaks: what it says is linear in the number of the value, up to 1."""
     k, far, z = random.randint(2, 4), random.randint(0, 2), random.randint(0, 2)
     d, order, weights = metric(random, k), _order(random), law(random, 2)
     chains = [both_runs(random, k) for _ in range(2)]
@@ -74,7 +75,7 @@ def _average(random: Random, fault: str) -> bool:
     table = Atoms(tuple((y, _linear(*(mass.get(y, S.Zero) for mass in masses))) for y in nodes))
     variable = Variable("R", S.Zero)
     distances = (Integer(z), Integer(far))
-    case = _kernel.suppose(order, (S.Zero, S.One), distances, table, "case", (variable,))
+    case = Kernel(_at_both).suppose(order, (S.Zero, S.One), distances, table, "case", (variable,))
     first, second = (Rational(w.numerator, w.denominator) for w in weights)
     said = (second, first) if fault == "other weights" else (first, second)
     made = average(variable, _i, Integer(2), _linear(*said), case)
@@ -86,7 +87,11 @@ def _average(random: Random, fault: str) -> bool:
 
 
 def _linear(at_0: Rational, at_1: Rational) -> Rational:
-    return at_0 + (at_1 - at_0) * _i
+    return at_0 + (at_1 - at_0) * Min(_i, 1)
+
+
+def _at_both(condition: Boolean, given: frozenset[Boolean]) -> str:
+    return "; ".join(_exact(condition.subs(_i, value), given) for value in (0, 1))
 
 
 def _induct(random: Random, fault: str) -> bool:
