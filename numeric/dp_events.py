@@ -28,7 +28,7 @@ from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.contraction.atoms import Atoms
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.errors import InputError, chance, count, positive
+from lastiterate.numeric.errors import InputError, count, positive, within
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
@@ -159,7 +159,8 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     _dp_accounting()
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    step, tail_mass = positive("discretization", discretization), chance("tail_mass", tail_mass)
+    step = positive("discretization", discretization)
+    tail_mass = within("tail_mass", tail_mass, "a number in (0, 1)", lambda x: 0 < x < 1, "1e-12 is customary.")
     if not isinstance(bound, Bound):
         raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound.")
     pair = bound.candidate.pair

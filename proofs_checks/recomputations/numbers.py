@@ -1,4 +1,4 @@
-"""The numbers themselves, as `lastiterate.proofs_checks.recomputations.kept` writes them."""
+"""The numbers themselves, as `python -m lastiterate.proofs_checks.recomputations` writes them."""
 
 from typing import Final
 

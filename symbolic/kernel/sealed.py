@@ -70,10 +70,10 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             found = function(*args, **kwargs)
             if not all(map(genuine, getattr(found, "premises", ()))):
                 raise UnprovedError(f"The premises of {found} need to be judgements that the rules made.")
-            if hasattr(type(found), "premises") or getattr(found, "is_shown", False):
-                if made.get(id(found)) is not found:
-                    made[id(found)], parts[id(found)] = found, _values(found)
-                    finalize(found, parts.pop, id(found), None)
+            shown = hasattr(type(found), "premises") or getattr(found, "is_shown", False)
+            if shown and made.get(id(found)) is not found:
+                made[id(found)], parts[id(found)] = found, _values(found)
+                finalize(found, parts.pop, id(found), None)
             return found
 
         return applied  # type: ignore[return-value]
