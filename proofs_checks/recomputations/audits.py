@@ -98,7 +98,7 @@ def by_scores() -> Iterator[Number]:
 
 def in_one_run() -> Iterator[Number]:
     """Limits from the guesses at many coins in one training, where all of them and where the clearest say most."""
-    scores = np.arange(64) * 1.0
+    scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
     yield from _guessed("the clearest", scores, (scores >= 56) | ((scores >= 8) & (scores % 2 == 0)))
 
