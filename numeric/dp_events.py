@@ -3,9 +3,8 @@
 An event says what is released in every step, so it is the view of composition: that only the last iterate is released
 has no event. A bound as a privacy-loss distribution has that in it, and composes with other releases.
 
-dp_accounting defines noise_multiplier as the noise over the norm of one sample's part, and its accountants take that
-for the sensitivity also when one sample is replaced. So the multiplier here is always the noise over the sensitivity:
-2 eta K / b when a sample is replaced, eta K / b when one is added or removed.
+dp_accounting's noise_multiplier is the noise over the norm of one sample's part, also under replacement. Here it is
+always the noise over the sensitivity: 2 eta K / b under replace-one adjacency, eta K / b under add/remove adjacency.
 
 Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
 """

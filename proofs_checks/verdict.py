@@ -236,7 +236,7 @@ def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
-    """An outcome that uses a claim, no stronger than what the checks of that claim came to.
+    """An outcome that relies on a claim, limited to the grade and the scopes of that claim's checks.
 
     The weaker grade and every scope pass on, and so does what that claim rests on.
 

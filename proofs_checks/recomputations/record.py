@@ -6,7 +6,7 @@ from typing import NamedTuple
 EXACT = 1e-9
 """Share by which a number may be off that is known exactly: bounds are rounded outwards."""
 CLOSE = 1e-6
-"""Share by which a recorded number may move: searches end a little elsewhere with other versions and processors."""
+"""Relative tolerance of a recorded number: other versions and processors end a search at slightly other points."""
 TABLE = 1e-3
 """The same of tables of contraction, whose nodes depend on the last digits of searches."""
 

@@ -25,7 +25,7 @@ class Projected(Profile):
         return f"the mean over X, chi-square of {self.dimension} degrees of freedom, of ({self.part})"
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
-        """As for every profile; `X` is no letter for which, or of which, a value is made."""
+        """As for every profile; `X` is bound, so no value is substituted for it or contains it."""
         if X in values or any(X in value.free_symbols for value in values.values()):
             raise UnprovedError(f"The mean over {X} leaves no {X} to put a value for, or to make one of, got {values}.")
         return super().subs(values)
