@@ -66,9 +66,7 @@ def declared(symbol: Basic, value: Expr) -> list[Boolean]:
     shown = next((name for name in _SIGNS if facts.get(name)), None)
     if shown:
         conditions.append(_SIGNS[shown](value, 0))
-    elif facts.get("zero") is False:
-        conditions.append(different(value))
-    known = Symbol("_", real=True, **({shown: True} if shown else {})).assumptions0 | {"zero": facts.get("zero")}
+    known = Symbol("_", real=True, **({shown: True} if shown else {})).assumptions0
     lacks = [name for name, holds in facts.items() if name not in known and getattr(value, f"is_{name}") is not holds]
     if lacks:
         raise UnprovedError(f"A value with {symbol}'s properties is needed, {', '.join(sorted(lacks))}; got {value}.")

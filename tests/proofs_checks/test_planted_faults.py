@@ -7,7 +7,7 @@ import pytest
 from planting import Fault
 
 HERE = Path(__file__).parent
-TABLES = {name: planting.read(HERE / f"faults_{name}.toml") for name in ("numeric", "engines")}
+TABLES = {name: planting.read(HERE / f"faults_{name}.toml") for name in ("numeric", "engines", "kernel")}
 FAULTS = [(name, place) for name, faults in TABLES.items() for place in range(len(faults))]
 
 
