@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from sympy import Symbol
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, echo
 from lastiterate.proofs_checks.cache import PACKAGES, ReportCache
 from lastiterate.proofs_checks.closure import fingerprint
 from lastiterate.symbolic import ledger
@@ -184,11 +184,13 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
     letters that are imported from there, which Sympy cannot tell from others of their name.
 
     Raises:
-        InputError: it has no tuple of claims, or one of them has no key of its own or no source.
+        InputError: it has no tuple or list of claims, or one of them has no key of its own or no source.
     """
     claims = getattr(module, "CLAIMS", None)
-    if not isinstance(claims, tuple) or not all(isinstance(claim, Claim) for claim in claims):
-        got = f"{type(claims).__name__}(...); add a comma" if isinstance(claims, Claim) else f"{claims!r}; write one"
+    if not isinstance(claims, tuple | list) or not all(isinstance(claim, Claim) for claim in claims):
+        got = (
+            f"{type(claims).__name__}(...); add a comma" if isinstance(claims, Claim) else f"{echo(claims)}; write one"
+        )
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
     given = dict.fromkeys(_declared(file), "")
     for claim in claims:
@@ -217,7 +219,7 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
             raise InputError(
                 f"The claim {key} needs a Source for a source, got source={got!r} in {where}; write Source(...)."
             )
-    return claims
+    return tuple(claims)
 
 
 def _registries() -> dict[str, dict[str, Any]]:
@@ -249,7 +251,7 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
     for kind, known in _registries().items():
         given: Any = getattr(module, kind, {})
         if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
-            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple) else ()
+            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple | list) else ()
             given = {claim.key: claim for claim in own if _OWNER.get((kind, claim.key), name) == name}
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:

@@ -39,6 +39,7 @@ def module(folder: Path, text: str) -> Path:
         ('CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)', "a tuple (p > 1, q > 1) in line 7 of"),
         (CLAIM.replace('"<="', '">="'), "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line"),
         (CLAIM[:-3].replace("(Claim", "Claim"), "got CLAIMS=Claim(...); add a comma."),
+        ("CLAIMS = list(range(10**6))", "got CLAIMS=[0, 1, 2, ... 1000000 in all]; write one."),
         (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in one.py:7; rename it."),
         (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
         (
@@ -58,6 +59,11 @@ def test_what_is_wrong_is_told_with_its_line_and_claim(
     with pytest.raises(InputError) as caught:
         read_claims(given)
     assert told.format(given) in str(caught.value)
+
+
+def test_a_list_of_claims_is_as_good_as_a_tuple(tmp_path: Path) -> None:
+    (claim,) = read_claims(module(tmp_path, CLAIM.replace("= (", "= [").replace("),)", ")]"))).claims
+    assert claim.key == "a/b"
 
 
 def test_a_letter_declared_in_a_module_has_no_meaning_of_the_package(tmp_path: Path) -> None:
