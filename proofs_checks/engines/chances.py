@@ -8,6 +8,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.engines.possible import relations
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.kernel.judgement import UnprovedError
@@ -16,24 +17,35 @@ from lastiterate.symbolic.statement import Binomial, Probability, Walk
 
 def of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
     """Conditions on the numbers of the laws among the premises, without which these are none."""
+    known = dict[Basic, Basic]()
     for law in said:
         if isinstance(law, Binomial | Walk):
             letter, count, number = law.args
             if not letter.is_Symbol:
                 raise InputError(f"A letter is needed for what is random, got {letter}; write a letter.")
+            if known.setdefault(letter, law) != law:
+                raise InputError(f"A random letter needs one law, got {letter} with two; give one another letter.")
             yield from (Ge(count, 0), Ge(number, 0), *((Le(number, 1),) if isinstance(law, Binomial) else ()))
 
 
 def random_letters(said: Collection[Basic], conclusion: Relational) -> set[Symbol]:
-    """Letters whose law is a premise, and those that a relation ties to them and that nothing says to be numbers."""
-    declared = _declared(said)
-    relations = [one for one in said if isinstance(one, Relational)]
-    tied = set[Symbol]().union(*(one.free_symbols for one in relations if one.free_symbols & declared))
+    """Letters whose law is a premise, and those that a relation ties to them and that nothing says to be numbers.
+
+    Raises:
+        UnprovedError: a relation with such letters has no further letter of its own, with which every outcome meets it.
+    """
+    declared, apart = _declared(said), list(relations(said))
+    ties = [one for one in apart if one.free_symbols & declared]
     numbers = _outside_events(conclusion).union(
-        *(one.free_symbols for one in relations if not one.free_symbols & declared),
+        *(one.free_symbols for one in apart if one not in ties),
         *(part.free_symbols for one in said if isinstance(one, Binomial | Walk) for part in one.args[1:]),
     )
-    return declared | (tied - numbers)
+    tied = set[Symbol]().union(*(one.free_symbols for one in ties)) - numbers
+    for one in ties:
+        own = (one.free_symbols & tied).difference(declared, *(other.free_symbols for other in ties if other != one))
+        if not any(isinstance(one, Relational) and (one.lhs - one.rhs).diff(letter).is_nonzero for letter in own):
+            raise UnprovedError(f"{one} is not known to hold at every outcome of the law that is supposed")
+    return declared | tied
 
 
 def of_numbers(cited: Cited, random: set[Symbol]) -> None:

@@ -66,8 +66,7 @@ def decide(check: Consequence, assumptions: tuple[Boolean, ...]) -> Outcome:
         if check.conclusion.has(Constant):
             _up_to_a_constant(check, numbers)
         else:
-            known = [*(one.conclusion for one in check.cited), *_boole(check, numbers)]
-            _finite(check.conclusion, known)
+            known = _finite(check.conclusion, [*(one.conclusion for one in check.cited), *_boole(check, numbers)])
             known += chances.facts([check.conclusion, *known], numbers)
             if any(one.has(Constant) for one in known):
                 raise UnprovedError("each bound up to a constant has a constant of its own")
@@ -104,7 +103,6 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
     if cited.lhs != claimed.lhs:
         raise UnprovedError(f"the cited bound is one of {cited.lhs}")
     (less,), (more,) = cited.rhs.args, claimed.rhs.args
-    _defined([Ge(more, 0, evaluate=False)], numbers)
     smaller, larger = list(Add.make_args(less)), list(Add.make_args(more))
     for term in [one for one in smaller if one in larger]:
         smaller.remove(term)
@@ -159,19 +157,27 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
     _defined([part for part in parts if isinstance(part, Boolean)], numbers)
 
 
-def _finite(conclusion: Relational, known: Sequence[Boolean]) -> None:
-    """Raise an error unless quantities of the conclusion are finite, but for one that is said to be large.
+def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
+    """What is known of finite quantities; those of the conclusion must be such, but for one that is said to be large.
 
-    A divergence may be infinite, and then it is no number to calculate with.
+    A divergence may be infinite, and then it is no number to calculate with. Where the large one is, all is shown.
     """
-    finite = {one for one in _quantities(conclusion) if isinstance(one, Probability | HockeyStick)}
-    bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and isinstance(one.lts, QuantityBase)]
-    while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
-        finite |= more
+    said = set[Basic]().union(*map(_quantities, (conclusion, *known)))
     large = isinstance(conclusion, Le | Lt | Ge | Gt) and isinstance(conclusion.gts, QuantityBase)
+    finite = _bounded({one for one in said if isinstance(one, Probability | HockeyStick)}, known)
     unbounded = _quantities(conclusion.lts if large else conclusion) - finite
     if unbounded:
         raise UnprovedError(f"{min(unbounded, key=str)} may be infinite")
+    finite = _bounded(finite | {conclusion.gts}, known) if large else finite
+    return [one for one in known if _quantities(one) <= finite]
+
+
+def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
+    """The quantities that are finite where these are."""
+    bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and isinstance(one.lts, QuantityBase)]
+    while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
+        finite = finite | more
+    return finite
 
 
 def _quantities(part: Basic) -> set[Basic]:

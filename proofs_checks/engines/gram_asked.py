@@ -72,13 +72,21 @@ def _letters(check: VectorInequality) -> None:
 
 
 def _not_negative(family: Family) -> Iterator[sp.Expr]:
-    """Numbers that must not be negative: no function on R^d is strongly convex and has bounded gradients."""
+    """Numbers that must not be negative for the family to have a member.
+
+    No function on R^d that is strongly convex or concave has bounded gradients. Of the operators, those of strong
+    monotonicity m, cocoercive with b, have |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz, and a
+    multiple of x is one wherever such an a exists.
+    """
     if isinstance(family, Functions) and family.steep != sp.oo:
-        yield from (family.steep, -family.low)
+        yield from (family.steep, -family.low, *(one for one in (family.high,) if one != sp.oo))
     elif isinstance(family, Clipping):
         yield family.radius
     elif isinstance(family, Operators):
-        yield from (number for number in (family.lipschitz, family.strong, family.cocoercive) if number != sp.oo)
+        a, m, b = family.lipschitz, family.strong, family.cocoercive
+        yield from (number for number in (a, m, b) if number != sp.oo)
+        roots = 1 - 4 * m * b
+        yield roots if a == sp.oo else a - m if b == 0 else sp.Max(a - m - b * a**2, sp.Min(roots, 2 * a * b - 1))
 
 
 def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:

@@ -247,6 +247,12 @@ FALSE = [
     ("a rate for a smaller number of steps", follows(LeastGradient(u / 2) <= Constant(v), cited(LeastGradient(u) <= Constant(v))), ()),
     ("a divergence of larger order", follows(divergence(r, s, sp.Integer(3)) <= v, cited(divergence(r, s, sp.Integer(2)) <= v)), ()),
     ("the laws exchanged", follows(divergence(s, r) <= v, cited(divergence(r, s) <= v)), ()),
+    ("a divergence less another, either infinite", follows(divergence(r, s) - divergence(s, r) <= 1, cited(divergence(r, s) <= divergence(s, r) + 1)), ()),
+    ("an infinite divergence below its square", follows(Lt(divergence(r, s), divergence(r, s) ** 2 + 1), cited(TAIL)), ()),
+    ("an infinite divergence on both sides", follows(divergence(r, s) <= 3, cited(divergence(r, s) <= 5), cited(divergence(r, s) + divergence(s, r) <= divergence(s, r) + 3)), ()),
+    ("two laws of one letter", follows(Probability(x >= 3) <= HALF, cited(Probability(x >= 2) <= HALF, Binomial(x, T, p)), given=(Binomial(x, T, p), Binomial(x, T, v))), ()),
+    ("a premise that no law obeys at every outcome", follows(Probability(x >= 2) <= 0, cited(TAIL, Binomial(x, T, p)), given=(Binomial(x, T, p), x <= 1)), ()),
+    ("two premises that no law obeys at every outcome", follows(Probability(x >= y) >= 1, cited(TAIL, Binomial(x, T, p)), given=(Binomial(x, T, p), Binomial(y, T, p), z <= x, z >= y)), ()),
     # attacks, certificates, simulations
     ("half the sensitivity, attacked", UpperBound("composition", ("linear",), {K: K / 2}), (alpha > 1,)),
     ("one step less, attacked", UpperBound("composition", ("linear",), {T: T - 1}), (alpha > 1,)),

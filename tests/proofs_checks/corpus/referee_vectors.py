@@ -28,6 +28,9 @@ narrow, curved = strongly_convex("f", pos2, pos), smooth("f", pos)
 steep = Functions("f", pos2, sp.oo, pos)
 loose = Operators("M")
 signed, firm = Operators("T", lipschitz=r), Operators("T", lipschitz=pos, strong=pos2)
+firmer = Operators("T", strong=pos, cocoercive=pos2)
+domed = Functions("f", -pos2, -pos, nonneg)
+SHARE = pos**2 / (pos2**2 - pos**2)
 once = ball.at(x)
 twice, beside = ball.at(once.image), ball.at(once.image + y)
 
@@ -55,6 +58,9 @@ FALSE = [
     ("more curvature below than above", vectors(square(x), 0, narrow.at(x), narrow.at(y)), (pos2 > pos,)),
     ("strongly convex, with short gradients", vectors(apart(steep, lambda one: one.value), 0, *map(steep.at, (x, y))), ()),
     ("an empty class", vectors(pos2**2 * square(x - y), 4 * pos**2, steep.at(x), steep.at(y)), ()),
+    ("a class that is empty: strongly concave, with short gradients", vectors(pos**2 * square(x - y), 4 * nonneg**2, domed.at(x), domed.at(y)), (pos < pos2,)),
+    ("operators that there are not: Lipschitz, and more strongly monotone", replace(vectors(square(apart(firm)), 0, firm.at(x), firm.at(y)), multipliers={"T(x, y)": 2 * pos2 * SHARE, "T(x, y)*": 1 + SHARE}), (pos2 > pos,)),
+    ("operators that there are not: cocoercive, and too strongly monotone", vectors(square(x - y), 0, firmer.at(x), firmer.at(y)), (pos * pos2 > 1,)),
     ("premises against each other", vectors(square(y), 0, given=(inner(x, y) >= 2, square(x) <= 1, square(y) <= 1)), ()),
     ("a squared length below 0", vectors(square(y), 0, given=(sp.Le(Norm(x), -1),)), ()),
     ("two minima", vectors(square(x - y), 0, f.minimum(x), f.minimum(y)), ()),
@@ -75,6 +81,7 @@ TRUE = [
     ("clipped twice", vectors(square(twice.image - once.image), 0, once, twice), ()),
     ("clipped, moved, clipped", vectors(square(beside.image - once.image), square(y), once, beside), ()),
     ("both Lipschitz and strongly monotone", vectors(pos2 * square(x - y), inner(apart(firm), x - y), *map(firm.at, (x, y))), (pos2 <= pos,)),
+    ("cocoercive and strongly monotone", vectors(pos * square(x - y) + pos2 * square(apart(firmer)), inner(apart(firmer), x - y), *map(firmer.at, (x, y))), (4 * pos * pos2 <= 1,)),
     ("subgradients at one point", vectors(0, inner(g - w, x - y), Sample(f, x, g, u, "x"), Sample(f, y, h, v, "y"), Sample(f, y, w, v, "z")), ()),
     ("any Lipschitz constant from 0 on", vectors(square(apart(convex("f", nonneg))), nonneg**2 * square(x - y), *map(convex("f", nonneg).at, (x, y))), ()),
     ("projected twice", vectors(square(body.at(body.at(x).image).image - body.at(x).image), 0, body.at(x), body.at(body.at(x).image)), ()),
