@@ -10,6 +10,7 @@ from itertools import combinations
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, seen
 from lastiterate.proofs_checks.engines.z3_answers import entails
 
@@ -26,12 +27,7 @@ def slack(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> Form:
 
 def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
     """Say what keeps the multipliers from being a proof; "" where they are one."""
-    given = problem.premises
-    for form in (problem.goal, *(problem.hypotheses[name] for name in multipliers)):
-        for number in (*form.matrix, *form.values, form.constant):
-            below = sp.denom(sp.together(number))
-            if not below.is_nonzero and not entails(given, sp.Ne(below, 0, evaluate=False)):
-                return f"{number} may be undefined"
+    given = problem.premises  # under which the forms are defined, as what they are of is, and its curvatures differ
     rest = slack(problem, multipliers)
     if any(value != 0 for value in rest.values):
         return "the values of functions do not cancel"
@@ -74,9 +70,9 @@ def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
 
 def nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
     """Tell whether z3 shows that a number is defined and not negative; even powers and known signs are left out."""
-    above, below = sp.fraction(sp.together(number))
-    if not below.is_Rational and not entails(given, sp.Ne(below, 0, evaluate=False)):
+    if unmet((number,), given, entails):
         return False
+    above, below = sp.fraction(sp.together(number))
     sign, factors = sp.factor_list(sp.expand(above * below))
     rest = sp.sign(sign)
     for factor, power in factors:

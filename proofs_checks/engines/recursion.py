@@ -113,7 +113,8 @@ def _unrolled(
 def _hereditary(
     of_index: tuple[Boolean, ...], index: sp.Symbol, start: sp.Integer, conditions: tuple[Boolean, ...]
 ) -> tuple[Boolean, ...]:
-    """The assumptions on the index, if they hold one index earlier wherever they hold."""
+    """The assumptions on the index, if they hold one index earlier wherever they hold, and are defined there."""
     later = (*conditions, *of_index, sp.Ge(index, start + 1, evaluate=False))
     earlier = [condition.xreplace({index: index - 1}) for condition in of_index]
-    return of_index if all(condition == sp.true or entails(later, condition) for condition in earlier) else ()
+    hold = all(condition == sp.true or entails(later, condition) for condition in earlier)
+    return of_index if hold and not unmet(earlier, later, shown) else ()

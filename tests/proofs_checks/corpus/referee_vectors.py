@@ -30,7 +30,7 @@ loose = Operators("M")
 signed, firm = Operators("T", lipschitz=r), Operators("T", lipschitz=pos, strong=pos2)
 firmer = Operators("T", strong=pos, cocoercive=pos2)
 domed = Functions("f", -pos2, -pos, nonneg)
-SHARE = pos**2 / (pos2**2 - pos**2)
+HALF, SHARE = sp.Rational(1, 2), pos**2 / (pos2**2 - pos**2)
 once = ball.at(x)
 twice, beside = ball.at(once.image), ball.at(once.image + y)
 
@@ -61,6 +61,7 @@ FALSE = [
     ("a class that is empty: strongly concave, with short gradients", vectors(pos**2 * square(x - y), 4 * nonneg**2, domed.at(x), domed.at(y)), (pos < pos2,)),
     ("operators that there are not: Lipschitz, and more strongly monotone", replace(vectors(square(apart(firm)), 0, firm.at(x), firm.at(y)), multipliers={"T(x, y)": 2 * pos2 * SHARE, "T(x, y)*": 1 + SHARE}), (pos2 > pos,)),
     ("operators that there are not: cocoercive, and too strongly monotone", vectors(square(x - y), 0, firmer.at(x), firmer.at(y)), (pos * pos2 > 1,)),
+    ("a multiplier with a root of any number", replace(vectors(r * square(x), r, firm.at(z), given=(square(x) <= HALF,)), multipliers={"given 1": (5 * r + r**sp.Rational(3, 2)) / 4}), (r <= 1, pos2 <= pos)),
     ("premises against each other", vectors(square(y), 0, given=(inner(x, y) >= 2, square(x) <= 1, square(y) <= 1)), ()),
     ("a squared length below 0", vectors(square(y), 0, given=(sp.Le(Norm(x), -1),)), ()),
     ("two minima", vectors(square(x - y), 0, f.minimum(x), f.minimum(y)), ()),

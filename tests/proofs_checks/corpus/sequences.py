@@ -83,6 +83,7 @@ FALSE = [
     ("a clipped step that never clips", solves(time, ZERO, sp.Min(PREVIOUS + 1, 3), time), ()),
     ("a projection that never acts", solves(time, ONE, sp.Max(PREVIOUS - 1, 0), 1 - time), ()),
     ("Fibonacci's growth by 2", solves(time, ONE, 2 * PREVIOUS, sp.fibonacci(time + 1)), ()),
+    ("an assumption that is undefined at the indices that it leaves out", solves(time, ZERO, PREVIOUS + 1, time + sp.Min(5 * time, 5)), (1 / ((time - 1) * (time - 2) * (time - 3)) ** 2 > 0,)),
     ("an index of even numbers alone", solves(even, ZERO, PREVIOUS + 2, even), ()),
     # inductions
     ("n^2 <= 2^n from 3 on", always(count**2 <= 2**count, index=count, start=3), ()),
