@@ -142,7 +142,7 @@ class Laws(Means):
         """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
         place(first, second)  # on one space
         rest = made.right - factor * self.event(second)
-        if not same(made.left, self.event(first)) or any(one.has(EVENT) for one in (rest, *made.given)):
+        if not same(made.left, self.event(first)) or any(one.has(EVENT) for one in (factor, rest, *made.given)):
             raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
         return apply(self, "hockey stick", inequality(HockeyStick(factor, first, second), rest), (made,))
 

@@ -1,26 +1,38 @@
 """The rules of the calculus refuse what does not fit, and a statement must suppose all that its deduction does."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Function, Gt, Integer, Lambda, Le, Lt, Rational, S, Sum, Symbol
+from sympy import Eq, Function, Gt, Integer, Lambda, Le, Lt, Rational, S, Sum, Symbol, exp
 
 from lastiterate.proofs_checks.engines.deduction import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.language import KERNEL, At, Dirac, Joint, Parting, Within
+from lastiterate.symbolic.integrals.language import KERNEL, At, Close, Dirac, Joint, OnBall, Parting, Within
+from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.integrals.lemmas import T
 from lastiterate.symbolic.integrals.names import mixture, one_law
 from lastiterate.symbolic.integrals.rules import quantities
 from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
-from lastiterate.symbolic.integrals.statements import FACTOR, OTHER_MAP, THIRD
+from lastiterate.symbolic.integrals.statements import FACTOR, MIX, OTHER_MAP, THIRD
 from lastiterate.symbolic.integrals.terms import Point, constant, density, mean, place, sources
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.letters import a, z
 from lastiterate.symbolic.notation import alpha, sigma
-from lastiterate.symbolic.statement import FIRST, MAP, SECOND, Expectation, Image, Minimum, RenyiDivergence
+from lastiterate.symbolic.statement import (
+    FIRST,
+    MAP,
+    SECOND,
+    Expectation,
+    HolderMove,
+    Image,
+    Lipschitz,
+    Minimum,
+    RenyiDivergence,
+)
 
 P, Q = density(FIRST), density(SECOND)
 X, Y = Point("x"), Point("y")
@@ -225,3 +237,79 @@ def test_infinite_quantities_do_not_cancel():
             RULES.add((weight, half), (S.One, RULES.negate(whole)))
     assert RULES.add((S.One, half), (S.One, whole)).left == 2 * divergence
     assert RULES.follow(whole, 2 * divergence, 2 * divergence).left == 2 * divergence
+
+
+def _refused(match: str, rule: Callable[..., Judgement], *args: object) -> None:
+    with pytest.raises(UnprovedError, match=match):
+        rule(*args)
+
+
+def test_a_mean_and_a_sum_need_the_inequality_everywhere():
+    at_point = RULES.assume(Le(density(FIRST, X), 2 * density(SECOND, X)))
+    assert RULES.mean(at_point, X).left == density(FIRST, X)
+    _refused("at every point", RULES.mean, at_point)
+    at_index = RULES.assume(Le(statements.INDEX * P, Q))
+    assert RULES.total(RULES.maximum(P, Q), S.One, statements.INDEX, statements.COUNT)
+    _refused("A sum over", RULES.total, at_index, S.One, statements.INDEX, statements.COUNT)
+
+
+def test_a_chain_needs_a_term_of_its_own():
+    link = RULES.assume(Le(Q, z))
+    for right in (Q + Q**2, Q * exp(Q)):
+        _refused("as a term", RULES.chain, RULES.assume(Le(P, right)), link)
+
+
+def test_what_follows_is_infinite_as_a_term_of_its_own():
+    """R^2 - R + 1 is at least R, and at an infinite R it is not defined."""
+    made = deduce("post_processing")
+    _refused("infinite", RULES.follow, made, made.left, made.right**2 - made.right + 1)
+
+
+def test_equal_sides_are_equal():
+    made = RULES.maximum(P, Q)
+    assert RULES.equal(made, P, made.right)
+    for sides in ((2 * P, made.right), (P, 2 * made.right)):
+        _refused("Equal sides", RULES.equal, made, *sides)
+
+
+def test_an_end_is_reached_where_sides_are_equal_and_nothing_else_is_supposed():
+    inside = Calculus(prove, frozenset({MIX > 0}))
+    made = inside.times(inside.maximum(P, Q), MIX)
+    assert inside.ends(made, MIX, S.Zero).given == frozenset()
+    _refused("Equal sides", inside.ends, inside.maximum(MIX * P, Q), MIX, S.Zero)
+    below = inside.under(MIX < 1)
+    _refused("is left", below.ends, below.times(below.maximum(P, Q), MIX), MIX, S.Zero)
+
+
+def test_a_map_moves_by_what_is_said_of_it():
+    near = RULES.assume(Within(FIRST, SECOND, z))
+    for how in ((Lipschitz(OTHER_MAP, FACTOR),), (HolderMove(OTHER_MAP, FACTOR, S.One),)):
+        _refused("how far", RULES.push, near, (MAP, MAP), 9 * (1 + FACTOR) * z, *how)
+    _refused("how far", RULES.push, near, (MAP, OTHER_MAP), 9 * FACTOR * z, LIPSCHITZ, Close(OTHER_MAP, MAP, z))
+
+
+def test_a_part_is_on_the_ball_of_its_own_radius():
+    letter, law = Symbol("H"), At(Symbol("H"), X)
+    for kernel, radius in ((Symbol("G"), a), (letter, 2 * a)):
+        made = RULES.assume(OnBall(At(kernel, X), radius))
+        _refused("on the ball", RULES.parted, made, Parting(letter, FIRST, SECOND, a))
+    assert RULES.parted(RULES.assume(OnBall(law, a)), Parting(letter, FIRST, SECOND, a))
+
+
+def test_a_hockey_stick_has_a_factor_for_every_event():
+    p, q = RULES.event(FIRST), RULES.event(SECOND)
+    made = RULES.maximum(p, q * q)
+    _refused("event", RULES.hockey_stick, made, made.right / q, FIRST, SECOND)
+
+
+def test_an_infimum_has_one_divergence_of_one_letter():
+    letter = Symbol("nu")
+    apart, other = (RenyiDivergence(alpha, letter, law) for law in (THIRD, SECOND))
+    within = RULES.under(Within(FIRST, letter, z))
+    (given,) = within.given - RULES.given
+    _refused("one divergence", RULES.infimum, RULES.assume(Le(a, apart)), given)
+    _refused("one divergence", within.infimum, within.assume(Le(a, apart + other)), given)
+
+
+def test_a_name_is_that_of_the_same_law():
+    _refused("one law", RULES.rewrite, RULES.maximum(P, Q), FIRST, SECOND)
