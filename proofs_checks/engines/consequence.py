@@ -158,7 +158,7 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
 
 
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
-    """What is known of finite quantities; those of the conclusion must be such, but for one that is said to be large.
+    """Facts about finite quantities alone; those of the conclusion must be such, but for one that is said to be large.
 
     A divergence may be infinite, and then it is no number to calculate with. Where the large one is, all is shown.
     """

@@ -11,8 +11,8 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus
 from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.language import KERNEL, At, Close, Dirac, Joint, OnBall, Parting, Within
 from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.integrals.language import KERNEL, At, Close, Dirac, Joint, OnBall, Parting, Within
 from lastiterate.symbolic.integrals.lemmas import T
 from lastiterate.symbolic.integrals.names import mixture, one_law
 from lastiterate.symbolic.integrals.rules import quantities
