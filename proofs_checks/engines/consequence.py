@@ -135,7 +135,7 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
         raise InputError(f"One probability is needed in the conclusion, got {check.conclusion}; leave out covers.")
     (probability,) = claimed
     event = probability.args[0]
-    _defined([event, *check.covers], numbers)
+    _defined(check.covers, numbers)
     if not entails([*numbers, *map(Not, check.covers)], event):
         raise UnprovedError(f"{event} is not shown where none of {', '.join(map(str, check.covers))} happens")
     return [Ge(probability, 1 - sum(Probability(one) for one in check.covers), evaluate=False)]
