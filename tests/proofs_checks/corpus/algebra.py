@@ -12,6 +12,7 @@ from referee_letters import (
     count,
     equal,
     even,
+    extended,
     i,
     k,
     nonneg,
@@ -45,6 +46,12 @@ CURVED = (m <= L, q >= m, q <= L, eta * L <= 2)
 S = update.sensitivity(eta, K, n)
 
 FALSE = [
+    # shown by no engine, and false or undefined where no sample is
+    ("twice a sum that may run backwards", same(2 * sp.Sum(k, (k, 1, whole)), sp.Sum(2 * k, (k, 1, whole))), (), None),
+    ("a case that no sample meets", same(sp.Piecewise((1, r > 10**6), (0, True)), 0), (r > 0,), None),
+    ("a maximum beyond all samples", same(sp.Max(r - 10**6, 0), 0), (r > 0,), None),
+    ("a letter that may be infinite", same((extended + 1) ** 2 - extended**2, 2 * extended + 1), (), None),
+    ("a premise that no sample meets and z3 does not know", at_most(2 * sp.gamma(pos), r, 2 * sp.gamma(pos) <= R(1, 2), r >= 1), (), None),
     # off by one, and parts of a step that a division leaves
     ("Gauss's sum up to n - 1", same(sp.Sum(k, (k, 1, count - 1)), count * (count + 1) / 2), (), {count: 1}),
     ("a geometric sum of n terms has power n, not n + 1", same(sp.Sum(pos**k, (k, 0, count - 1)), (1 - pos ** (count + 1)) / (1 - pos)), (pos < 1,), {pos: HALF, count: 1}),

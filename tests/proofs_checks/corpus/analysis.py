@@ -55,6 +55,10 @@ GDP_DELTA = divergences.delta_of_gdp(pos, mu)
 RUN = {nonneg: (0, 1)}
 
 FALSE = [
+    # relations and points that an engine has not
+    ("attained on a box", on({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
+    ("attained at random points", at_random({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
+    ("a premise that no random point meets", at_random({r: (0, 1)}, sp.exp(r), r), (sp.Eq(r, R(1, 3**20)),), None),
     # inequalities between functions, turned round or too sharp
     ("Bernoulli's limit is from below", on({r: (0, 1)}, sp.exp(r), 1 + r), (), {r: 1}),
     ("log(1 + x) <= x, and not >=", on({r: (0, 1)}, r, sp.log(1 + r)), (), {r: 1}),

@@ -30,6 +30,7 @@ loose = Operators("M")
 signed, firm = Operators("T", lipschitz=r), Operators("T", lipschitz=pos, strong=pos2)
 firmer = Operators("T", strong=pos, cocoercive=pos2)
 domed = Functions("f", -pos2, -pos, nonneg)
+THIN = (r - sp.Rational(777, 1000)) ** 2 - sp.Rational(1, 10**7)  # below 0 where no sample is
 HALF, SHARE = sp.Rational(1, 2), pos**2 / (pos2**2 - pos**2)
 once = ball.at(x)
 twice, beside = ball.at(once.image), ball.at(once.image + y)
@@ -62,6 +63,14 @@ FALSE = [
     ("operators that there are not: Lipschitz, and more strongly monotone", replace(vectors(square(apart(firm)), 0, firm.at(x), firm.at(y)), multipliers={"T(x, y)": 2 * pos2 * SHARE, "T(x, y)*": 1 + SHARE}), (pos2 > pos,)),
     ("operators that there are not: cocoercive, and too strongly monotone", vectors(square(x - y), 0, firmer.at(x), firmer.at(y)), (pos * pos2 > 1,)),
     ("a multiplier with a root of any number", replace(vectors(r * square(x), r, firm.at(z), given=(square(x) <= HALF,)), multipliers={"given 1": (5 * r + r**sp.Rational(3, 2)) / 4}), (r <= 1, pos2 <= pos)),
+    ("a square times a number below 0 where no sample is", vectors(0, THIN * square(x)), ()),
+    ("a constant below 0 where no sample is", vectors(0, square(x) + THIN), ()),
+    ("a multiplier below 0 where no sample is", replace(vectors(THIN * square(x), THIN, given=(square(x) <= 1,)), multipliers={"given 1": THIN}), ()),
+    ("a pivot below 0 where no sample is", vectors(0, THIN * square(x) + 2 * inner(x, y) + 10**8 * square(y)), ()),
+    ("a bound of the right square, and of any sign", vectors(Norm(x), r, given=(square(x) <= r**2,)), ()),
+    ("a premise that says nothing where r is below 0", replace(vectors(r**2 * square(x), 1, firm.at(z), given=(sp.Le(r * Norm(x), 1),)), multipliers={"given 1": 1}), (pos2 <= pos,)),
+    ("a sign that a premise says where a vector is not 0", vectors(0, r * square(z), given=(sp.Le(Norm(x), r * Norm(y)),)), ()),
+    ("the value of a smooth function as on a line", vectors(curved.at(x).value, curved.at(y).value + inner(curved.at(y).image, x - y), curved.at(x), curved.at(y)), ()),
     ("premises against each other", vectors(square(y), 0, given=(inner(x, y) >= 2, square(x) <= 1, square(y) <= 1)), ()),
     ("a squared length below 0", vectors(square(y), 0, given=(sp.Le(Norm(x), -1),)), ()),
     ("two minima", vectors(square(x - y), 0, f.minimum(x), f.minimum(y)), ()),
