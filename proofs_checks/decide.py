@@ -120,5 +120,5 @@ def _near(wrong: Check, claim: Claim) -> Outcome:
     """The outcome of a near miss: that it is rejected, by whatever point comes first, and not by which one."""
     with hasty():
         outcome = _tried(wrong, claim)
-    late = outcome.status is Status.ERROR
-    return replace(outcome if outcome.rejected or late else _tried(wrong, claim), counterexample=None)
+    open_ = outcome.status is Status.UNDECIDED and not outcome.rejected  # by the point: another one may reject it
+    return replace(_tried(wrong, claim) if open_ else outcome, counterexample=None)
