@@ -36,7 +36,7 @@ def unlisted(claim: Claim) -> str:
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
             return f"all of it: its derivation supposes what its check does not list, {missing[0]}"
-        why = unmeetable((*given, *(part for one in supposed if type(one) in {Law, End} for part in one.constants)))
+        why = unmeetable(given.union(part for one in supposed if type(one) in {Law, End} for part in one.constants))
         if why:
             return f"all of it: nothing meets what it supposes, {why}"
     return ""

@@ -1,6 +1,7 @@
 """Renyi divergences of what a derivation reaches, held against a bound."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sympy import Basic, Dummy, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
 from sympy.core.function import AppliedUndef
@@ -52,7 +53,8 @@ def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
     return False
 
 
-def unmeetable(given: Iterable[Basic]) -> str:
+@lru_cache(maxsize=1024)  # near misses and mutants suppose what their check does
+def unmeetable(given: frozenset[Basic]) -> str:
     """Reason why relations cannot be met, "" where they can; alpha* may be any positive number there."""
     said = list(relations(given))
     orders = sorted({one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str)

@@ -33,16 +33,28 @@ def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], trie
 
 def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
     """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
-    try:
-        some_point(free_symbols(assumptions), assumptions, tries)
-    except NoPointError as error:
-        terms = Terms(whole=True)
+    symbols, why = free_symbols(assumptions), ""
+    for some in dict.fromkeys((min(FEW, tries), tries)):
         try:
-            answer = ask(terms, [terms.condition(condition) for condition in assumptions])
-        except UnsupportedError:
-            return str(error)
-        return "" if answer == z3.sat and not terms.loose else str(error)
-    return ""
+            next(points(symbols, assumptions, 1, tries=some))
+        except NoPointError as error:
+            why = str(error)
+            if entails(assumptions, sp.false):
+                return why
+            if _solved(assumptions):  # z3 takes milliseconds, many points seconds
+                return ""
+        else:
+            return ""
+    return why
+
+
+def _solved(conditions: Sequence[Boolean]) -> bool:
+    """Tell whether z3 has numbers that meet the conditions as they stand."""
+    terms = Terms(whole=True)
+    try:
+        return bool(ask(terms, [terms.condition(one) for one in conditions]) == z3.sat and not terms.loose)
+    except UnsupportedError:
+        return False
 
 
 def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
