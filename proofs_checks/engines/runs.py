@@ -4,15 +4,16 @@ Where roots are taken, what is drawn are the powers of which they are the roots.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, starmap
 from math import lcm
 
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
-from sympy.core.function import AppliedUndef
+from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -68,42 +69,33 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     parts = (*check.first, *check.laws, *check.keeps, check.conclusion)
     letters = [symbol for symbol in free_symbols(assumptions, parts) if symbol != check.index]
     names = sorted({value.func for part in parts for value in part.atoms(AppliedUndef)}, key=str)
-    generator = random.Random(5)  # noqa: S311
     powers = set[sp.Pow]().union(*(part.atoms(sp.Pow) for part in parts))
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
     of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
-    at = cache(lambda i: tuple(_at_index(part, check.index, i) for part in (*check.laws, *check.conclusion.args)))
-    draw, known = _any(generator, root), False
+    supposed = _Supposed(check.first, check.laws, check.index, check.start, tuple(names), root)
+    sides = cache(lambda i: tuple(_at_index(side, check.index, i) for side in check.conclusion.args))
+    known = False
 
-    def begun(point: Point, *, looking: bool) -> tuple["_Course", list[Run]]:
-        """A run to its last index, or to the first at which the conclusion fails; none where no values were found."""
-        found, seen = _Course(names, [_at_letters(rule, point) for rule in check.first], point), list[Run]()
+    def seen(found: "_Begun") -> list[Run]:
+        """The conclusion to the last index, or to the first at which it fails; none where the run does not go on."""
+        told = list[Run]()
         for i in range(check.start, check.start + LONGEST):
-            if not found.passes(i, laws(i, point), draw, laws(i + 1, point) if looking else None):
-                return found, []
-            left, right = (side.xreplace(point).xreplace(found.values) for side in at(i)[-2:])
+            course = found.to(i)
+            if course is None:
+                return []
+            left, right = (side.xreplace(course.point).xreplace(course.values) for side in sides(i))
             relation = check.conclusion.func(left, right, evaluate=False)
             holds = truth_at(relation, {}) if defined_at((left, right), {}) else None
-            seen.append(Run(point, dict(found.values), i, left, right, holds))
+            told.append(Run(course.point, course.values, i, left, right, holds))
             if holds is False:
                 break
-        return found, seen
+        return told if (known and holds is not False) or found.goes_on(i + 1) else []
 
-    def laws(i: int, point: Point) -> list[Boolean]:
-        return [_at_letters(law, point) for law in at(i)[:-2]]
-
-    for point in points(letters, (*assumptions, *of_letters), POINTS):
-        for looking in (False, True):
-            found, seen = begun(point, looking=looking)
-            if seen and (not known or seen[-1].holds is False):
-                after = seen[-1].index + 1
-                ahead = [laws(i, point) for i in range(after, after + AHEAD + 1)]
-                seen = seen if found.goes_on(after, ahead, root) else []
-            if seen:
-                known = True
-                yield from seen
-                break
+    for tried in _begun(supposed, tuple(letters), (*assumptions, *of_letters)):
+        told = next(filter(None, map(seen, tried)), [])
+        known = known or bool(told)
+        yield from told
 
 
 def _at_index(part: sp.Basic, index: sp.Symbol, i: int) -> sp.Basic:
@@ -152,12 +144,75 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     return sp.Rational(int(value.p), int(value.q))
 
 
+@dataclass(frozen=True)
+class _Supposed:
+    """What an induction supposes of its sequences, whatever it concludes."""
+
+    first: tuple[Boolean, ...]
+    every: tuple[Boolean, ...]
+    index: sp.Symbol
+    start: int
+    names: tuple[UndefinedFunction, ...]
+    root: int
+
+    def laws(self, i: int, point: Point) -> list[Boolean]:
+        """The laws at an index."""
+        return [_at_letters(law, point) for law in self._at(i)]
+
+    @cache  # noqa: B019
+    def _at(self, i: int) -> tuple[Boolean, ...]:
+        return tuple(_at_index(law, self.index, i) for law in self.every)
+
+
+@lru_cache(maxsize=64)  # a check, its mutants and its near misses suppose the same
+def _begun(
+    supposed: _Supposed, letters: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...]
+) -> tuple[tuple["_Begun", "_Begun"], ...]:
+    """Runs from the start at points that meet the conditions, without and with a look ahead."""
+    found = enumerate(points(letters, conditions, POINTS))
+    return tuple((_Begun(supposed, at, place, False), _Begun(supposed, at, place, True)) for place, at in found)
+
+
+class _Begun:
+    """A run that is followed as far as somebody asks."""
+
+    def __init__(self, supposed: _Supposed, point: Point, seed: int, looking: bool) -> None:
+        self.supposed, self.looking = supposed, looking
+        self.draw = _any(random.Random(seed), supposed.root)  # noqa: S311
+        self.courses: list[_Course | None] = [_Course(supposed.names, supposed.first, point)]
+        self.ends: dict[int, bool] = {}
+
+    def to(self, i: int) -> "_Course | None":
+        """The values up to an index; None where none were found."""
+        while len(self.courses) <= i - self.supposed.start + 1:
+            here, course = self.supposed.start + len(self.courses) - 1, self.courses[-1] and self.courses[-1].copy()
+            later = self.supposed.laws(here + 1, course.point) if course and self.looking else None
+            passed = course and course.passes(here, self.supposed.laws(here, course.point), self.draw, later)
+            self.courses.append(course if passed else None)
+        return self.courses[i - self.supposed.start + 1]
+
+    def goes_on(self, start: int) -> bool:
+        """Tell whether values are found at further indices than those before this one."""
+        if start not in self.ends:
+            course = self.courses[start - self.supposed.start]
+            assert course is not None  # noqa: S101
+            ahead = [self.supposed.laws(i, course.point) for i in range(start, start + AHEAD + 1)]
+            self.ends[start] = course.copy().goes_on(start, ahead, self.supposed.root)
+        return self.ends[start]
+
+
 class _Course:
     """Values of a run at a point, and the rules that speak of values to come."""
 
-    def __init__(self, names: list[sp.core.function.UndefinedFunction], rules: list[Boolean], point: Point) -> None:
-        self.names, self.rules, self.point = names, rules, point
+    def __init__(self, names: Sequence[UndefinedFunction], rules: Iterable[Boolean], point: Point) -> None:
+        self.names, self.rules, self.point = names, [_at_letters(rule, point) for rule in rules], point
         self.values: dict[AppliedUndef, sp.Expr] = {}
+
+    def copy(self) -> "_Course":
+        """Another one that goes on from here."""
+        made = copy(self)
+        made.values = dict(self.values)
+        return made
 
     def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
         """Add the values at index i, so that the rules hold as far as they are known; False where none were found.
