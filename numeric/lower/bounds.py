@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, isfinite, sqrt
 
 from flint import arb
@@ -174,6 +175,7 @@ def _units(adjacency: str) -> Iterator[tuple[tuple[float, float], str]]:
     yield (r, -r), "+K against -K, all others at 0"
 
 
+@lru_cache(maxsize=1024)  # of the losses it is independent, and many share a run
 def _mixed(run: NoisySGD, target: Target, moves: tuple[float, float]) -> float:
     noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
     if run.steps == 1 and target.order is not None:

@@ -7,8 +7,9 @@ added one is moved by 2 eta K/b; where they push outwards as steeply as L-smooth
 apart are pushed further apart.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, isfinite
 
 import numpy as np
@@ -79,21 +80,23 @@ def _on_an_interval(setting: Setting, pair: _Pair, rate: Fraction) -> BothDirect
     return BothDirections(*(value * JUST_BELOW for value in both))
 
 
-def _attack(batches: str, runs: tuple[Callable[[Setting], _Pair], ...], *, second: bool) -> Attack:
-    def solved(setting: Setting) -> Iterator[BothDirections]:
-        n, b = int(setting["n"]), int(setting["b"])
-        rate = Fraction(b, n) if batches == "drawn" else Fraction(b, n + 1)
-        for run in runs:
-            pair = run(setting)
-            if isfinite(setting["D"]):
-                found = _on_an_interval(setting, pair, rate)
-            else:
-                found = None if run is _others_apart else _on_the_line(setting, pair, rate)
-            if found:
-                yield found
+@lru_cache(maxsize=4096)
+def _solved(batches: str, numbers: tuple[tuple[str, float], ...]) -> tuple[BothDirections, ...]:
+    """What the runs on such batches lose at a setting, whatever bound is asked there, and in which order."""
+    setting, found = dict(numbers), list[BothDirections | None]()
+    n, b = int(setting["n"]), int(setting["b"])
+    rate = Fraction(b, n) if batches == "drawn" else Fraction(b, n + 1)
+    for run in _RUNS[batches]:
+        if isfinite(setting["D"]):
+            found.append(_on_an_interval(setting, run(setting), rate))
+        elif run is not _others_apart:
+            found.append(_on_the_line(setting, run(setting), rate))
+    return tuple(filter(None, found))
 
+
+def _attack(batches: str, *, second: bool) -> Attack:
     def attack(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
-        found = list(solved(setting))
+        found = _solved(batches, tuple(setting.items()))
         if not found:
             return None
         forward = 0.0 if second else max(one.forward for one in found)
@@ -110,9 +113,9 @@ def _attack(batches: str, runs: tuple[Callable[[Setting], _Pair], ...], *, secon
     )
 
 
-ADDED = tuple(
-    _attack(batches, runs, second=second)
-    for batches, runs in (("fixed", (_others_down, _others_apart)), ("drawn", (_others_nothing,)))
-    for second in (False, True)
-)
+_RUNS: Mapping[str, tuple[Callable[[Setting], _Pair], ...]] = {
+    "fixed": (_others_down, _others_apart),
+    "drawn": (_others_nothing,),
+}
+ADDED = tuple(_attack(batches, second=second) for batches in _RUNS for second in (False, True))
 """One attack a kind of batches, of both orders and of the one whose second law is that of the larger data set."""

@@ -26,6 +26,7 @@ def _moves(run: NoisySGD) -> tuple[float, float]:
     return (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
 
 
+@lru_cache(maxsize=4096)
 def _on_the_line(run: NoisySGD, order: float) -> BothDirections | None:
     first, second = _moves(run)
     if run.scheme.fixed:
