@@ -8,6 +8,7 @@ extensions (Ryu et al. 2020, Section 2).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from sympy import Eq, Expr, Function, S, Symbol, oo, sympify
@@ -265,6 +266,7 @@ def smooth(name: str, constant: Expr) -> Functions:
     return Functions(name, -constant, constant)
 
 
+@lru_cache(maxsize=1024)  # near misses are about the samples of their check
 def inequalities(samples: tuple[Sample, ...]) -> Mapping[str, Expr]:
     """All expressions that are at most 0 for the samples, by name: that of the member and of the points."""
     found = {}

@@ -227,6 +227,7 @@ def _is_square(expression: sp.Basic) -> bool:
     return bool(expression.is_Pow and isinstance(expression.base, Norm) and expression.exp == 2)
 
 
+@lru_cache(maxsize=4096)
 def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tuple[sp.Expr, tuple[sp.Expr, ...]]:
     """One side minus the other, or their squares where lengths stand; and numbers that must not be negative then."""
     less, more = sp.sympify(less, strict=True), sp.sympify(more, strict=True)
