@@ -34,6 +34,9 @@ def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     Raises:
         UnsupportedError: a part that is compared, such as one side of a maximum, is not a real number there.
     """
+    with suppress(UnsupportedError):
+        known = fraction(expression, point)
+        return sp.Rational(int(known.p), int(known.q))
     value = _put_in(expression, dict(point))
     return written_out(value) if value.has(sp.Sum, sp.Product) else value
 

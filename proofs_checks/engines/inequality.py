@@ -66,8 +66,8 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
         formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
-    answer, model = solve(terms, formulas)
-    if model is not None and terms.loose and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
+    answer, model = solve(terms, formulas) if terms.loose else (ask(terms, formulas), None)
+    if model is not None and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
         return z3.unknown
     return answer
 

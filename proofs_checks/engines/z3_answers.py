@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from math import ceil, inf
 from time import monotonic
 from typing import Final
@@ -53,9 +53,14 @@ def hasty() -> Iterator[None]:
         _hasty.reset(token)
 
 
+@cache
+def _nlsat() -> z3.Tactic:
+    return z3.Tactic("qfnra-nlsat")
+
+
 def _soon(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
     """An answer that takes little effort. What else z3 knows may change whether there is one, but not which one."""
-    solver = z3.Tactic("qfnra-nlsat").solver()
+    solver = _nlsat().solver()
     answer = _checked(solver, asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
