@@ -178,8 +178,9 @@ class _Begun:
 
     def __init__(self, supposed: _Supposed, point: Point, seed: int, looking: bool) -> None:
         self.supposed, self.looking = supposed, looking
-        self.draw = _any(random.Random(seed), supposed.root)  # noqa: S311
-        self.courses: list[_Course | None] = [_Course(supposed.names, supposed.first, point)]
+        self.draw = _any(random.Random(2 * seed + looking), supposed.root)  # noqa: S311
+        names = supposed.names[:: -1 if seed % 2 else 1]  # what is drawn last is often at the edge of its law
+        self.courses: list[_Course | None] = [_Course(names, supposed.first, point)]
         self.ends: dict[int, bool] = {}
 
     def to(self, i: int) -> "_Course | None":
