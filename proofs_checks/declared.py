@@ -94,6 +94,7 @@ def within(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
     return allowed[1] and allowed[2] and (low == high or allowed[0] or allowed[3])
 
 
+@lru_cache(maxsize=4096)
 def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     """Reason why the symbol cannot be taken, "" where it can; ``plain`` where a complex number may stand for it."""
     facts = symbol.assumptions0
@@ -207,6 +208,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     return check, assumptions
 
 
+@lru_cache(maxsize=4096)
 def place_in_order(symbol: sp.Symbol) -> tuple[str, bool, str]:
     """Symbols of one name in a fixed order, the one of the table of notation first."""
     return symbol.name, symbol not in MEANING, sp.srepr(symbol)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 
 from sympy import Basic, Derivative, Dummy, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
@@ -47,6 +47,9 @@ def lettered(*conditions: Boolean) -> dict[AppliedUndef, Symbol]:
     return values
 
 
+_printed = lru_cache(maxsize=2**16)(str)
+
+
 @cache
 def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     """Show a condition from the premises, for all values of its symbols that their declarations allow.
@@ -64,7 +67,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     given = frozenset(one for one in given if not _is_bound(one))
     values = lettered(condition, *given)
     condition = condition.func(*(side.xreplace(values) for side in condition.args), evaluate=False)
-    premises = sorted((premise.xreplace(values) for premise in given), key=str)
+    premises = sorted((premise.xreplace(values) for premise in given), key=_printed)
     foreign = {one: len(one.free_symbols - condition.free_symbols) for one in premises}
     some = [tuple(one for one in premises if foreign[one] <= most) for most in (0, 1, 2)]
     for near in dict.fromkeys([*some, tuple(premises)]):  # few more letters are often enough, and always quicker
