@@ -219,8 +219,7 @@ def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterato
 
 def _lengths(expression: sp.Basic) -> list[sp.Expr]:
     """The lengths that stand there as such, not squared."""
-    squared = expression.replace(_is_square, lambda _: sp.S.Zero)
-    return sorted(squared.atoms(Norm), key=str)
+    return sorted(expression.replace(_is_square, lambda _: sp.S.Zero).atoms(Norm), key=str)
 
 
 def _is_square(expression: sp.Basic) -> bool:

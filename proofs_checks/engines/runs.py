@@ -78,7 +78,7 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     known = False
 
     def seen(found: "_Begun") -> list[Run]:
-        """The conclusion to the last index, or to the first at which it fails; none where the run does not go on."""
+        """The conclusion up to the last index, or to the first at which it fails; none where the run does not go on."""
         told = list[Run]()
         for i in range(check.start, check.start + LONGEST):
             course = found.to(i)
@@ -146,7 +146,7 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
 
 @dataclass(frozen=True)
 class _Supposed:
-    """What an induction supposes of its sequences, whatever it concludes."""
+    """Suppositions of an induction about its sequences, whatever it concludes."""
 
     first: tuple[Boolean, ...]
     every: tuple[Boolean, ...]
@@ -194,12 +194,11 @@ class _Begun:
 
     def goes_on(self, start: int) -> bool:
         """Tell whether values are found at further indices than those before this one."""
-        if start not in self.ends:
-            course = self.courses[start - self.supposed.start]
-            assert course is not None  # noqa: S101
+        course = self.to(start - 1)
+        if course is not None and start not in self.ends:
             ahead = [self.supposed.laws(i, course.point) for i in range(start, start + AHEAD + 1)]
             self.ends[start] = course.copy().goes_on(start, ahead, self.supposed.root)
-        return self.ends[start]
+        return self.ends.get(start, False)
 
 
 class _Course:
