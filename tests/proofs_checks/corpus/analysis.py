@@ -56,6 +56,7 @@ RUN = {nonneg: (0, 1)}
 
 FALSE = [
     # relations and points that an engine has not
+    ("a sum that runs backwards, to one digit", printed(sp.Sum(k, (k, 1, -3)), "3"), (), None),
     ("attained on a box", on({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
     ("attained at random points", at_random({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
     ("a premise that no random point meets", at_random({r: (0, 1)}, sp.exp(r), r), (sp.Eq(r, R(1, 3**20)),), None),

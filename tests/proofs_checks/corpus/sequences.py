@@ -84,6 +84,7 @@ FALSE = [
     ("a projection that never acts", solves(time, ONE, sp.Max(PREVIOUS - 1, 0), 1 - time), ()),
     ("Fibonacci's growth by 2", solves(time, ONE, 2 * PREVIOUS, sp.fibonacci(time + 1)), ()),
     ("an assumption that is undefined at the indices that it leaves out", solves(time, ZERO, PREVIOUS + 1, time + sp.Min(5 * time, 5)), (1 / ((time - 1) * (time - 2) * (time - 3)) ** 2 > 0,)),
+    ("a closed form in the value before", solves(time, PREVIOUS, PREVIOUS, PREVIOUS), ()),
     ("an index of even numbers alone", solves(even, ZERO, PREVIOUS + 2, even), ()),
     # inductions
     ("n^2 <= 2^n from 3 on", always(count**2 <= 2**count, index=count, start=3), ()),
@@ -98,6 +99,9 @@ FALSE = [
     ("a law in one direction used in the other", always(u(time) >= time, nxt <= u(time) + 1, first=from_0), ()),
     ("Bernoulli below -2", always(1 + time * r <= (1 + r) ** time), (r >= -4,)),
     ("expansion as if it were none", always(u(time) <= time * pos, nxt <= (1 + s) * u(time) + pos, first=from_0), (s > 0,)),
+    ("a law with a pole at 20", always(u(time) >= 0, is_(nxt, u(time) + 1 / (time - 20) ** 2), first=from_0), ()),
+    ("a sequence that a law ends at 50", always(is_(u(time), time), rising, u(time) <= 50, first=from_0), ()),
+    ("a quotient of two sequences that are 0 at 20", always(is_(u(time) / sp.Function("w", real=True)(time), 1), is_(nxt, u(time) - 1), is_(sp.Function("w", real=True)(time + 1), nxt), first=(is_(u(0), 20), is_(sp.Function("w", real=True)(0), u(0)))), ()),
     ("a law with a pole at 3", always(u(time) >= 0, is_(nxt, u(time) + 1 / (time - 3) ** 2), first=from_0), ()),
     ("a conclusion with a pole at 5", always(u(time) / (time - 5) ** 2 <= 1, is_(nxt, u(time)), first=from_0), ()),
     ("a law that only a constant of 0 obeys", always(u(time) <= 5, is_(nxt, u(time) + pos), u(time) <= 5, first=from_0), ()),
