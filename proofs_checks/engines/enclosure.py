@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbound
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
-from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols
+from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
@@ -130,8 +130,6 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
             return undecided(check, undefined or detail)
-    if not admissible:
-        raise NoPointError(f"the box holds no point at which {', '.join(map(str, whole))} is a whole number.")
     undefined = _undefined(check, inside, box) if undefined is None else undefined
     if undefined:
         return undecided(check, undefined)

@@ -43,8 +43,6 @@ class Matrix(NamedTuple):
 
 def breaks(problem: Problem, point: Point, *, goal: bool = True) -> Matrix | None:
     """Inner products and values at this point that meet the hypotheses and, with ``goal``, break the goal."""
-    if any(number.xreplace(point).is_negative for number in problem.signs):
-        return None
     found = _with_room(problem, point, goal=goal)
     if found is None:
         return None
