@@ -6,6 +6,8 @@ resource units, so the answer does not depend on how busy the machine is. Both s
 the premises; no part of that is taken from the conclusion.
 """
 
+from functools import lru_cache
+
 import sympy as sp
 import z3
 from sympy.logic.boolalg import Boolean
@@ -144,14 +146,20 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     return undecided(check, detail)
 
 
+@lru_cache(maxsize=4096)
+def _consistent(premises: tuple[Boolean, ...]) -> tuple[z3.CheckSatResult, bool]:
+    """Say whether numbers meet premises, and whether z3 takes parts of these for any numbers."""
+    terms = Terms(whole=True)
+    return ask(terms, [terms.condition(premise) for premise in premises]), terms.loose
+
+
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
-    terms = Terms(whole=True)
     taken = usable(premises)
-    consistent = ask(terms, [terms.condition(premise) for premise in taken])
+    consistent, rough = _consistent(taken)
     if consistent == z3.unsat:
         raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
-    if consistent == z3.unknown or terms.loose or len(taken) < len(premises):
+    if consistent == z3.unknown or rough or len(taken) < len(premises):
         some_point(free_symbols(check.left, check.right, premises), premises, 2000)
     undefined = unmet((check.left, check.right), premises, entails)
     if undefined:
