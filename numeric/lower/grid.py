@@ -11,7 +11,7 @@ Source: docs/proofs/lower_bounds.md.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import exp, log, pi
 
@@ -117,6 +117,12 @@ class Grid:
         """The grid on [-D/2, D/2] for these updates, ``noise`` their least sigma."""
         end, updates = diameter / 2, list(updates)
         cuts = sorted({-end, end, *(x for one in updates for x in one.kinks if -end < x < end)})
+        return cls._cut(tuple(cuts), noise, max(one.steepest for one in updates))
+
+    @classmethod
+    @lru_cache(maxsize=4)  # both laws of an attack have one
+    def _cut(cls, cuts: tuple[float, ...], noise: float, steepest: float) -> "Grid":
+        end = cuts[-1]
         nodes, weights = _rule()
         points, sizes, longest, panels = [np.array([-end])], [np.ones(1)], 0.0, 0
         for left, right in pairwise(cuts):
@@ -127,7 +133,6 @@ class Grid:
                 points.append((a + b) / 2 + half * nodes)
                 sizes.append(half * weights)
                 longest, panels = max(longest, half), panels + 1
-        steepest = max(one.steepest for one in updates)
         ends = np.concatenate([*points, np.array([end])]), np.concatenate([*sizes, np.ones(1)])
         return cls(*ends, longest, panels, noise, steepest)
 
@@ -136,7 +141,7 @@ class Grid:
         """D, a length."""
         return float(self.points[-1] - self.points[0])
 
-    @property
+    @cached_property
     def quadrature_error(self) -> float:
         """Mass by which one step errs, cells and atoms together, rounded up."""
         a, sigma = self.half / self.noise, self.diameter / self.noise

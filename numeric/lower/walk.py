@@ -5,6 +5,7 @@ random, either is a mixture of updates.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import exp, log
 
 import numpy as np
@@ -103,19 +104,23 @@ def _remembered(walk: Walk, factor: float) -> tuple[Walk, float]:
     return replace(walk, steps=kept), exp(kept * factor) * (1 + 1e-6)
 
 
-def _kernel(walk: Walk, updates: Mixture, grid: Grid, sources: Array | None = None) -> Array:
+def _kernel(noise: float, updates: Mixture, grid: Grid, sources: Array | None = None) -> Array:
     """That of a mixture, as `Grid.kernel`."""
-    kernels = (weight * grid.kernel(update, walk.noise, sources) for weight, update in updates)
+    kernels = (weight * grid.kernel(update, noise, sources) for weight, update in updates)
     return flushed(sum(kernels, np.zeros(())))
+
+
+_shared = lru_cache(maxsize=1)(_kernel)
+"""The kernel of updates without the sample, which both laws of an attack have."""
 
 
 def _before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
     """Masses on the states after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
     always = walk.epoch == 1 and walk.chance == 1
-    met = _kernel(walk, walk.met, grid)
-    plain = met if always else _kernel(walk, walk.plain, grid)
+    met = _kernel(walk.noise, walk.met, grid)
+    plain = met if always else _shared(walk.noise, walk.plain, grid)
     start = np.array([walk.start])
-    first = [_kernel(walk, updates, grid, start)[:, 0] for updates in (walk.plain, walk.met)]
+    first = [_kernel(walk.noise, updates, grid, start)[:, 0] for updates in (walk.plain, walk.met)]
     unmet, done, taken = (1 - walk.chance_at(0)) * first[0], walk.chance_at(0) * first[1], 1
     while True:
         if taken % walk.epoch == 0:
