@@ -1,4 +1,4 @@
-"""Suppositions of derivations of one's own, held against those that their checks list."""
+"""Suppositions of derivations, held against those that the checks of a claim list."""
 
 from sympy.logic.boolalg import Boolean
 
@@ -8,6 +8,7 @@ from lastiterate.symbolic.claim import Claim, Derived, RenyiBound, Tracked
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.kernel.judgement import End, Law, Span
 from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.ledger import ORDER, claims, naming
 
 
 def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
@@ -18,16 +19,23 @@ def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) ->
     return made.first, made.second
 
 
-def unlisted(claim: Claim) -> str:
-    """Suppositions of derivations of one's own that their checks do not list, for a claim that has no other statement.
+def _is_of_ledger(claim: Claim) -> bool:
+    """Tell whether a claim is of the ledger of the package."""
+    paper = claim.key.partition("/")[0]
+    return claim in naming(claim.key) or (paper in ORDER and claim in claims(paper))
 
-    Those of this package are told by `lastiterate show` and the lock file. What nothing meets is no supposition.
+
+def unlisted(claim: Claim) -> str:
+    """Suppositions of derivations that their checks do not list, for a claim that has no other statement.
+
+    For claims of the ledger `lastiterate show` and the lock file tell them. What nothing meets is no supposition.
     """
     for check in claim.checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
             continue
         table = TRACKED if isinstance(check, Tracked) else DERIVATIONS
-        if check.derivation in OF_PACKAGE and table.get(check.derivation) is OF_PACKAGE[check.derivation]:
+        of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
+        if of_package and _is_of_ledger(claim):
             continue
         given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
         numbers = frozenset(one for one in given if not one.has(largest_order))
@@ -35,7 +43,7 @@ def unlisted(claim: Claim) -> str:
         supposed = {one for end in ends for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
-            return f"all of it: its derivation supposes what its check does not list, {missing[0]}"
+            return f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
         why = unmeetable(given.union(part for one in supposed if type(one) in {Law, End} for part in one.constants))
         if why:
             return f"all of it: nothing meets what it supposes, {why}"

@@ -3,6 +3,7 @@
 Every entry names the guard that it is a witness of: with that guard switched off the attempt goes through.
 """
 
+import ast
 import copy
 import pickle
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from lastiterate.proofs_checks.decide import decide as decide_claim
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.deduction import deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
-from lastiterate.proofs_checks.verdict import Status, Verdict
+from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Derived, Tracked
 from lastiterate.symbolic.claim import Ours
 from lastiterate.symbolic.derivations import TRACKED
@@ -56,7 +57,8 @@ from lastiterate.symbolic.kernel.sequences import steps_before
 from lastiterate.symbolic.kernel.substitution import whichever
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms, Chords
 from lastiterate.symbolic.kernel.term import put
-from lastiterate.symbolic.notation import D, T, sigma
+from lastiterate.symbolic.notation import D, K, T, n, sigma
+from lastiterate.symbolic.notation import eta as step_size
 from lastiterate.symbolic.papers import proof
 
 KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
@@ -508,6 +510,9 @@ def test_a_distance_is_one_that_rules_track(monkeypatch: pytest.MonkeyPatch) -> 
     assert outcome.status is Status.UNDECIDED
 
 
+_COST = Gauss(T * (2 * step_size * K / n) ** 2 / sigma**2)
+
+
 @pytest.mark.parametrize("name", ["inside", "noisy_sgd/composition"])
 def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A claim that says all that it supposes stands; one that leaves a hypothesis out does not, whatever its name."""
@@ -521,6 +526,20 @@ def test_what_is_listed_is_proved(monkeypatch: pytest.MonkeyPatch, name: str) ->
             is verdict
         )
     derivation.derive.cache_clear()
+
+
+def test_a_derivation_of_the_package_is_listed_by_a_claim_of_ones_own() -> None:
+    """T steps cost what they do on noise and clipped gradients, which a claim without a statement has to say."""
+
+    def decided(*listed: str) -> ClaimReport:
+        check = Derived("full_batch/composition", _COST, supposed=listed)
+        return decide_claim(Ours("mine/composition", "T steps of anything", proof("contraction", "x"), check))
+
+    found = decided()
+    assert found.verdict is Verdict.UNDECIDED
+    named = found.left_open.partition("supposed=")[2]
+    assert "independent Gaussian noise of this variance" in named
+    assert decided(*ast.literal_eval(named)).verdict is Verdict.PROVED
 
 
 def test_a_binding_letter_captures_no_value() -> None:
