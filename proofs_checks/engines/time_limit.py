@@ -186,6 +186,7 @@ def _by_watching(given: float, late: str) -> Iterator[None]:
                 state.late = late
             elif spent() >= end:
                 pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(TimeoutError))
+                over.wait(_AGAIN)  # on its way out of the block it is not to meet another one
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
