@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from contextlib import suppress
@@ -278,7 +279,7 @@ def test_a_module_of_claims_that_does_not_load_is_a_sentence(tmp_path: Path, tex
 def test_nobody_reads_the_output() -> None:
     """``lastiterate list | head -1``: no word on stderr."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    line = f"{sys.executable} -m lastiterate list | head -1; exit ${{PIPESTATUS[0]}}"
+    line = f"{shlex.quote(sys.executable)} -m lastiterate list | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, check=False)  # noqa: S603, S607
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""

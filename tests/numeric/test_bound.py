@@ -53,7 +53,8 @@ def test_never_below_the_exact_cost_of_its_own_path(kind: str, setting: dict[str
     told = bound(run, assumption)
     _is_feasible(run, assumption, found, told)
     exactly = cost(run, assumption, found.path, found.route)
-    assert mpf(told.cost) >= exactly * (1 - SLACK)
+    # `bound` may know a path of another route that costs no more, at most by what a search leaves
+    assert mpf(told.cost) >= exactly * (1 - SLACK) / (1 if told.route == found.route else _up_to_search(kind))
     assert mpf(told.cost) <= exactly * (1 + mpf(10) ** -12)  # and not wasteful
 
 
