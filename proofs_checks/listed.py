@@ -26,7 +26,7 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def unlisted(claim: Claim) -> str:
-    """Suppositions of derivations that their checks do not list, for a claim that has no other statement.
+    """Reason why a claim without a statement is open: its checks do not list all that their derivations suppose; or "".
 
     For claims of the ledger `lastiterate show` and the lock file tell them. What nothing meets is no supposition.
     """

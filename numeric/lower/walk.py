@@ -111,7 +111,7 @@ def _kernel(noise: float, updates: Mixture, grid: Grid, sources: Array | None = 
 
 
 _shared = lru_cache(maxsize=1)(_kernel)
-"""The kernel of updates without the sample, which both laws of an attack have."""
+"""Kernel of the updates without the sample, which both laws of an attack share."""
 
 
 def _before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:

@@ -82,7 +82,7 @@ def _on_an_interval(setting: Setting, pair: _Pair, rate: Fraction) -> BothDirect
 
 @lru_cache(maxsize=4096)
 def _solved(batches: str, numbers: tuple[tuple[str, float], ...]) -> tuple[BothDirections, ...]:
-    """Losses of the runs on such batches at a setting, whatever bound is asked there, and in which order."""
+    """Losses of the attacks on such batches at a setting; they depend on neither the bound nor the order asked for."""
     setting, found = dict(numbers), list[BothDirections | None]()
     n, b = int(setting["n"]), int(setting["b"])
     rate = Fraction(b, n) if batches == "drawn" else Fraction(b, n + 1)

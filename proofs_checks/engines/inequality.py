@@ -148,7 +148,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @lru_cache(maxsize=4096)
 def _consistent(premises: tuple[Boolean, ...]) -> tuple[z3.CheckSatResult, bool]:
-    """Say whether numbers meet premises, and whether z3 takes parts of these for any numbers."""
+    """Ask z3 whether the premises can be met; also tell whether parts of them are free letters to z3."""
     terms = Terms(whole=True)
     return ask(terms, [terms.condition(premise) for premise in premises]), terms.loose
 

@@ -49,7 +49,7 @@ def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
 
 
 def _solved(conditions: Sequence[Boolean]) -> bool:
-    """Tell whether z3 has numbers that meet the conditions as they stand."""
+    """Tell whether z3 finds numbers that meet the conditions, with no part of them replaced by a free letter."""
     terms = Terms(whole=True)
     try:
         return bool(ask(terms, [terms.condition(one) for one in conditions]) == z3.sat and not terms.loose)

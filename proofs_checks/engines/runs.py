@@ -78,7 +78,7 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     known = False
 
     def seen(found: "_Begun") -> list[Run]:
-        """The conclusion up to the last index, or to the first at which it fails; none where the run does not go on."""
+        """Evaluate the conclusion up to the first failure or the last index; empty if the run does not go on."""
         told = list[Run]()
         for i in range(check.start, check.start + LONGEST):
             course = found.to(i)
@@ -193,7 +193,7 @@ class _Begun:
         return self.courses[i - self.supposed.start + 1]
 
     def goes_on(self, start: int) -> bool:
-        """Tell whether values are found at further indices than those before this one."""
+        """Tell whether the run continues from this index on."""
         course = self.to(start - 1)
         if course is not None and start not in self.ends:
             ahead = [self.supposed.laws(i, course.point) for i in range(start, start + AHEAD + 1)]
