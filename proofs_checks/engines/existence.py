@@ -24,8 +24,8 @@ _TRIES = 60
 _SIGNS: Mapping[str, type[Relational]] = {
     "zero": sp.Eq, "positive": sp.Gt, "negative": sp.Lt, "nonnegative": sp.Ge, "nonpositive": sp.Le, "nonzero": sp.Ne,
 }  # fmt: skip
-_OTHER = ("integer", "noninteger", "even", "odd", "prime", "composite", "irrational", "imaginary")
-"""Declarations that are not shown of a sequence here."""
+_OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
+"""Declarations that are not shown of a sequence here; what is rational, or whole, is algebraic."""
 
 
 def sequences_exist(check: Induction, points: Sequence[Point]) -> bool:
@@ -62,7 +62,7 @@ def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[Undefi
     after: dict[UndefinedFunction, sp.Expr] = {}
     left = list[Boolean]()
     for law in laws:
-        for one, other in (law.args, law.args[::-1]) if isinstance(law, Relational) else ():
+        for one, other in (law.args, law.args[::-1]) if isinstance(law, sp.Eq | sp.Le | sp.Lt | sp.Ge | sp.Gt) else ():
             given = isinstance(one, AppliedUndef) and one.args[0] == index + 1 and one.func not in after
             value = other.xreplace({name(index + 1): known for name, known in after.items()})
             if given and not any(later.args[0] == index + 1 for later in value.atoms(AppliedUndef)):

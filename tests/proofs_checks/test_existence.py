@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 import sympy as sp
-from sympy import Eq, Ge, Gt, Le, Lt, Ne
+from sympy import Eq, Ge, Gt, Le, Lt, Ne, sqrt
 
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
@@ -15,6 +15,7 @@ from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.notation import K, c, s, t
 
 f, g = (sp.Function(name, real=True) for name in "fg")
+ratio = sp.Function("ratio", rational=True)
 p, q = (sp.Function(name, nonnegative=True) for name in "pq")
 above = sp.Function("above", positive=True)
 whole = sp.Function("whole", integer=True)
@@ -60,6 +61,8 @@ def test_sequences_are_found(first: Sequence[sp.Basic], laws: Sequence[sp.Basic]
         ((), (Eq(p(t + 1), p(t + 1) + 1, evaluate=False),)),  # is defined by itself
         ((Eq(p(0), 0),), (Lt(p(t + 1), p(t)),)),
         ((Eq(f(0), -1),), (Eq(f(t + 1), f(t)), Ge(f(t), 0))),
+        ((), (Eq(g(t + 1), 0), Ne(f(t + 1), g(t + 1)), Eq(sp.Max(0, t - FAR) * f(t + 1), 0))),
+        ((Eq(ratio(0), 0),), (Eq(ratio(t + 1), sqrt(sp.Max(2, t - FAR) - 2)),)),
     ],
 )
 def test_sequences_that_do_not_exist_are_not_found(first: Sequence[sp.Basic], laws: Sequence[sp.Basic]) -> None:
