@@ -115,7 +115,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
             continue
         admissible += 1
         left, right = (at(e, fixed) for e in (check.left, check.right))
-        cut = (*(c for c in conditions if c.free_symbols), *declared)
+        cut = (*(c for c in conditions if not closed.get(c)), *declared)
         asked = partial(prove, right - left, real, edges, cut, strict=strict, sides=(left, right))
         answer = asked(budget=min(FEW, budget))
         if not answer.held and answer.witness is None:

@@ -1,10 +1,12 @@
 """A point of a box where a claim certainly fails, looked for before any box is split."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
 from math import inf, isnan
 
 from flint import fmpq
 
+from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.boxes import Problem, interval_of, rational, short_point, status, tape_of
 from lastiterate.proofs_checks.exact_values import Point, sign_at, truth_at
@@ -26,7 +28,7 @@ def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
     point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
     sign = sign_at(problem.gap, point)
     fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
-    if not fails or not all(truth_at(c, point) for c in problem.conditions):
+    if not fails or not all(starmap(admits, point.items())) or not all(truth_at(c, point) for c in problem.conditions):
         return None
     return point if defined_at(problem.sides or (problem.gap,), point) else None
 

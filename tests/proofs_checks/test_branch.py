@@ -14,6 +14,7 @@ from lastiterate.proofs_checks.engines.failing_point import breaks, failing_poin
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import IntervalInequality
 from lastiterate.symbolic.letters import q, x, xi, y
+from lastiterate.symbolic.notation import t
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
 """At least 0, and too flat at 0 to be told from 0 there without its derivatives."""
@@ -96,3 +97,16 @@ def test_a_zero_that_balls_cannot_tell_breaks_a_strict_claim_alone() -> None:
         assert breaks(problem, (fmpq(1),)) == ({x: 1} if strict else None)
         below = Problem(gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10)
         assert breaks(below, (fmpq(1),)) is None, "no admissible point"
+
+
+def test_what_fails_where_no_number_is_as_declared_breaks_nothing() -> None:
+    broken = sp.Symbol("broken", real=True, integer=False)
+    problem = Problem(broken * (1 - broken), strict=True, symbols=(broken,), conditions=(), root=box((0, 1)), budget=10)
+    assert breaks(problem, (fmpq(0),)) is None
+
+
+def test_a_whole_number_at_which_an_assumption_is_not_told_refutes_nothing() -> None:
+    """At 0 alone t (cos(1e-200) - 1) is not below 0, and balls do not tell it from 0 elsewhere."""
+    unclear = t * (sp.cos(sp.Rational(1, 10**200)) - 1) >= 0
+    told = decide_check(IntervalInequality(t, "<=", sp.S.Zero, {t: (0, 3)}), (unclear,))
+    assert told.status is Status.UNDECIDED
