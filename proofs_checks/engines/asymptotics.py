@@ -31,6 +31,14 @@ from lastiterate.symbolic.notation import growth
 PROBES = (4, 16, 64, 256)
 """Values of `notation.growth` at which the ratio is enclosed."""
 
+_STEPS = (
+    sp.floor, sp.ceiling, sp.frac, sp.Mod, sp.sign, sp.Heaviside, sp.KroneckerDelta, sp.Piecewise, sp.Sum, sp.Product,
+)  # fmt: skip
+"""Where a part jumps Sympy may take its value there for the limit."""
+
+_KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
+"""Declarations that are no sign."""
+
 _REAL = sp.Symbol(growth.name, positive=True)
 """The growing variable over the reals: a limit there is the limit along the whole numbers."""
 
@@ -50,7 +58,7 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
         return 0
     for candidate in (expression, 1 / expression):  # what falls to 0 from above has a reciprocal that rises
         found = _limit(candidate)
-        if found is not None and found.is_extended_real and found.is_zero is False:
+        if found is not None and (found.is_extended_positive or found.is_extended_negative):
             return 1 if found.is_extended_positive else -1
     return None
 
@@ -94,10 +102,9 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
     values = {symbol: sp.sympify(value, strict=True) for symbol, value in check.path.items()}
     for symbol, value in values.items():
-        kinds = ("integer", "even", "odd", "prime", "composite")
-        asked = [kind for kind in kinds if getattr(symbol, f"is_{kind}")]
-        if not value.free_symbols <= {growth} or not all(getattr(value, f"is_{kind}") for kind in asked):
-            said = "".join(f"{kind} " for kind in asked)
+        lacks = [kind for kind in _KINDS if getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")]
+        if not value.free_symbols <= {growth} or lacks:
+            said = "".join(f"{kind} " for kind in lacks)
             raise InputError(f"path needs {said}expressions in {growth} alone, got {symbol}={value}; rewrite it.")
     return {symbol: value.xreplace({growth: _REAL}) for symbol, value in values.items()}
 
@@ -126,12 +133,12 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
     """
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
+    if any(part.has(*_STEPS) for part in (check.left, check.right, *conditions)):
+        raise UnsupportedError("steps, sums and products have no limit here; bound them first")
     left_out = _leaves(on_path, conditions)
     if left_out:
         raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold in the end.")
-    if any(side.has(sp.floor, sp.ceiling, sp.Sum, sp.Product) for side in (check.left, check.right)):
-        raise UnsupportedError("steps, sums and products have no limit here; bound them first")
-    for need in (*needs(check.left), *needs(check.right)):
+    for need in (need for part in (check.left, check.right, *conditions) for need in needs(part)):
         if need.given or need.condition == sp.false or not _eventually(need.condition, on_path):
             raise NoPointError(f"{need.part} is not shown to be defined on the path in the end.")
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))

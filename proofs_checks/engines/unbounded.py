@@ -11,6 +11,7 @@ point of the range, with the part before it shown on its own.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -84,7 +85,7 @@ def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
 
 
 def _decided(check: IntervalInequality, assumptions: tuple[Boolean, ...], bounded: Bounded, ladder: int) -> Outcome:
-    finite, values = _finite(check)
+    finite, values = _finite(check, assumptions)
     there = tuple(c for c in (one.xreplace(values) for one in _known(check, assumptions)) if c != sp.true)
     if sp.false in there:
         return undecided(check, "no point of the range meets the assumptions")
@@ -109,13 +110,17 @@ def _known(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> tuple
     return (*assumptions, *(c for s in check.box for c in conditions(s)))
 
 
-def _finite(check: IntervalInequality) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
-    """The check in t for each symbol with an infinite end, and what each such symbol is in it."""
+def _finite(
+    check: IntervalInequality, assumptions: tuple[Boolean, ...] = ()
+) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
+    """The check in a new letter t for each symbol with an infinite end, and what each such symbol is in it."""
+    taken = {s.name for one in (check.left, check.right, *check.box, *assumptions) for s in one.atoms(sp.Symbol)}
     values: dict[sp.Symbol, sp.Expr] = {}
     box = {}
     for symbol, (low, high) in check.box.items():
         if sp.oo in (low, high) or -sp.oo in (low, high):
-            t = sp.Symbol(f"t_{symbol}", positive=True)
+            t = sp.Symbol(next(n for k in count(1) if (n := f"t{'_' * k}{symbol}") not in taken), positive=True)
+            taken.add(t.name)
             values[symbol] = low - 1 + 1 / t if high is sp.oo else high + 1 - 1 / t
             box[t] = (sp.S.Zero, sp.S.One)
         else:

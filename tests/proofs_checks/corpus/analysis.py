@@ -9,6 +9,7 @@ from referee_letters import (
     alike,
     at_random,
     below_on,
+    broken,
     count,
     even,
     grows,
@@ -22,6 +23,7 @@ from referee_letters import (
     printed,
     q,
     r,
+    ratio,
     s,
     same,
 )
@@ -53,6 +55,9 @@ PHI = divergences.cumulative
 AMPLIFIED = sp.log(1 + q * (sp.exp(r) - 1))
 GDP_DELTA = divergences.delta_of_gdp(pos, mu)
 RUN = {nonneg: (0, 1)}
+T_R = sp.Symbol("t_r", positive=True)
+"""Named as what the engine puts in for r."""
+TINY = R(1, 10**200)
 
 FALSE = [
     # relations and points that an engine has not
@@ -95,6 +100,10 @@ FALSE = [
     ("an assumption that cuts the box, forgotten", on({r: (0, 2), s: (0, 2)}, r + s, 3), (r <= s + 1,), {r: 2, s: 2}),
     ("monotone only to the right of 1", on({r: (R(1, 4), 2)}, 1, r - sp.log(r) - R(1, 1000)), (), {r: 1}),
     ("periodic beyond a period", on({r: (0, 7)}, sp.sin(r), R(9, 10)), (), {r: R(3, 2)}),
+    # to infinity, with letters that are called as those of the engine
+    ("a letter t_r beside r", on({r: (0, oo), T_R: (0, 1)}, r, 1 / T_R - 1), (), {r: 3, T_R: HALF}),
+    ("a letter t_r of a sum", on({r: (0, oo)}, sp.Sum(r * T_R, (T_R, 1, 2)), 0), (), {r: 1}),
+    ("a letter t_r of an assumption", on({r: (0, oo)}, r, 1), (T_R >= HALF,), {r: 2, T_R: 1}),
     # undefined on the box
     ("log of a negative number inside", on({r: (-1, 1)}, sp.log(r + HALF), 1), (), None),
     ("a pole at an end", on({r: (0, 1)}, 0, 1 / r), (), None),
@@ -152,6 +161,11 @@ FALSE = [
     ("growth on a path that the assumptions end", grows(x, ONE, {x: N}), (x <= 10**6,), None),
     ("a logarithm does not outgrow a root", grows(sp.log(x), sp.sqrt(x), {x: N}), (x >= 1,), None),
     ("the exponents exchanged", grows(x**9, sp.exp(x), {x: N}), (), None),
+    ("whole numbers for a number that is none", grows(broken, ONE, {broken: N}), (), None),
+    ("roots for a rational number", grows(ratio, ONE, {ratio: sp.sqrt(N)}), (), None),
+    ("an assumption that is undefined on the path", grows(r, ONE, {r: N}), (sp.log(-r) > 0,), None),
+    ("an assumption of which Sympy does not tell the sign", grows(r, ONE, {r: N}), (1 - sp.cos(TINY) + 1 / r < 0,), None),
+    ("an assumption that jumps", grows(r, ONE, {r: N}), (sp.Heaviside(1 / r**2 - 1 / r) > R(1, 4),), None),
     # units
     ("a step is eta times a gradient, not over it", alike(D + K / eta, D), (), None),
     ("a variance is no length", alike(sigma**2, D), (), None),
