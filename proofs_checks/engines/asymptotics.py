@@ -139,7 +139,7 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
     if left_out:
         raise NoPointError(f"the path does not stay within the assumptions: {left_out} does not hold in the end.")
     for need in (need for part in (check.left, check.right, *conditions) for need in needs(part)):
-        if need.given or need.condition == sp.false or not _eventually(need.condition, on_path):
+        if not _eventually(need.condition, on_path):
             raise NoPointError(f"{need.part} is not shown to be defined on the path in the end.")
     left, right = (_settled(side.xreplace(on_path)) for side in (check.left, check.right))
     if _eventual_sign(right) != 1:

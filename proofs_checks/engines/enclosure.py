@@ -81,7 +81,7 @@ def _cut(
                 low = max(low, condition.lts)
             if condition.lts == symbol and condition.gts.is_Rational:
                 high = min(high, condition.gts)
-    return (low, high) if low <= high else ends
+    return low, high
 
 
 def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int = 8000) -> Outcome:

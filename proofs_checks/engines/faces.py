@@ -47,8 +47,6 @@ def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], 
 
     def positive(gap: sp.Expr, premises: Sequence[Boolean], budget: int, *, strict: bool) -> bool:
         gap = at(gap, point)
-        if not gap.free_symbols <= set(real):
-            return False
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
         return prove(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
 

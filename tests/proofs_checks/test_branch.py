@@ -10,6 +10,7 @@ from flint import fmpq
 from lastiterate.proofs_checks.engines import decide_check, enclosure
 from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem
 from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.faces import shown_on
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import IntervalInequality
@@ -110,3 +111,38 @@ def test_a_whole_number_at_which_an_assumption_is_not_told_refutes_nothing() -> 
     unclear = t * (sp.cos(sp.Rational(1, 10**200)) - 1) >= 0
     told = decide_check(IntervalInequality(t, "<=", sp.S.Zero, {t: (0, 3)}), (unclear,))
     assert told.status is Status.UNDECIDED
+
+
+THIRD, THIN = sp.Rational(1, 3), sp.Rational(1, 10**30)
+
+
+@pytest.mark.parametrize(
+    ("gap", "edges", "conditions", "strict"),
+    [
+        (1 + THIN / (THIRD - x), box((0, 1)), (), False),  # a pole, after which it is negative for 1e-30
+        (sp.Piecewise((x, x < THIRD), (x - 2, x < THIRD + THIN), (x, True)), box((0, 1)), (), False),  # a jump
+        (x * (3 * y**2 - 1) ** 2, box((0, 3), (0, 1)), (x > 0,), True),  # 0 at an irrational y, whatever x is
+        (x + (3 * y**2 - 1) ** 2, box((0, 3), (0, 1)), (), True),  # 0 at an irrational y on its least face
+        (COSH - THIN, box((0, 3), (0, 1)), (y * (1 - y) > sp.Rational(1, 5),), False),  # below 0 on its least face
+    ],
+)
+def test_a_derivative_does_not_show_what_is_false(
+    gap: sp.Expr, edges: Edges, conditions: tuple[sp.Basic, ...], strict: bool
+) -> None:
+    found = prove(gap, (x, y)[: len(edges)], edges, conditions, strict=strict, budget=100)
+    assert not found.held
+
+
+def test_a_least_face_that_the_conditions_exclude_refutes_nothing() -> None:
+    """Its least value is below 0, where x = 0."""
+    found = prove(COSH - THIN, (x,), box((0, 3)), (x > 1,), budget=40)
+    assert found.witness is None
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [x > 0, sp.Ne(x, 0), sp.Eq(x, 0), sp.And(x <= 1, y > 0), sp.Or(x > 0, y > 0), sp.LambertW(x) > 0],
+)
+def test_what_does_not_hold_all_over_a_box_is_not_shown_there(condition: sp.Basic) -> None:
+    unit = (sp.S.Zero, sp.S.One)
+    assert not shown_on({x: unit, y: unit}, prove)((), condition)
