@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines import asymptotics, decide_check
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.claim import Asymptotic, Engine, Unbounded
@@ -23,6 +23,7 @@ UNBOUNDED = [
     (sp.sqrt(n) * D, n ** R(1, 4) * D, {n: N**4, D: 1 / N}, (n > D,)),
     (sp.Max(x, y), sp.Min(x, y), {x: N, y: 1 / N}, ()),
     (sp.Abs(1 - x**2), x, {x: N}, ()),
+    (x, ONE, {x: N, y: N}, (sp.Eq(x, y),)),
     (alpha * n, alpha + n, {alpha: 4 * sp.log(N), n: N}, (alpha > 1,)),
     (sp.exp(x), x**9, {x: N}, ((x > 1) & ((x < 0) | (x > 2)), ~(x < 3))),
 ]
@@ -99,6 +100,12 @@ def test_unusable_paths_and_constants_are_errors_never_verdicts(check, assumptio
     outcome = decide_check(check, assumptions)
     assert outcome.status is Status.ERROR
     assert message in outcome.detail
+
+
+def test_a_limit_that_certified_values_do_not_show_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asymptotics, "_limit", lambda _: sp.oo)
+    for check in (Unbounded(x + 1, x, {x: N}), Asymptotic(1 / x, ONE, path={x: N})):
+        assert decide_check(check, ()).status is Status.UNDECIDED
 
 
 def test_both_have_a_statement():

@@ -62,6 +62,8 @@ def test_sequences_are_found(first: Sequence[sp.Basic], laws: Sequence[sp.Basic]
         ((Eq(p(0), 0),), (Lt(p(t + 1), p(t)),)),
         ((Eq(f(0), -1),), (Eq(f(t + 1), f(t)), Ge(f(t), 0))),
         ((), (Eq(g(t + 1), 0), Ne(f(t + 1), g(t + 1)), Eq(sp.Max(0, t - FAR) * f(t + 1), 0))),
+        ((), (Gt(g(t), g(t + 1)), Ge(g(t + 1), g(t)))),
+        (COUNTS, (STEP, Ge(1 / (f(t) - FAR) ** 2, 0))),
         ((Eq(ratio(0), 0),), (Eq(ratio(t + 1), sqrt(sp.Max(2, t - FAR) - 2)),)),
     ],
 )

@@ -118,6 +118,7 @@ FALSE = [
     # numbers, sums and integrals
     ("e to five digits", printed(sp.E, "2.71829"), (), None),
     ("pi squared over six, cut and not rounded", printed(sp.pi**2 / 6, "1.6448"), (), None),
+    ("a cosine that is hardly below 1", on({}, 1, sp.cos(TINY)), (), None),
     ("22/7", printed(sp.pi, "3.1429"), (), None),
     ("rounded to even where it is above", printed(R(12345001, 10**7), "1.234"), (), None),
     ("Catalan's number is no 0.916", printed(sp.Sum((-1) ** k / (2 * k + 1) ** 2, (k, 0, oo)), "0.917"), (), None),
@@ -165,6 +166,7 @@ FALSE = [
     ("roots for a rational number", grows(ratio, ONE, {ratio: sp.sqrt(N)}), (), None),
     ("an assumption that is undefined on the path", grows(r, ONE, {r: N}), (sp.log(-r) > 0,), None),
     ("an assumption of which Sympy does not tell the sign", grows(r, ONE, {r: N}), (1 - sp.cos(TINY) + 1 / r < 0,), None),
+    ("sides that are undefined on the path, and cancel", grows(r * sp.log(-r), sp.log(-r), {r: N}), (), None),
     ("an assumption that jumps", grows(r, ONE, {r: N}), (sp.Heaviside(1 / r**2 - 1 / r) > R(1, 4),), None),
     # units
     ("a step is eta times a gradient, not over it", alike(D + K / eta, D), (), None),
