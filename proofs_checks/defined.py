@@ -105,7 +105,11 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[N
         for power in part.expr.atoms(sp.Pow):  # at the end of what it is defined on a derivative has one side alone
             if power.base.has(*part.variables) and not power.exp.is_integer:
                 yield Need(part, power.base > 0, given)
-        yield from _needs(carried_out(part), given, over)
+        taken = carried_out(part)
+        if taken.has(sp.Derivative):  # of a function of which nothing is known
+            yield Need(part, sp.false, given)
+        else:
+            yield from _needs(taken, given, over)
     else:
         for inner in part.args:
             yield from _needs(inner, given, over)

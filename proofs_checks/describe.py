@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import Final
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from lastiterate.proofs_checks.declared import place_in_order
 from lastiterate.proofs_checks.engines.deduction import deduce
@@ -25,7 +26,7 @@ from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.letters import UNITS
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, unit_text
-from lastiterate.symbolic.parts import letters
+from lastiterate.symbolic.parts import letters, parts
 from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND
 from lastiterate.symbolic.vectors import Vector
 
@@ -75,6 +76,8 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers.
 
+    Functions come last, with what their values are declared to be.
+
     The second symbol of one name is called as in a counterexample, x_2, and told from the first.
     """
     measured = any(isinstance(check, Units) for check in claim.checks)
@@ -90,13 +93,33 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
             yield sp.Symbol(f"{symbol.name}_{number}"), f"{meaning}: {_TWICE} {symbol.name}", ""
         elif meaning:
             yield symbol, meaning, "" if unit is None else unit_text(unit)
+    said = parts((claim.assumptions, claim.checks, claim.statement))
+    values = {value.func: value for part in said for value in part.atoms(AppliedUndef)}
+    for function, value in sorted(values.items(), key=str):
+        if words := _range(value):
+            yield sp.Symbol(function.__name__), f"a function, each value {words}", ""
 
 
-def _range(symbol: sp.Symbol) -> str:
+_SIGNS: Final = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
+_KINDS: Final = (
+    ("prime", "prime number"),
+    ("composite", "composite integer"),
+    ("even", "even integer"),
+    ("odd", "odd integer"),
+    ("integer", "integer"),
+    ("rational", "rational number"),
+    ("real", "real number"),
+)
+"""What a declaration says, the strongest first."""
+
+
+def _range(symbol: sp.Expr) -> str:
     """Declaration of a symbol, in words; "" of one that is not declared, which may be an event or a map.
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')
+    >>> _range(sp.Symbol("j", odd=True)), _range(sp.Symbol("y", negative=True)), _range(sp.Symbol("z", complex=True))
+    ('an odd integer', 'a negative number', 'a complex number')
     """
     if symbol in (SAMPLES, OTHER):
         return "a data set"
@@ -108,9 +131,13 @@ def _range(symbol: sp.Symbol) -> str:
         return "the value of a function at a point"
     if symbol.is_complex is None:
         return ""
-    sign = "positive " if symbol.is_positive else "nonnegative " if symbol.is_nonnegative else ""
-    kind = "integer" if symbol.is_integer else "number" if sign else "real number"
-    return f"a{'n' * (sign + kind).startswith('i')} {sign}{kind}"
+    if symbol.is_zero:
+        return "the number 0"
+    sign = next((f"{one} " for one in _SIGNS if getattr(symbol, f"is_{one}")), "")
+    sign = "" if symbol.is_prime or symbol.is_composite or (symbol.is_odd and sign == "nonzero ") else sign
+    kind = next((words for fact, words in _KINDS if getattr(symbol, f"is_{fact}")), "complex number")
+    said = f"{sign}{kind.removeprefix('real ') if sign else kind}"
+    return f"a{'n' * said.startswith(('e', 'i', 'o'))} {said}{', not an integer' * bool(symbol.is_noninteger)}"
 
 
 def _derived(*ends: Span) -> Iterator[str]:

@@ -139,8 +139,8 @@ class _Case:
             raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
         for one in made.hypotheses:
             key = one.says, tuple(map(self._put, one.constants))
-            if key not in _GRANTS or not _GRANTS[key] <= set(granted):
-                raise UnprovedError(f"the statement does not suppose that {Hypothesis(*key)}")
+            if one.bounds or one.lemma or key not in _GRANTS or not _GRANTS[key] <= set(granted):
+                raise UnprovedError(f"the statement does not suppose that {Hypothesis(*key, bounds=one.bounds)}")
         self.bound = self._put(check.bound)
         premises = [*map(self._put, given), *self._signs(self.values)]
         strange = set().union(self.bound.free_symbols, *(one.free_symbols for one in premises)).difference(letters)

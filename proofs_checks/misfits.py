@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Union, Unpack, get_args, get_origin, get_type_hints
 
@@ -42,6 +42,17 @@ class _Odd(NamedTuple):
     place: str = ""
 
 
+@lru_cache(maxsize=4096)
+def _strange(value: sp.Basic) -> _Odd | None:
+    """A rounded number in a term, to Sympy equal to what is near it, or a letter of a class of one's own."""
+    for part in value.atoms(sp.Float, sp.Symbol):
+        if part.is_Float:
+            return _Odd(part, "exact numbers")
+        if not str(type(part).__module__).startswith(("sympy.", "lastiterate.")):
+            return _Odd(part, "letters of Sympy's classes")
+    return None
+
+
 @cache
 def _hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind, localns=vars(statement))
@@ -57,6 +68,8 @@ def _field(owner: Any) -> _Odd | None:
 
 
 def _advice(value: Any) -> str:
+    if isinstance(value, sp.Float):
+        return f"write Rational('{value}') if that is what is meant"
     if isinstance(value, bool):
         return "write Eq(x, y) for x == y, and no condition for one that always holds"
     return f"write Rational('{value!r}')" if isinstance(value, float) else "write one"
@@ -100,4 +113,6 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     whole = isinstance(value, int) and not isinstance(value, bool)
     if (not isinstance(value, known) and not (known is sp.Expr and whole)) or (known is int and not whole) or letter:
         return _Odd(value, _NEEDED.get(known, f"a {known.__name__}"))
+    if isinstance(value, sp.Basic):
+        return _strange(value)
     return _field(value) if is_dataclass(value) and not isinstance(value, type) else None

@@ -91,7 +91,7 @@ def read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic,
             laws.append((one.constants[0], one.constants[1].subs(put)))
         elif type(one) is End:
             ends.add(one.constants[0])
-        elif type(one) is not Hypothesis:
+        elif type(one) is not Hypothesis or one.bounds or one.lemma:
             raise UnprovedError(f"it is not known how a statement would suppose that {one}")
         else:
             says, constants = one.says.removeprefix(_EVERY), one.constants

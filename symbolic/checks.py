@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Context
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Integer, Rational, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Profile
@@ -154,6 +155,15 @@ class Value(Check):
     expression: Expr
     printed: str
     name: str = "value"
+
+    @property
+    def digits(self) -> tuple[Rational, Rational] | None:
+        """The number printed and half a unit of its last digit; None where it is not a decimal number, or too long."""
+        number = Context(prec=2000, traps=[]).create_decimal(self.printed)
+        exponent = number.as_tuple().exponent
+        if not isinstance(exponent, int) or abs(exponent) > 1000:
+            return None
+        return Rational(*number.as_integer_ratio()), Rational(1, 2) * Integer(10) ** exponent
 
 
 @dataclass(frozen=True)

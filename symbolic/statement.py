@@ -7,7 +7,7 @@ In every divergence the numerator comes first.
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Implies, Le, Lt, Rational, Symbol, Tuple
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Implies, Le, Lt, Symbol, Tuple
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import (
@@ -56,6 +56,8 @@ class QuantityBase(Function):  # type: ignore[misc]
     """A quantity that Sympy does not have."""
 
     is_commutative = True
+    is_signed = False
+    """Whether it may be below 0."""
 
 
 class RenyiDivergence(QuantityBase):
@@ -115,9 +117,13 @@ class Probability(QuantityBase):
 class Expectation(QuantityBase):
     """The mean of a quantity of the run."""
 
+    is_signed = True
+
 
 class Minimum(QuantityBase):
     """The least value of an expression over letters with their ranges (letter, low, high), under conditions."""
+
+    is_signed = True
 
     @property
     def free_symbols(self) -> set[Basic]:
@@ -233,8 +239,10 @@ def _said(check: Check) -> Basic | None:
     if isinstance(check, Identity):
         return _given(check.given, Eq(check.left, check.right, evaluate=False))
     if isinstance(check, Value):
-        digits = len(check.printed.partition(".")[2])
-        return Le(Abs(check.expression - Rational(check.printed)), Rational(1, 2 * 10**digits), evaluate=False)
+        if check.digits is None:
+            return None
+        number, half = check.digits
+        return Le(Abs(check.expression - number), half, evaluate=False)
     if isinstance(check, Recursion):
         here, index = check.closed_form, check.index
         base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
@@ -245,7 +253,8 @@ def _said(check: Check) -> Basic | None:
     if isinstance(check, Induction):
         moving = (law.has(check.index) for law in check.laws)
         laws = [EveryStep(law) if moves else law for law, moves in zip(check.laws, moving, strict=True)]
-        index = (Ge(check.index, check.start, evaluate=False),) if check.start else ()
+        known = check.start == 0 and check.index.is_nonnegative
+        index = () if known else (Ge(check.index, check.start, evaluate=False),)
         return _given((*check.first, *laws, *index), check.conclusion)
     if isinstance(check, Cited | Consequence):
         return _given(check.given, check.conclusion)

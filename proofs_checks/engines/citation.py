@@ -52,12 +52,12 @@ def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | N
 
 
 def _of_numbers(conclusion: Basic) -> Iterator[Relational]:
-    """Relations of numbers that a conclusion implies: no quantity is below 0, and no probability above 1."""
+    """Relations of numbers that a conclusion implies: few quantities may be below 0, and no probability above 1."""
     for part in And.make_args(conclusion) if isinstance(conclusion, Boolean) else ():
         if isinstance(part, Relational) and not isinstance(part, Ne) and not part.has(QuantityBase, AppliedUndef):
             yield part
         elif isinstance(part, Le | Lt | Ge | Gt) and not part.has(Constant, AppliedUndef):
-            if isinstance(part.lts, QuantityBase) and not part.gts.has(QuantityBase):
+            if isinstance(part.lts, QuantityBase) and not (part.lts.is_signed or part.gts.has(QuantityBase)):
                 yield Le(S.Zero, part.gts, evaluate=False)
             elif isinstance(part.gts, Probability) and not part.lts.has(QuantityBase):
                 yield Le(part.lts, S.One, evaluate=False)

@@ -163,7 +163,7 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
     A divergence may be infinite, and then it is no number to calculate with. Where the large one is, all is shown.
     """
     said = set[Basic]().union(*map(_quantities, (conclusion, *known)))
-    large = isinstance(conclusion, Le | Lt | Ge | Gt) and isinstance(conclusion.gts, QuantityBase)
+    large = isinstance(conclusion, Le | Lt | Ge | Gt) and _is_unsigned(conclusion.gts)
     finite = _bounded({one for one in said if isinstance(one, Probability | HockeyStick)}, known)
     unbounded = _quantities(conclusion.lts if large else conclusion) - finite
     if unbounded:
@@ -173,11 +173,15 @@ def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
 
 
 def _bounded(finite: set[Basic], known: Iterable[Boolean]) -> set[Basic]:
-    """The quantities that are finite where these are."""
-    bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and isinstance(one.lts, QuantityBase)]
+    """The quantities that are finite where these are: what may be below 0 may be minus infinity."""
+    bounds = [one for one in known if isinstance(one, Le | Lt | Ge | Gt) and _is_unsigned(one.lts)]
     while more := {one.lts for one in bounds if _quantities(one.gts) <= finite} - finite:
         finite = finite | more
     return finite
+
+
+def _is_unsigned(part: Basic) -> bool:
+    return isinstance(part, QuantityBase) and not part.is_signed
 
 
 def _quantities(part: Basic) -> set[Basic]:

@@ -77,7 +77,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
             f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
             "write sides that Sympy leaves as they are."
         )
-    if not all(admits(check.index, sp.Integer(check.start + k)) for k in range(4)):
+    if not check.index.is_integer or not all(admits(check.index, sp.Integer(check.start + k)) for k in range(4)):
         raise InputError(
             f"index needs to be declared so that it may be every whole number from start={check.start} on, "
             f"got index={check.index}; declare it an integer from there on."

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from itertools import count
 
-from sympy import Basic, Derivative, Dummy, Eq, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
+from sympy import Basic, Derivative, Dummy, Eq, Float, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
@@ -132,6 +132,10 @@ def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
     own = type(term).__module__ or ""
     if not (own.startswith(("sympy.", "lastiterate.")) or isinstance(type(term), UndefinedFunction)):
         raise UnprovedError(f"A term of a class of Sympy's is needed, got {term} of type {type(term).__name__}.")
+    if isinstance(term, Float):
+        raise UnprovedError(
+            f"Exact numbers are needed, got {term}: to Sympy a rounded one is equal to what is near it."
+        )
     if isinstance(term, Symbol) and not isinstance(term, Dummy) and letters.setdefault(term.name, term) != term:
         raise UnprovedError(f"One name for two letters, got {term.name}; rename one of them.")
     for part in term.args:

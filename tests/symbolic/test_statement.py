@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from sympy import Eq, Function, Lambda, Le, Sum, Tuple, srepr
+from sympy import Eq, Function, Ge, Implies, Lambda, Le, Rational, Sum, Symbol, Tuple, pi, srepr
 from sympy.abc import k, x, y
 
 from lastiterate.symbolic import ledger
@@ -103,3 +103,20 @@ def test_equations_and_inequalities_say_themselves(check, words):
     assert words in str(said.body)
     assert free(said) == set()
     assert derived((check, Asymptotic(x, y)), ()) is None
+
+
+@pytest.mark.parametrize(("printed", "half"), [("3.14", "1/200"), ("3.1e0", "1/20"), ("31e-1", "1/20"), ("3e3", "500")])
+def test_a_printed_value_says_as_many_digits_as_are_decided(printed, half):
+    said = derived((Value(pi, printed),), ())
+    assert said.body.rhs == Rational(half)
+
+
+@pytest.mark.parametrize("printed", ["pi", "nan", "inf", "1e999999999", "", "3.14 ", "3.1_4"])
+def test_what_is_no_decimal_number_says_nothing(printed):
+    assert derived((Value(pi, printed),), ()) is None
+
+
+def test_an_index_that_may_be_negative_is_said_from_the_start_on():
+    whole = Symbol("k", integer=True)
+    (said,) = (derived((Induction(whole, Ge(whole**3, whole)),), ()),)
+    assert said.body == Implies(Ge(whole, 0, evaluate=False), Ge(whole**3, whole), evaluate=False)

@@ -11,6 +11,7 @@ import referee_false
 import referee_means
 import referee_true
 import referee_vectors
+import second_referee
 import sequences
 import sympy as sp
 
@@ -24,6 +25,7 @@ FALSE = {
     "sequences": [*sequences.FALSE, *referee_means.FALSE, *referee_vectors.FALSE],
     "privacy": privacy.FALSE,
     "referee": referee_false.FALSE,
+    "second referee": second_referee.FALSE,
 }
 TRUE = {
     "algebra": algebra.TRUE,
@@ -31,8 +33,9 @@ TRUE = {
     "sequences": [*sequences.TRUE, *referee_means.TRUE, *referee_vectors.TRUE],
     "privacy": privacy.TRUE,
     "referee": referee_true.TRUE,
+    "second referee": second_referee.TRUE,
 }
-PROVED_AT_LEAST = {"algebra": 58, "analysis": 20, "sequences": 70, "privacy": 20, "referee": 120}
+PROVED_AT_LEAST = {"algebra": 58, "analysis": 20, "sequences": 70, "privacy": 20, "referee": 120, "second referee": 9}
 
 
 @pytest.fixture(autouse=True)

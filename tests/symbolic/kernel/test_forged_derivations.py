@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sympy import Eq, Expr, Function, Ge, I, Integer, Le, Rational, S, Sum, Symbol, log, oo, sqrt, symbols
+from sympy import Eq, Expr, Float, Function, Ge, I, Integer, Le, Rational, S, Sum, Symbol, log, oo, sqrt, symbols
 
 from lastiterate.proofs_checks.decide import decide as decide_claim
 from lastiterate.proofs_checks.engines import derivation
@@ -57,9 +57,10 @@ from lastiterate.symbolic.kernel.sequences import steps_before
 from lastiterate.symbolic.kernel.substitution import whichever
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms, Chords
 from lastiterate.symbolic.kernel.term import put
-from lastiterate.symbolic.notation import D, K, T, n, sigma
+from lastiterate.symbolic.notation import D, K, T, alpha, n, sigma
 from lastiterate.symbolic.notation import eta as step_size
 from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.statement import FullBatches, StronglyConvex, private
 
 KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
 OBVIOUS = Kernel(lambda *_: "obvious")
@@ -245,6 +246,13 @@ def own_calculus_line() -> Judgement:
     return rules.times(draft_of_calculus(rules, "obvious", Le(p, 0, evaluate=False)), ONE)
 
 
+def rounded() -> None:
+    """A step from 1024 to 1024 + s at no cost: with one digit the sum is 1024 again."""
+    far, losses = Float("1024", 1), LOSSES["clipped"].other_data(step_size, n, ONE)
+    span = KERNEL.step(FIRST, S.Zero, (far, losses.at(far)), losses, no_shift(), sigma**2)
+    replayed(KERNEL.specialise(span, {K: ONE, step_size: Rational(1, 8), n: ONE}))
+
+
 def owed_class() -> Span:
     """A class of losses of one's own among those of the package."""
     LOSSES["mine"] = Losses("every loss is nice", (), (), S.Zero)  # type: ignore[index]
@@ -273,6 +281,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "a negative number for a positive one": lambda: specialised(Gauss(p), {p: -ONE}),
         "0 for a number that is not": lambda: specialised(Equal(), {Symbol("c", real=True, zero=False): S.Zero}),
     },
+    "numbers are exact": {"a distance that takes up what is added": rounded},
     "a value is put for a letter": {
         "for a power": lambda: specialised(Gauss(lam**2), {lam**2: -ONE}),
         "for a number": lambda: specialised(Gauss(ONE), {S.One: S.Zero}),
@@ -501,6 +510,48 @@ def test_a_claim_of_a_forged_derivation_is_not_proved(
     finally:
         derivation.derive.cache_clear()
     assert found.verdict not in {Verdict.PROVED, Verdict.SUPPORTED}, (guard, found.outcomes)
+
+
+_CURVED = LOSSES["strongly convex"]
+_FIRST_STEPS = (S.Zero, _CURVED.constants[0]), _CURVED.constants[1:]
+_NAMED = f"at every step j of the next number of steps {_CURVED.says}"
+
+
+def _named_after_losses(kernel: Kernel) -> Guarantee:
+    """The runs are K apart after m steps, says a supposition that has the name and the constants of a class."""
+    losses = _CURVED.other_data(step_size, n, ONE)
+    m, _, near = _CURVED.constants
+
+    def made(order: Order) -> Span:
+        before = kernel.weaken(kernel.suppose(order, *_FIRST_STEPS, Equal(), _NAMED), near=S.Zero)
+        last = kernel.step(order, m, (near, S.Zero), losses, gaussian_shift(losses.at(near), sigma**2), sigma**2)
+        return kernel.chain(before, last, kernel.identity(order, T, S.Zero))
+
+    return Guarantee(*map(made, Order))
+
+
+def test_a_supposition_that_is_named_after_a_class_of_losses_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement grants losses of a class, and no judgement that was supposed under their name."""
+    monkeypatch.setitem(derivation.DERIVATIONS, "forged", _named_after_losses)
+    derivation.derive.cache_clear()
+    m, smooth, near = _CURVED.constants
+    square = _CURVED.other_data(step_size, n, ONE).at(near) ** 2 / sigma**2
+    given = (Eq(T, m + 1), m <= smooth, step_size * smooth <= 2)
+    said = f"{_NAMED} ({', '.join(map(str, sum(_FIRST_STEPS, ())))}; {Equal()})"
+    claim = Ours(
+        "ours/forged",
+        "K apart after m steps",
+        proof("contraction", "x"),
+        Derived("forged", Gauss(square), supposed=(said,)),
+        assumptions=given,
+        statement=private(alpha * square / 2, StronglyConvex(m, smooth, near), FullBatches(n), *given),
+    )
+    try:
+        found = decide_claim(claim)
+    finally:
+        derivation.derive.cache_clear()
+    assert found.outcomes[0].status is Status.HELD
+    assert found.verdict is Verdict.UNDECIDED
 
 
 def test_a_distance_is_one_that_rules_track(monkeypatch: pytest.MonkeyPatch) -> None:
