@@ -14,6 +14,7 @@ import numpy as np
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.by_position import by_position
 from lastiterate.numeric.calibrate import calibrate
+from lastiterate.numeric.certificates.description import undyadic
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
@@ -33,8 +34,9 @@ from lastiterate.numeric.participation import participation
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket
+from lastiterate.numeric.shift_program.optimum import bracket, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.proofs_checks.certificates.checker import accepted
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.kept import kept
 from lastiterate.proofs_checks.recomputations.record import CLOSE, TABLE, Number, above, below, known
@@ -85,6 +87,9 @@ def contraction() -> Iterator[Number]:
     }
     for name, (run, losses, target) in cases.items():
         yield _number(f"contraction, {name}", run, losses, target)
+    sealed = bound(_run(24, 0.1, 0.1, diameter=0.25), _CONVEX, **_RENYI).certificate()
+    accepted(sealed)
+    yield kept("a certificate of an order by contraction", float(undyadic(sealed["claim"]["value"])), TABLE)
 
 
 def classes() -> Iterator[Number]:
@@ -113,6 +118,10 @@ def classes() -> Iterator[Number]:
         run = _run(8, eta, 0.5, sampling=sampling)
         yield _number(f"{sampling} with a schedule", run, _CONVEX, _RENYI, exact=False)
         yield _number(f"{sampling} at a delta", _run(6, 0.2, 0.5, sampling=sampling), _CONVEX, _DP)
+    windowed = _run(1000, 0.05, 0.02, 1000, 50, "without_replacement", diameter=1.0)
+    yield kept("without_replacement in a window", bound_by_shifts(windowed, _STRONG, **_DP).epsilon)
+    last = ShiftProgram(_full(30, (0.1,) * 10 + (0.2,) * 20, 0.3, diameter=1.0), _SMOOTH).tail(12)
+    yield kept("the last steps alone", float(optimum(last).cost))
 
 
 def lower() -> Iterator[Number]:
