@@ -69,9 +69,9 @@ class Hypothesis:
     bounds: tuple[Profile, ...] = ()
 
     def __str__(self) -> str:
-        """The sentence, and its constants and profiles in brackets."""
-        named = "; ".join(filter(None, (", ".join(map(str, self.constants)), ", ".join(map(str, self.bounds)))))
-        return f"{self.says} ({named})" if named else self.says
+        """The sentence, its constants in brackets, and the profiles that are supposed, not derived."""
+        named = f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
+        return f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}" if self.bounds else named
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
         """The same at values of its letters, of which none is one that it ranges over."""
