@@ -36,9 +36,8 @@ class Profile:
         inside: Mapping[Symbol, Expr] = values
         if index is not None:
             inside = {letter: value for letter, value in values.items() if letter != index}
-            fresh = index
-            while any(fresh in value.free_symbols for value in inside.values()):
-                fresh = Symbol(f"{fresh.name}'", **index.assumptions0)
+            clash = any(index in value.free_symbols for value in inside.values())
+            fresh = new_letter(index, *inside.values(), *map(_said, parts.values())) if clash else index
             inside |= {} if fresh == index else {index: fresh}
             parts |= {"index": fresh}
         outside = {"index", "count", "base"}
@@ -53,6 +52,24 @@ class Profile:
     def moment(self, alpha: Expr) -> Expr:
         """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
         raise NotImplementedError
+
+
+def new_letter(letter: Symbol, *said: Basic) -> Symbol:
+    """The letter, with primes until no letter of the terms has its name, not a bound one either."""
+    taken = {one.name for part in said for one in part.atoms(Symbol)}
+    while letter.name in taken:
+        letter = Symbol(f"{letter.name}'", **letter.assumptions0)
+    return letter
+
+
+def _said(thing: Any) -> Tuple:
+    """All that is said in a part of a profile."""
+    if isinstance(thing, Profile):
+        own: Any = thing
+        return Tuple(*(_said(getattr(own, one.name)) for one in fields(own)))
+    if isinstance(thing, tuple):
+        return Tuple(*map(_said, thing))
+    return Tuple(thing) if isinstance(thing, Basic) else Tuple()
 
 
 def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
@@ -84,9 +101,8 @@ def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
     for letter, *ends in reversed([limit.args for limit in thing.limits]):  # the last one is outermost
         ends = [put(end, inside) for end in ends]
         inside.pop(letter, None)
-        fresh = letter
-        while any(fresh in value.free_symbols for one, value in inside.items() if one in named):
-            fresh = Symbol(f"{fresh.name}'", **letter.assumptions0)
+        clash = any(letter in value.free_symbols for one, value in inside.items() if one in named)
+        fresh = new_letter(letter, thing, *inside.values()) if clash else letter
         if fresh != letter:
             inside[letter] = fresh
         limits.insert(0, Tuple(fresh, *ends))

@@ -2,7 +2,7 @@
 
 from sympy import Ge, Sum, Symbol, symbols
 
-from lastiterate.symbolic.kernel.profiles import Equal
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Steps
 from lastiterate.symbolic.kernel.term import put
 
 x, y = symbols("x y", positive=True)
@@ -18,3 +18,10 @@ def test_values_are_put_all_at_once_and_bound_letters_stay() -> None:
     assert put(total, {k: y}) == total
     assert put(Equal(), {x: y}) == Equal()
     assert put("text", {x: y}) == "text"
+
+
+def test_an_index_that_is_renamed_captures_no_letter() -> None:
+    primed, other = Symbol("k'", integer=True, positive=True), Symbol("k''", integer=True, positive=True)
+    assert put(Sum(x * primed * k, (k, 1, m)), {x: k}) == Sum(k * primed * other, (other, 1, m))
+    steps = Steps(Gauss(x * primed * k), k, m)
+    assert put(steps, {x: k}) == Steps(Gauss(k * primed * other), other, m)
