@@ -32,6 +32,7 @@ from lastiterate.symbolic.claim import (
 )
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.substitution import declared
+from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
 from lastiterate.symbolic.parts import letters, parts
 from lastiterate.symbolic.relations import Sign
@@ -213,7 +214,10 @@ def _equal(square: Expr, theorem: Theorem, supposed: frozenset[Boolean]) -> None
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
         for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
             _show(Ge(terms[one], 0), supposed | laws)
-            letters[letter], names[one] = ratio * one, Symbol(f"Sigma_{len(names)}", positive=True)
+            letters[letter], names[one] = (
+                ratio * one,
+                new_letter(Symbol(f"Sigma_{len(names)}", positive=True), square, theorem.square, *supposed),
+            )
     reached = theorem.square.subs(letters).xreplace(names)
     claimed = square.xreplace(names).doit()
     _show(Le(reached, claimed, evaluate=False), supposed | {Le(tau, T - 1)})
@@ -267,7 +271,8 @@ def _hides(count: Expr, law: Relational, hidden: Basic, given: frozenset[Boolean
     for after in {w: (expands,), tau: (tracked,), T: (expands, tracked)}[count]:
         sides = shifted, after(t, _z)
         powers = dict.fromkeys(one for side in sides for one in _powers(side))
-        put = {one: Symbol(f"power_{i}", nonnegative=True) for i, one in enumerate(powers)}
+        said = (*sides, *given)
+        put = {one: new_letter(Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
         _show(Le(*(side.xreplace(put) for side in sides)), given)
 
 

@@ -15,6 +15,7 @@ from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.batch_means import MEAN, SQUARES
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
 from lastiterate.symbolic.expectations import GaussianMean, Mean
+from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
@@ -133,7 +134,10 @@ def _has_room(found: Counterexample, means: list[Mean], letters: list[Vector]) -
 def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
     """A letter for every length and every inner product; those of vectors that stand alone have none."""
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
-    names = {one: Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None) for one in found}
+    names = {
+        one: new_letter(Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None), *said)
+        for one in found
+    }
     if any(one.xreplace(names).atoms(Vector) for one in said):
         raise InputError(
             "A mean needs vectors within lengths and inner products, got one that stands alone; use inner."

@@ -17,6 +17,7 @@ from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Inequality
+from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
@@ -65,8 +66,8 @@ def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
         yield Ge(Matrix(3, 3, lambda i, k, three=three: inner(three[i], three[k])).det(), 0)
 
 
-def _numbers(said: Iterable[Basic]) -> dict[Expr, Symbol]:
-    """A letter for every length of a letter, and for every inner product."""
+def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
+    """A new letter for every length of a letter, and for every inner product."""
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
     for one in found:
         letters = [argument for argument in one.args if isinstance(argument, Vector)]
@@ -74,4 +75,7 @@ def _numbers(said: Iterable[Basic]) -> dict[Expr, Symbol]:
             raise UnsupportedError(f"lengths of letters and inner products made by `inner` are needed, got {one}")
     if len(set(map(str, found))) < len(found):
         raise UnsupportedError(f"one name for two vectors, got {found}")
-    return {one: Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None) for one in found}
+    return {
+        one: new_letter(Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None), *said)
+        for one in found
+    }

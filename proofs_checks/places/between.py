@@ -10,6 +10,7 @@ from lastiterate.proofs_checks.engines.answers import held, undecided
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.claim import Inequality, Relation
+from lastiterate.symbolic.kernel.term import new_letter
 
 STEEP: Final = 12
 """Denominator of an exponent beyond which z3 is not asked."""
@@ -29,12 +30,13 @@ def shown_between(check: Inequality, assumptions: Sequence[Boolean]) -> Outcome:
     for the exponential function is convex. If the check holds for all such numbers, it holds for b^v.
     """
     put, lies = dict[sp.Basic, sp.Basic](), list[Boolean]()
+    said = (*(sp.sympify(side, strict=True) for side in (check.left, check.right)), *check.given, *assumptions)
     for at, power in enumerate(steep(check)):
         base, exponent = power.args
         near = sp.Rational(round(2 * exponent), 2)
         far = near + (1 if exponent > near else -1) * (1 if near.is_Integer else sp.Rational(1, 2))
         one, other, share = base**near, base**far, (exponent - near) / (far - near)
-        put[power] = number = sp.Symbol(f"power_{at}", positive=True)
+        put[power] = number = new_letter(sp.Symbol(f"power_{at}", positive=True), *said)
         lies += [base > 0, (number - one) * (other - number) >= 0, number <= (1 - share) * one + share * other]
     given = [one.xreplace(put) for one in (*assumptions, *check.given, *lies)]
     left, right = (sp.sympify(side, strict=True).xreplace(put) for side in (check.left, check.right))

@@ -119,6 +119,12 @@ def test_a_power_that_is_off_a_little_is_held_between_two() -> None:
     assert shown_between(check, (x > 0,)).status is Status.UNDECIDED
 
 
+def test_a_letter_called_as_a_power_is_not_that_power() -> None:
+    power, other = x ** Rational(101, 50), Symbol("power_0", positive=True)
+    assert shown_between(Inequality(power, "<=", power), (x >= 1,)).status is Status.HELD
+    assert shown_between(Inequality(power, "<=", other), (x >= 1,)).status is Status.UNDECIDED
+
+
 def test_what_says_nothing_is_no_place(make_claim) -> None:
     number = make_claim(Units(eta * K * n**2, x), key="toy/units")
     assert [place.words for place in places(number) if place.kind is Kind.EXPONENT] == []

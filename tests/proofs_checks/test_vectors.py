@@ -72,3 +72,10 @@ def test_what_has_no_meaning_for_vectors_is_refused(vector: sp.Expr, given: Sequ
     with pytest.raises(UnsupportedError) as refused:
         _decide(vector, 2, given)
     assert words in str(refused.value)
+
+
+def test_a_letter_called_as_a_length_or_an_inner_product_is_not_that() -> None:
+    length, product = sp.Symbol("|u|", nonnegative=True), sp.Symbol("<u, v>", real=True)
+    assert _decide(U, length, ()).status is not Status.HELD
+    assert _decide(U + V, 2, (*UNIT[:2], product <= 0)).status is Status.HELD
+    assert _decide(U + V, sp.sqrt(2), (*UNIT[:2], product <= 0)).status is not Status.HELD

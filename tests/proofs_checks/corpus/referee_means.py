@@ -42,6 +42,7 @@ grows, square = is_(u(time + 1), u(time) + 1), [A, Transposed(A)]
 added, shifted = u(time + 1) + u(time), quadratic(v, [A], v)
 
 FALSE = [
+    ("a letter that is called as a length", means(gaussian(shifted, shifted, rows=p), sp.Symbol("|v|", real=True, nonnegative=True) ** 4), ()),
     ("the trace of a matrix that is not square", means(gaussian([A]), 0), ()),
     ("a product that does not exist", means(gaussian_mean([A, B], entries={A: (d, p, ONE), B: (n, d, ONE)}), 0), ()),
     ("a vector of two sizes, once", means(gaussian(shifted), 0), ()),
