@@ -537,7 +537,7 @@ def test_a_supposition_that_is_named_after_a_class_of_losses_is_none(monkeypatch
     m, smooth, near = _CURVED.constants
     square = _CURVED.other_data(step_size, n, ONE).at(near) ** 2 / sigma**2
     given = (Eq(T, m + 1), m <= smooth, step_size * smooth <= 2)
-    said = f"{_NAMED} ({', '.join(map(str, sum(_FIRST_STEPS, ())))}; {Equal()})"
+    said = f"{_NAMED} ({', '.join(map(str, sum(_FIRST_STEPS, ())))}), so that the profile is at most {Equal()}"
     claim = Ours(
         "ours/forged",
         "K apart after m steps",
