@@ -209,15 +209,14 @@ def _equal(square: Expr, theorem: Theorem, supposed: frozenset[Boolean]) -> None
     """Raise an error unless the square of a theorem is at most the term."""
     letters, names = dict[Symbol, Expr](), dict[Basic, Symbol]()
     laws = frozenset(law for _, law in theorem.laws)
+    said = (square, theorem.square, *theorem.sums.values(), *supposed)
     terms = {one: _at_step(one.function) for one in square.atoms(Sum) if one.limits == (Tuple(t, tau, T - 1),)}
     for letter, summand in theorem.sums.items():
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
         for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
             _show(Ge(terms[one], 0), supposed | laws)
-            letters[letter], names[one] = (
-                ratio * one,
-                new_letter(Symbol(f"Sigma_{len(names)}", positive=True), square, theorem.square, *supposed),
-            )
+            letters[letter] = ratio * one
+            names[one] = new_letter(Symbol(f"Sigma_{len(names)}", positive=True), *said)
     reached = theorem.square.subs(letters).xreplace(names)
     claimed = square.xreplace(names).doit()
     _show(Le(reached, claimed, evaluate=False), supposed | {Le(tau, T - 1)})

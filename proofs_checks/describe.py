@@ -76,7 +76,7 @@ _TWICE: Final = "another symbol, declared otherwise, that is called"
 def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
     """Each symbol of a claim with its meaning there and its unit; of one that stands for any number, which numbers.
 
-    Functions come last, with what their values are declared to be.
+    Functions come last, with the declared range of their values.
 
     The second symbol of one name is called as in a counterexample, x_2, and told from the first.
     """

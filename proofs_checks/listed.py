@@ -26,7 +26,7 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def unlisted(claim: Claim) -> str:
-    """Reason why a claim without a statement is open: its checks do not list all that their derivations suppose; or "".
+    """Reason why a claim without a statement stays open, or "": its checks must list what their derivations suppose.
 
     For claims of the ledger `lastiterate show` and the lock file tell them. What nothing meets is no supposition.
     """

@@ -44,7 +44,7 @@ class _Odd(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _strange(value: sp.Basic) -> _Odd | None:
-    """A rounded number in a term, to Sympy equal to what is near it, or a letter of a class of one's own."""
+    """Find a rounded number, which Sympy equates with numbers near it, or a symbol of a user's own class."""
     for part in value.atoms(sp.Float, sp.Symbol):
         if part.is_Float:
             return _Odd(part, "exact numbers")

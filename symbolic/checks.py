@@ -158,7 +158,7 @@ class Value(Check):
 
     @property
     def digits(self) -> tuple[Rational, Rational] | None:
-        """The number printed and half a unit of its last digit; None where it is not a decimal number, or too long."""
+        """The printed number and half a unit of its last digit; None unless it is a decimal number of usual length."""
         number = Context(prec=2000, traps=[]).create_decimal(self.printed)
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int) or abs(exponent) > 1000:

@@ -37,7 +37,7 @@ _STEPS = (
 """Where a part jumps Sympy may take its value there for the limit."""
 
 _KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
-"""Declarations that are no sign."""
+"""Declarations other than signs."""
 
 _REAL = sp.Symbol(growth.name, positive=True)
 """The growing variable over the reals: a limit there is the limit along the whole numbers."""

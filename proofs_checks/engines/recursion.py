@@ -113,7 +113,7 @@ def _unrolled(
 def _hereditary(
     of_index: tuple[Boolean, ...], index: sp.Symbol, start: sp.Integer, conditions: tuple[Boolean, ...]
 ) -> tuple[Boolean, ...]:
-    """The assumptions on the index if each index passes them to the one before, where they are defined; else none."""
+    """The assumptions on the index if they also hold, and are defined, one index earlier; otherwise none."""
     later = (*conditions, *of_index, sp.Ge(index, start + 1, evaluate=False))
     earlier = [condition.xreplace({index: index - 1}) for condition in of_index]
     hold = all(condition == sp.true or entails(later, condition) for condition in earlier)

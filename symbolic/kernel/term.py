@@ -55,7 +55,7 @@ class Profile:
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:
-    """The letter, with primes until no letter of the terms has its name, not a bound one either."""
+    """The letter, primed until no letter of the terms, free or bound, has its name."""
     taken = {one.name for part in said for one in part.atoms(Symbol)}
     while letter.name in taken:
         letter = Symbol(f"{letter.name}'", **letter.assumptions0)
@@ -63,7 +63,7 @@ def new_letter(letter: Symbol, *said: Basic) -> Symbol:
 
 
 def _said(thing: Any) -> Tuple:
-    """All that is said in a part of a profile."""
+    """The terms in a part of a profile."""
     if isinstance(thing, Profile):
         own: Any = thing
         return Tuple(*(_said(getattr(own, one.name)) for one in fields(own)))

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""What a second referee tried: rounded numbers, indices, derivatives, means below 0, and statements about other runs."""
+"""Claims of a second referee: rounded numbers, indices, derivatives, means below 0, and statements about other runs."""
 
 import sympy as sp
 from privacy import BY_KEY, COMPOSITION, CONVEX, STRONG, cited, follows, restated, says

@@ -518,7 +518,7 @@ _NAMED = f"at every step j of the next number of steps {_CURVED.says}"
 
 
 def _named_after_losses(kernel: Kernel) -> Guarantee:
-    """The runs are K apart after m steps, says a supposition that has the name and the constants of a class."""
+    """A supposition with the name and the constants of a class says that the runs are K apart after m steps."""
     losses = _CURVED.other_data(step_size, n, ONE)
     m, _, near = _CURVED.constants
 
