@@ -71,7 +71,7 @@ bench-gpu:                         ## what is asked of a GPU, by the python that
 	PYTHONPATH=src $(PYTHON) -m benchmarks.profiles --device $(DEVICE)
 
 figures: $(VENV)/.installed-all    ## every figure, as PNG and CSV, into figures/
-	for name in $$($(BIN)/lastiterate figure --list | cut -d" " -f1); do $(BIN)/lastiterate figure $$name --out figures || exit 1; done
+	$(BIN)/python examples/figures --out figures
 
 clean:
 	rm -rf $(VENV) .wheel-venv site build dist .pytest_cache .mypy_cache .ruff_cache src/*.egg-info

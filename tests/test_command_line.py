@@ -40,7 +40,6 @@ _PLAIN: dict[str, list[str]] = {
     "participation": [_RUN, "--steps", "3,5", "--batch-sizes", "1,2", "--delta", "1e-5"],
     "advise": [_RUN],
     "compare": [_RUN],
-    "figure": ["--list"],
 }
 """Arguments that end in a second."""
 
@@ -184,7 +183,6 @@ def test_a_file_or_a_name_that_is_not_there(
                 "checkpoints": ["builtin:iris-mlq", "net.pt", "later.pt"],
                 "attack": [wrong, "--delta", "1e-5"],
                 "drift": [wrong, "--workload", "builtin:iris-mlp"],
-                "figure": ["chien_li/1z", "--out", str(tmp_path)],
             }
             with pytest.raises(SystemExit) as caught:
                 main([name, *arguments[name]])
@@ -202,7 +200,6 @@ def test_a_file_or_a_name_that_is_not_there(
         (["bonud"], "bound"),
         (["show", "chien_li/theorem_3_1/compositoin"], _KEY),
         (["check", "--paper", "chien_lee"], "chien_li"),
-        (["figure", "chien_li/1z", "--out", "."], "chien_li/1"),
         (["estimate", "builtin:iris-mpl"], "builtin:iris-mlp"),
         (["compare", _RUN, "--theorem", "liang_3_5"], "liang_3_"),
         (["schema", "bonud"], "bound"),
@@ -235,7 +232,6 @@ def test_an_option_like_none_is_answered_with_all(name: str, option: str, capsys
         (["show", "chien_li/theorem_3_1/comp"], _KEY),
         (["check", "--claim", "chien_li/theorem_3_1/comp"], _KEY),
         (["check", "--paper", "ch"], "chien_li"),
-        (["figure", "chien"], "chien_li/1a"),
         (["estimate", "builtin:i"], "builtin:iris-mlp"),
         (["attack", "--workload", "builtin:i"], "builtin:iris-mlp"),
         (["compare", "--theorem", "liang"], "liang_3_4"),

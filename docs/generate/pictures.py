@@ -1,10 +1,11 @@
-"""The pictures of the pages: the figures of `lastiterate figure`, drawn as SVG while the site is built."""
+"""The pictures of the pages: figures of examples/figures, drawn as SVG while the site is built."""
 
 import io
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from lastiterate.commands.figure import FIGURES
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.numeric.plotting.drawing import table
 
@@ -24,10 +25,11 @@ def pictures(*, coarse: bool) -> dict[str, str | bytes]:
     """Each picture, and the CSV behind it, by its path in the site."""
     from matplotlib import rc_context
 
+    sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "figures"))
     made: dict[str, str | bytes] = {}
     for name, arguments in SHOWN.items():
-        module, _, function = FIGURES[name].draws.partition(":")
-        figure = getattr(import_module(f"lastiterate.{module}"), function)(**arguments[coarse])
+        module = name.replace("/", "_")
+        figure = getattr(import_module(module), f"figure_{name.partition('/')[2]}")(**arguments[coarse])
         image = io.BytesIO()
         with rc_context({"svg.hashsalt": name}):  # the same names inside the file in every build
             draw(figure).savefig(image, format="svg", metadata={"Date": None})

@@ -37,9 +37,11 @@ COMMANDS: Final = {
     "checkpoints": "measure the Hoelder constants along a training, from its checkpoints",
     "attack": "attack the last iterate of a run and compare with its bound",
     "drift": "measure how far coupled runs drift apart, beside the tracked distance",
-    "figure": "draw a figure of a paper, with the CSV behind it",
     "schema": "print the JSON schema of what a command prints under --json",
 }
+
+_MOVED: Final = {"figure": "the figures are now drawn by a script of the repository: python examples/figures --list."}
+"""What stands in the place of a command of an earlier version."""
 
 
 def _laid_out(command: click.Command) -> click.Command:
@@ -58,7 +60,7 @@ class _LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
-        hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
+        hint = _MOVED.get(cmd_name) or suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -8,7 +8,7 @@ import pytest
 
 import lastiterate as li
 from lastiterate.numeric.advice import HELPS
-from lastiterate.numeric.figures.advice import figure_advice
+from lastiterate.numeric.advice_picture import figure_advice
 from lastiterate.numeric.run import NoisySGD
 
 DELTA = 1e-5

@@ -82,7 +82,7 @@ def command(
     files: tuple[Path, ...] = ()
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure
-        from lastiterate.runtime.figures.along_training import figure
+        from lastiterate.runtime.constants.along_picture import figure
 
         files = write_figure(figure(along, order), plot.parent, plot.stem)
     if as_json:

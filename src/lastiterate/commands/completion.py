@@ -1,4 +1,4 @@
-"""Shell completion of keys of claims, papers, figures, workloads and theorems, looked up when asked for."""
+"""Shell completion of keys of claims, papers, workloads and theorems, looked up when asked for."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -39,7 +39,6 @@ def _workloads() -> Iterable[str]:
 
 claims = _among(_keys)
 papers = _among(lambda: dict.fromkeys(key.partition("/")[0] for key in _keys()))
-figures = _among(lambda: _found("commands.figure", "FIGURES"))
 workloads = _among(_workloads)
 theorems = _among(lambda: _found("numeric.published.registry", "THEOREMS"))
 commands = _among(lambda: _found("__main__", "COMMANDS"))

@@ -88,7 +88,7 @@ def say_side_by_side(rows: Sequence["WorkloadConstants"], table: Path | None, pl
         files.append(table)
     if plot is not None:
         from lastiterate.numeric.plotting.canvas import write_figure
-        from lastiterate.runtime.figures.side_by_side import figure
+        from lastiterate.runtime.constants.side_by_side_picture import figure
 
         files += write_figure(figure(rows), plot.parent, plot.stem)
     if as_json:

@@ -45,7 +45,7 @@ def command(
     """Bound what the last iterate of the run in RUN_FILE tells of a sample, by the steps that use it.
 
     Without --steps, --position and --at-most it is the samples of every batch of an epoch: the worst, nine of ten, the
-    median and the best. `lastiterate figure ours/position` draws them.
+    median and the best. `python examples/figures ours/position` draws them.
     """
     from lastiterate.numeric.by_position import ByPosition, by_position
     from lastiterate.numeric.participation import Participation, participation

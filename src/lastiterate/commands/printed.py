@@ -22,10 +22,6 @@ class _Files(TypedDict):
     files: list[str]
 
 
-class _Figure(_Files):
-    figures: NotRequired[dict[str, str]]
-
-
 class _Listed(TypedDict):
     key: str
     title: str
@@ -251,7 +247,6 @@ PRINTED: Final[dict[str, Any]] = {
     "compare": list[_Compared] | Stated,
     "drift": _Drift,
     "estimate": _Measured | _Searched | _Rechecked | _SideBySide,
-    "figure": _Figure,
     "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
     "participation": _Used | _ByPosition,

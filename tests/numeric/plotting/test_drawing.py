@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chien_li_1 import figure_1a, figure_1b
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.figures.chien_li_1 import figure_1a, figure_1b
 from lastiterate.numeric.plotting import canvas
 from lastiterate.numeric.plotting.canvas import draw, write_figure
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, spaced, table

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.constants.along_picture import figure
 from lastiterate.runtime.constants.along_training import checkpoints_in, constants_along_training
 from lastiterate.runtime.constants.holder import Sampling
-from lastiterate.runtime.figures.along_training import figure
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload

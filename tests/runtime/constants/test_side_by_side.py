@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import Interrupted
 from lastiterate.numeric.plotting.canvas import draw
 from lastiterate.runtime.constants import side_by_side, worst_case_constants
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
-from lastiterate.runtime.figures.side_by_side import figure
+from lastiterate.runtime.constants.side_by_side_picture import figure
 from lastiterate.runtime.workloads.workload import Workload
 
 _THEIRS = """

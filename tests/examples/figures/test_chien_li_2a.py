@@ -1,25 +1,29 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from chien_li_2a import ORDERS, figure_2a
 from pictures import assert_inside
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.figures.chien_li_1 import SETTING
 from lastiterate.numeric.losses.assumptions import Holder
 from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.published.first_figure import SETTING
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.figures.chien_li_2a import ORDERS, figure_2a
 from lastiterate.runtime.pair_table import Kind
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
+
+
+FOLDER = Path(__file__).parents[3] / "examples" / "figures"
 
 
 def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> HolderEstimate:
@@ -124,9 +128,9 @@ def test_every_curve_is_named_and_no_text_leaves_the_picture() -> None:
 
 def test_a_measurement_is_read_and_drawn_without_torch() -> None:
     code = (
-        "import sys, lastiterate.runtime.figures.chien_li_2a, lastiterate.runtime.constants.record;"
+        "import sys, chien_li_2a, lastiterate.runtime.constants.record;"
         "import lastiterate.commands.estimate;"
         "sys.exit(', '.join({'torch', 'matplotlib'} & set(sys.modules)) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], cwd=FOLDER, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

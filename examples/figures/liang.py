@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from curves import RunOf, bounded, lowest, printed
+
 from lastiterate.numeric.compare import compare
-from lastiterate.numeric.figures.curves import RunOf, bounded, lowest, printed
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, spaced
 from lastiterate.numeric.published.liang import naive_bound

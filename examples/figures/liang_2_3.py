@@ -10,13 +10,14 @@ from math import ceil, inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from lastiterate.numeric.figures.curves import RunOf, bounded, lowest, printed
-from lastiterate.numeric.figures.liang import ORDER
+from curves import RunOf, bounded, lowest, printed
+from figure_cache import FigureCache, OnPart
+from liang import ORDER
+from liang_attacked import DELTA, SAMPLES, WORKLOAD, attack_note, attacked, doublings
+
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
-from lastiterate.runtime.figures.liang_attacked import DELTA, SAMPLES, WORKLOAD, attack_note, attacked, doublings
 
 if TYPE_CHECKING:
     from lastiterate.numeric.losses.certified import LossConstants

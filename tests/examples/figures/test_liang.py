@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
+from liang import figure_1, figure_5, liang_run, worst_batch
 
-from lastiterate.numeric.figures.liang import figure_1, figure_5, liang_run, worst_batch
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status

@@ -1,13 +1,17 @@
-"""Figure 2 (a) of Chien & Li 2025: privacy loss from Hölder constants measured on Iris. Needs no torch."""
+"""Figure 2 (a) of Chien & Li 2025: privacy loss from Hölder constants measured on Iris."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
+from chien_li_1 import claim_curve
+
 from lastiterate.numeric.estimate import estimate
-from lastiterate.numeric.figures.chien_li_1 import SETTING, claim_curve, run_at
 from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
+from lastiterate.numeric.published.first_figure import SETTING, run_at
+from lastiterate.numeric.store import cache_folder
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
@@ -15,6 +19,20 @@ ORDERS: Final[tuple[float, ...]] = (0.25, 0.5, 0.75, 1.0)
 """The Hölder orders drawn."""
 
 _SHADES: Final = ("#882255", "#D55E00", "#B8860B", "#0072B2")
+
+
+def measured_2a(
+    inits: int = 20, folder: Path | None = None, on_part: Callable[[int, int], None] = lambda _done, _parts: None
+) -> Figure:
+    """Figure 2 (a), with a network measured from this many initialisations."""
+    from lastiterate.commands.estimate import measured
+    from lastiterate.runtime.workloads.loading import load_workload
+
+    folder = folder or cache_folder("estimate")
+    draws = ("uniform", "log-uniform")
+    iris = load_workload("builtin:iris-mlp")
+    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": one}, folder, on_part) for one in draws)
+    return figure_2a(uniform, logarithmic)
 
 
 def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 1000, count: int = 90) -> Figure:

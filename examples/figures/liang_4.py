@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from figure_cache import FigureCache, OnPart
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
@@ -18,7 +19,6 @@ from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, St
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays
-from lastiterate.runtime.figures.figure_cache import FigureCache, OnPart
 
 _RATES: Final = (0.01, 0.02, 0.03, 0.04, 0.06, 0.1)
 _HELD_OUT: Final = 360
@@ -38,7 +38,8 @@ def figure_4(
     There are at most six rates b / n, increasing. Finished runs are kept in ``folder``, the user's cache folder if
     None; ``on_part`` is called with (finished, all) parts.
     """
-    from lastiterate.runtime.figures.learning import split
+    from learning import split
+
     from lastiterate.runtime.workloads.loading import load_workload
 
     workload = load_workload("builtin:digits-cnn")
@@ -87,7 +88,8 @@ def _run(samples: int, rate: float, epochs: int) -> NoisySGD:
 
 
 def _train(run: NoisySGD, seed: int) -> Arrays:
-    from lastiterate.runtime.figures.learning import learning_curve, split, stepping
+    from learning import learning_curve, split, stepping
+
     from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
     from lastiterate.runtime.workloads.loading import load_workload
 

@@ -3,16 +3,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import liang_2_3
+import liang_4
 import numpy as np
 import pytest
+from figure_cache import FigureCache
+from liang_attacked import attacked, doublings
 from pictures import assert_inside
 
 from lastiterate.numeric.lower.audit import Audit, audit
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures import liang_2_3, liang_4
-from lastiterate.runtime.figures.figure_cache import FigureCache
-from lastiterate.runtime.figures.liang_attacked import attacked, doublings
 from lastiterate.runtime.workloads import loading
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -1,24 +1,18 @@
 """Figures 1 (a) and 1 (b) of Chien & Li 2025, drawn from the published theorems: the paper's curves and ours.
 
-Setting of both (appendix A.13): L = m = 1, K = 2, sigma = 1, D = 1, n = 5, eta = 0.1. The paper does not say
-its Rényi order; ours is 2.
+Setting of both: `lastiterate.numeric.published.first_figure`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lastiterate.numeric.figures.curves import bounded
+from curves import bounded
+
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
 from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
-from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.first_figure import SETTING, run_at
 from lastiterate.numeric.published.registry import claimed_at
-from lastiterate.numeric.run import NoisySGD
-
-SETTING: Final[Mapping[str, float]] = {
-    "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
-}  # fmt: skip
-"""Appendix A.13, Figure 1, with the order chosen here."""
 
 _LOSSES: Final[Mapping[str, Assumption]] = {
     "smooth": Smooth(SETTING["L"]),
@@ -66,11 +60,6 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
     )  # fmt: skip
     title = "Figure 1 (b): strongly convex losses, against earlier bounds"
     return Figure(title, _NOTE, (Panel(curves, order=SETTING["alpha"], top=0.3),))
-
-
-def run_at(T: int) -> NoisySGD:
-    """The run of the setting with this many steps."""
-    return run_of({**SETTING, "T": T})
 
 
 def claim_curve(

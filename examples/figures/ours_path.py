@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.figures.chien_li_1 import SETTING, run_at
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.published.first_figure import SETTING, run_at
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from ours_assumptions import KINDS, figure_assumptions
+from ours_path import figure_path
+from ours_position import figure_position
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.figures.chien_li_1 import SETTING
-from lastiterate.numeric.figures.ours_assumptions import KINDS, figure_assumptions
-from lastiterate.numeric.figures.ours_path import figure_path
-from lastiterate.numeric.figures.ours_position import figure_position
 from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.published.first_figure import SETTING
 from lastiterate.numeric.published.record import run_of
 
 

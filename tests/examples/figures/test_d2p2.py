@@ -4,20 +4,21 @@ from math import inf, log
 from pathlib import Path
 from typing import Any
 
+import d2p2
+import figure_cache
 import numpy as np
 import pytest
 import torch
+from d2p2 import DIGITS, epsilons, figure_3, figure_4, figure_5
+from d2p2_methods import METHODS, Training, certified, claimed, trained
+from figure_cache import FigureCache
+from learning import learning_curve, split
 from pictures import assert_inside
 from torch import nn
 from torch.nn import functional
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
-from lastiterate.runtime.figures import d2p2, figure_cache
-from lastiterate.runtime.figures.d2p2 import DIGITS, epsilons, figure_3, figure_4, figure_5
-from lastiterate.runtime.figures.d2p2_methods import METHODS, Training, certified, claimed, trained
-from lastiterate.runtime.figures.figure_cache import FigureCache
-from lastiterate.runtime.figures.learning import learning_curve, split
 from lastiterate.runtime.workloads.workload import Workload
 
 SMALL = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=90, epochs=2)

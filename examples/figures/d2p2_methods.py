@@ -10,17 +10,18 @@ from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
+from figure_cache import FigureCache
+
 from lastiterate.numeric.plotting.drawing import COLORS
 from lastiterate.numeric.published.d2p2 import theorem_1
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.store import Arrays
-from lastiterate.runtime.figures.figure_cache import FigureCache
 
 if TYPE_CHECKING:
+    from learning import Split
     from torch import Tensor, nn
 
-    from lastiterate.runtime.figures.learning import Split
     from lastiterate.runtime.workloads.workload import Workload
 
 DELTA: Final = 1e-5
@@ -120,7 +121,7 @@ def claimed(training: Training, steps: int) -> float:
 
 
 def trained(keep: FigureCache, method: Method, training: Training, seed: int) -> Arrays:
-    """The learning curve of one run; see `lastiterate.runtime.figures.learning.learning_curve`."""
+    """The learning curve of one run; see `learning.learning_curve`."""
     settings = {"trained": method.name, "seed": seed} | asdict(training)
     return keep(settings, lambda: _train(method, training, seed))
 
@@ -133,7 +134,8 @@ def _ranks(training: Training) -> tuple[int, ...]:
 
 
 def _train(method: Method, training: Training, seed: int) -> Arrays:
-    from lastiterate.runtime.figures.learning import learning_curve, split
+    from learning import learning_curve, split
+
     from lastiterate.runtime.workloads.loading import load_workload
 
     workload = load_workload(training.workload)
@@ -147,7 +149,8 @@ def _train(method: Method, training: Training, seed: int) -> Arrays:
 def _private(
     run: RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
 ) -> Callable[[], bool]:
-    from lastiterate.runtime.figures.learning import stepping
+    from learning import stepping
+
     from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD
 
     optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
@@ -159,8 +162,8 @@ def _plain(
 ) -> Callable[[], bool]:
     """SGD on the batches of the run: no clipping, no noise."""
     import torch
+    from learning import stepping
 
-    from lastiterate.runtime.figures.learning import stepping
     from lastiterate.runtime.random_streams import stream
     from lastiterate.runtime.training.batches import batches
     from lastiterate.runtime.training.descent import BATCHES

@@ -6,7 +6,8 @@ A curve that lies on the dotted one gains nothing.
 from functools import partial
 from typing import Final
 
-from lastiterate.numeric.figures.curves import bounded
+from curves import bounded
+
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Figure, Panel
 from lastiterate.numeric.run import NoisySGD

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+from curves import bounded, lowest
 
-from lastiterate.numeric.figures.curves import bounded, lowest
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import CYCLE, Figure, Panel
 from lastiterate.numeric.run import NoisySGD

@@ -6,10 +6,12 @@ truth for the worst run lies between the two curves of a colour.
 
 from typing import Final
 
-from lastiterate.numeric.figures.chien_li_1 import SETTING, claim_curve, run_at
-from lastiterate.numeric.figures.curves import bounded, lowest
+from chien_li_1 import claim_curve
+from curves import bounded, lowest
+
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.plotting.drawing import CYCLE, Figure, Panel, spaced
+from lastiterate.numeric.published.first_figure import SETTING, run_at
 
 KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
     ("clipping alone", Clipped()),

@@ -10,10 +10,11 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Final
 
-from lastiterate.numeric.figures.curves import RunOf
+from curves import RunOf
+from figure_cache import FigureCache
+
 from lastiterate.numeric.plotting.drawing import Curve, Status
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.figures.figure_cache import FigureCache
 
 DELTA: Final = 1e-5
 """The confidence level of D.4."""

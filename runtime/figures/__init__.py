@@ -1,1 +1,0 @@
-"""The figures that rest on measured networks, one a module, by paper and number."""

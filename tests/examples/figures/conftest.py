@@ -1,0 +1,5 @@
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[3] / "examples" / "figures"
+sys.path[:0] = [str(FOLDER), str(Path(__file__).parents[2] / "runtime")]  # the latter for `pictures`
