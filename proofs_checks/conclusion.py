@@ -29,6 +29,7 @@ from lastiterate.symbolic.claim import (
     RenyiBound,
     Simulated,
     UpperBound,
+    derived,
 )
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.substitution import declared
@@ -49,7 +50,6 @@ from lastiterate.symbolic.statement import (
     QuantityBase,
     RenyiDivergence,
     StronglyConvex,
-    derived,
     free,
 )
 

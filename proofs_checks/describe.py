@@ -224,10 +224,7 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
     told = claim.refutation
     said = told.says if told is not None and told.says is not None else claim.stated
     lines += ["", "Statement"]
-    if said is None:
-        lines.append("  what the checks say, wherever the assumptions hold")
-    else:
-        lines.append(indent(as_text(quantified(said)), "  "))
+    lines.append(indent(as_text(quantified(said)), "  "))
     if told is not None:
         fails, run, numbers = refutation_lines(told)
         lines += ["", "What fails", indent(fails, "  "), "", "Counterexample", indent(run, "  "), f"  {numbers}"]

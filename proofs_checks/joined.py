@@ -44,7 +44,7 @@ from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.theorems import CLASSES
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, RenyiBound
+from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, RenyiBound, derived
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError
 from lastiterate.symbolic.kernel.renyi import largest_order
@@ -58,7 +58,6 @@ from lastiterate.symbolic.statement import (
     CyclicBatches,
     Diameter,
     Neighbours,
-    derived,
 )
 
 _CHOSEN: Final = {w, tau, c}
@@ -162,9 +161,9 @@ class _Case:
     def _facts(self, claim: Claim, letters: Collection[Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
         """The inequalities among the checks at these values, where their premises are met."""
         for check in claim.checks:
-            one = derived((check,), claim.assumptions)
-            if one is None or not isinstance(check, Inequality | IntervalInequality):
+            if not isinstance(check, Inequality | IntervalInequality):
                 continue
+            one = derived((check,), claim.assumptions)
             premises, fact = one.body.args if isinstance(one.body, Implies) else (S.true, one.body)
             conditions = [*map(self._put, (*one.conditions, premises)), *self._signs(one.variables)]
             orders = [condition for condition in conditions if condition.has(largest_order)]

@@ -1,20 +1,31 @@
 """The types of checks, each decided by one engine, and their mutants."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Context
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from sympy import Basic, Expr, Integer, Rational, Symbol
+from sympy import Abs, And, Basic, Eq, Expr, Ge, Integer, Le, Lt, Rational, Symbol
 from sympy.logic.boolalg import Boolean
 
+from lastiterate.symbolic.conditions import Sentence, sentence
 from lastiterate.symbolic.kernel.profiles import Profile
-from lastiterate.symbolic.relations import Sign, Signed
-
-if TYPE_CHECKING:
-    from lastiterate.symbolic.statement import ForAll
+from lastiterate.symbolic.notation import PREVIOUS, unit_text
+from lastiterate.symbolic.relations import Relation, Sign, Signed
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    Constant,
+    ForAll,
+    LastIterate,
+    Outgrows,
+    SameUnit,
+    Statement,
+    Wasserstein,
+    given,
+)
 
 
 class Engine(StrEnum):
@@ -51,6 +62,21 @@ class Check(_Named):
     engine: ClassVar[Engine]
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
+    def __init_subclass__(cls) -> None:
+        """Refuse a kind of check that does not say what it decides."""
+        if "engine" in vars(cls) and cls.says is Check.says:
+            raise TypeError(f"A kind of check needs a formula, got {cls.__name__} without; define its property says.")
+
+    @property
+    def says(self) -> Statement:
+        """The formula that the engine decides, for all values of its letters that meet the claim's assumptions."""
+        raise NotImplementedError
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """Sentences about what the engine reads beside the formula."""
+        return ()
+
     def mutant(self, name: str, wrong: Self | None = None, /, **changes: Any) -> Self:
         """This check with one more mutant.
 
@@ -84,6 +110,11 @@ class Comparison(Signed, Check):
     sign: Sign
     right: Expr
 
+    @property
+    def says(self) -> Basic:
+        kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(self.relation, Le)
+        return given(getattr(self, "given", ()), kind(self.left, self.right, evaluate=False))
+
 
 @dataclass(frozen=True)
 class Identity(Check):
@@ -97,6 +128,10 @@ class Identity(Check):
     right: Expr
     name: str = "identity"
     given: tuple[Boolean, ...] = ()
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, Eq(self.left, self.right, evaluate=False))
 
 
 @dataclass(frozen=True)
@@ -117,6 +152,15 @@ class Recursion(Check):
     name: str = "recursion"
     given: tuple[Boolean, ...] = ()
 
+    @property
+    def says(self) -> Basic:
+        here, index = self.closed_form, self.index
+        base = Eq(here.subs(index, self.start), self.initial, evaluate=False)
+        before = here.subs(index, index - 1)
+        step = Eq(here, self.step.xreplace({PREVIOUS: before}), evaluate=False)
+        later = given((Ge(index, self.start + 1, evaluate=False),), step)
+        return given(self.given, And(base, later, evaluate=False))
+
 
 @dataclass(frozen=True)
 class Inequality(Comparison):
@@ -132,6 +176,13 @@ class Inequality(Comparison):
     name: str = "inequality"
     attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
 
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        if self.relation is not Relation.TIGHT:
+            return ()
+        where = listed("where ", self.attained) if self.attained else sentence("where no letter is 0")
+        return (sentence("The sides are equal ", where),)
+
 
 @dataclass(frozen=True)
 class IntervalInequality(Comparison):
@@ -145,6 +196,10 @@ class IntervalInequality(Comparison):
     engine = Engine.ENCLOSURE
     box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
     name: str = "enclosure"
+
+    @property
+    def says(self) -> Basic:
+        return given(_inside(self.box), super().says)
 
 
 @dataclass(frozen=True)
@@ -164,6 +219,13 @@ class Value(Check):
         if not isinstance(exponent, int) or abs(exponent) > 1000:
             return None
         return Rational(*number.as_integer_ratio()), Rational(1, 2) * Integer(10) ** exponent
+
+    @property
+    def says(self) -> Basic:
+        if self.digits is None:
+            return sentence(self.expression, f" is printed as {self.printed}")
+        number, half = self.digits
+        return Le(Abs(self.expression - number), half, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -190,6 +252,10 @@ class RandomPoints(Comparison):
     box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
     name: str = "sample"
 
+    @property
+    def says(self) -> Basic:
+        return given(_inside(self.box), super().says)
+
 
 @dataclass(frozen=True)
 class Derived(Check):
@@ -207,6 +273,15 @@ class Derived(Check):
     name: str = "derivation"
     supposed: tuple[str, ...] = ()
 
+    @property
+    def says(self) -> Basic:
+        words = ("The last iterates of the two runs cost no more, in either order, than ", *self.profile.named())
+        return given(map(sentence, self.supposed), sentence(*words))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (sentence(f"By the derivation {self.derivation}"),)
+
 
 @dataclass(frozen=True)
 class Deduced(Check):
@@ -217,9 +292,17 @@ class Deduced(Check):
     """
 
     engine = Engine.DERIVATION
-    statement: "ForAll"
+    statement: ForAll
     derivation: str
     name: str = "deduction"
+
+    @property
+    def says(self) -> ForAll:
+        return self.statement
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (sentence(f"By the deduction {self.derivation} in the calculus of integrals"),)
 
 
 @dataclass(frozen=True)
@@ -237,6 +320,15 @@ class Tracked(Check):
     name: str = "distance"
     supposed: tuple[str, ...] = ()
 
+    @property
+    def says(self) -> Basic:
+        apart = Wasserstein(LastIterate(SAMPLES), LastIterate(OTHER))
+        return given(map(sentence, self.supposed), Le(apart, self.distance, evaluate=False))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (sentence(f"By the derivation {self.derivation}"),)
+
 
 @dataclass(frozen=True)
 class Printed(Check):
@@ -248,6 +340,10 @@ class Printed(Check):
     engine = Engine.DERIVATION
     derivation: str
     name: str = "the printed proof"
+
+    @property
+    def says(self) -> Basic:
+        return sentence(f"Every line of the printed proof of {self.derivation} follows by a rule of the kernel")
 
 
 @dataclass(frozen=True)
@@ -268,6 +364,15 @@ class Asymptotic(Check):
     given: tuple[Boolean, ...] = ()
     name: str = "up to a constant"
 
+    @property
+    def says(self) -> Basic:
+        return given(self.given, Le(self.left, Constant(self.right), evaluate=False))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        serves = () if self.constant is None else (sentence("With the constant ", self.constant),)
+        return (*serves, listed("Tried on the path ", _equal(self.path))) if self.path else serves
+
 
 @dataclass(frozen=True)
 class Unbounded(Check):
@@ -283,6 +388,14 @@ class Unbounded(Check):
     given: tuple[Boolean, ...] = ()
     name: str = "unbounded"
 
+    @property
+    def says(self) -> Basic:
+        return given(self.given, Outgrows(self.left, self.right))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (listed("No constant serves on the path ", _equal(self.path)),)
+
 
 @dataclass(frozen=True)
 class Units(Check):
@@ -297,3 +410,26 @@ class Units(Check):
     right: Expr
     units: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "units"
+
+    @property
+    def says(self) -> Basic:
+        return SameUnit(self.left, self.right)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        rows = tuple(part for letter, unit in self.units.items() for part in (", ", letter, f" in [{unit_text(unit)}]"))
+        return (sentence("Here ", *rows[1:]),) if rows else ()
+
+
+def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
+    """A sentence that lists conditions."""
+    parts = tuple(part for one in rows for part in (", ", one))
+    return sentence(lead, *parts[1:])
+
+
+def _equal(values: Mapping[Symbol, Expr]) -> Iterator[Basic]:
+    return (Eq(letter, value, evaluate=False) for letter, value in values.items())
+
+
+def _inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
+    return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from sympy import Basic, Expr, Symbol, true
 
 from lastiterate.symbolic.checks import Check, Engine
+from lastiterate.symbolic.conditions import Sentence, sentence
 from lastiterate.symbolic.papers import Source
+from lastiterate.symbolic.statement import given
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,14 @@ class Cited(Check):
     source: Source
     given: tuple[Basic, ...] = ()
     name: str = "cited"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (sentence(f"It is taken from {self.source}"),)
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Cited":
         """The result at values of its letters.

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar
 
-from sympy import Symbol
+from sympy import And, Basic, Symbol
 from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Asymptotic as Asymptotic
@@ -43,7 +43,7 @@ from lastiterate.symbolic.measured import UpperBound as UpperBound
 from lastiterate.symbolic.papers import Source as Source
 from lastiterate.symbolic.refutation import Refutation as Refutation
 from lastiterate.symbolic.relations import Relation as Relation
-from lastiterate.symbolic.statement import Statement, derived
+from lastiterate.symbolic.statement import ForAll, Statement, closed, given
 from lastiterate.symbolic.tautology import constant
 from lastiterate.symbolic.vector_checks import NormBound as NormBound
 from lastiterate.symbolic.vector_checks import VectorInequality as VectorInequality
@@ -136,8 +136,8 @@ class Claim:
         return found
 
     @property
-    def stated(self) -> Statement | None:
-        """The statement, or else what its checks say; None where they are no equations or inequalities."""
+    def stated(self) -> Statement:
+        """The statement, or else what its checks say."""
         return self.statement or derived(self.checks, self.assumptions)
 
     @property
@@ -150,6 +150,25 @@ class Claim:
         """The engines that decide its checks."""
         beside = () if self.misprint is None else (self.misprint,)
         return frozenset(check.engine for check in (*self.checks, *self.mutants, *beside))
+
+
+def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll:
+    """The statement that checks make; beside what is cited, other checks are instances of it."""
+    if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
+        return checks[0].statement
+    vectors = [check for check in checks if isinstance(check, VectorInequality)]
+    if len({check.conditions for check in vectors}) == 1 and len(vectors) == len(checks):
+        conclusions = [check.conclusion for check in vectors]
+        body = And(*conclusions, evaluate=False) if len(checks) > 1 else conclusions[0]
+        return closed(body, *vectors[0].conditions, *assumptions)
+    said = [_formula(check) for check in [check for check in checks if isinstance(check, Cited)] or checks]
+    return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
+
+
+def _formula(check: Check) -> Basic:
+    """The formula of a check; the letters of a deduction are free, and bound with all others."""
+    says = check.says
+    return given(says.conditions, says.body) if isinstance(says, ForAll) else says
 
 
 class Step(Claim):

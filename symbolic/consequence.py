@@ -6,8 +6,10 @@ from sympy import Basic
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.checks import Check, Engine
+from lastiterate.symbolic.checks import Check, Engine, listed
 from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.conditions import Sentence, sentence
+from lastiterate.symbolic.statement import given
 
 
 @dataclass(frozen=True)
@@ -27,3 +29,15 @@ class Consequence(Check):
     given: tuple[Basic, ...] = ()
     covers: tuple[Boolean, ...] = ()
     name: str = "consequence"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        notes = list[Sentence]()
+        for one in self.cited:
+            notes.append(sentence("It follows from ", one.conclusion, f", taken from {one.source}"))
+            notes += [listed("which supposes ", one.given)] if one.given else []
+        return (*notes, listed("Where it fails, one of ", self.covers)) if self.covers else tuple(notes)

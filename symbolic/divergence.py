@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sympy import Expr, Symbol
+from sympy import Basic, Eq, Expr, Le, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.checks import Check, Engine
+from lastiterate.symbolic.checks import Check, Engine, listed
+from lastiterate.symbolic.conditions import Sentence, sentence
+from lastiterate.symbolic.statement import divergence, given
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,13 @@ class RenyiBound(Check):
     at: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "Renyi divergence"
     supposed: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> Basic:
+        return given((*map(sentence, self.supposed), *self.given), Le(divergence(), self.bound, evaluate=False))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        chosen = (Eq(letter, value, evaluate=False) for letter, value in self.at.items())
+        by = sentence(f"By the derivation {self.derivation}")
+        return (by, listed("In the statement ", chosen)) if self.at else (by,)

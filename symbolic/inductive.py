@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Eq, Expr, Le, Symbol
+from sympy import Basic, Eq, Expr, Ge, Le, Symbol
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.checks import Check, Engine
+from lastiterate.symbolic.checks import Check, Engine, listed
+from lastiterate.symbolic.conditions import Sentence, sentence
 from lastiterate.symbolic.notation import t
+from lastiterate.symbolic.statement import EveryStep, given
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,18 @@ class Induction(Check):
     keeps: tuple[Boolean, ...] = ()
     start: int = 0
     name: str = "induction"
+
+    @property
+    def says(self) -> Basic:
+        laws = (EveryStep(law) if law.has(self.index) else law for law in self.laws)
+        known = self.start == 0 and self.index.is_nonnegative
+        late = () if known else (Ge(self.index, self.start, evaluate=False),)
+        return given((*self.first, *laws, *late), self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        by = sentence("By induction on ", self.index, f" from {self.start} on")
+        return (by, listed("Shown on the way: ", self.keeps)) if self.keeps else (by,)
 
 
 def begin(*sums: Any) -> tuple[Relational, ...]:

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sympy import Expr, S, Symbol
+from sympy import Abs, Basic, Eq, Expr, Le, S, Symbol
 
 from lastiterate.symbolic.checks import Check, Engine
-from lastiterate.symbolic.relations import Sign, Signed
+from lastiterate.symbolic.conditions import Sentence, sentence
+from lastiterate.symbolic.notation import alpha
+from lastiterate.symbolic.relations import Relation, Sign, Signed
+from lastiterate.symbolic.statement import Expectation, given
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,15 @@ class UpperBound(Check):
     attacks: tuple[str, ...]
     altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "bound"
+
+    @property
+    def says(self) -> Basic:
+        what = "The Rényi divergence of order ", alpha, " between the last iterates, either law first, is at most "
+        return sentence(*what, self.bound)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (*_replaced(self.altered), sentence(f"Attacked by the runs {', '.join(self.attacks)}"))
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,15 @@ class Certified(Check):
     altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
     name: str = "certificates"
 
+    @property
+    def says(self) -> Basic:
+        what = "an epsilon at a delta" if self.delta else "a Rényi divergence"
+        return sentence(f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses")
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return _replaced(self.altered)
+
 
 @dataclass(frozen=True)
 class Recomputed(Check):
@@ -55,6 +76,11 @@ class Recomputed(Check):
     quantity: str
     off: Expr = S.Zero
     name: str = "numbers"
+
+    @property
+    def says(self) -> Basic:
+        off = (", changed by a share of ", self.off) if self.off else ()
+        return sentence(f"Each number of {self.quantity}", *off, " lies where another computation puts it")
 
 
 @dataclass(frozen=True)
@@ -73,3 +99,17 @@ class Simulated(Signed, Check):
     parameters: Mapping[Symbol, Expr | int]
     tolerance: Expr = S.Zero
     name: str = "simulation"
+
+    @property
+    def says(self) -> Basic:
+        mean, at = Expectation(Symbol(self.quantity.replace("_", " "))), self.parameters.items()
+        if self.relation is Relation.EQUAL:
+            said = Le(Abs(mean - self.value), self.tolerance, evaluate=False)
+        else:
+            said = Le(mean, self.value + self.tolerance, evaluate=False)
+        return given((Eq(letter, number, evaluate=False) for letter, number in at), said)
+
+
+def _replaced(altered: Mapping[Symbol, Expr]) -> tuple[Sentence, ...]:
+    rows = tuple(part for letter, by in altered.items() for part in (", ", letter, " by ", by))
+    return (sentence("The bound sees other parameters than the run: it replaces ", *rows[1:]),) if rows else ()

@@ -4,31 +4,15 @@ A body is a Sympy condition, or again a statement. Functions and conditions that
 In every divergence the numerator comes first.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Implies, Le, Lt, Symbol, Tuple
-from sympy.logic.boolalg import Boolean
+from sympy import And, Basic, Expr, Function, Implies, Symbol, Tuple
 
-from lastiterate.symbolic.checks import (
-    Check,
-    Comparison,
-    Deduced,
-    Expected,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Recursion,
-    Value,
-)
-from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.conditions import Condition as Condition
 from lastiterate.symbolic.conditions import condition as condition
-from lastiterate.symbolic.consequence import Consequence
-from lastiterate.symbolic.inductive import Induction
-from lastiterate.symbolic.notation import PREVIOUS, alpha
-from lastiterate.symbolic.relations import Relation
-from lastiterate.symbolic.vector_checks import VectorInequality
+from lastiterate.symbolic.notation import alpha
 
 
 @dataclass(frozen=True)
@@ -156,6 +140,8 @@ ClippedSteps: Final = condition(
     "every step is {0} times the mean of {1} gradients of random samples, each clipped at {2}, and noise of "
     "deviation {3} in each of {4} coordinates, without a projection",
 )
+Outgrows: Final = condition("Outgrows", "no constant times {1} is at least {0} everywhere")
+SameUnit: Final = condition("SameUnit", "{0} and {1} have one unit, and every sum in them adds like things")
 Variance: Final = condition("Variance", "sample gradients of variance at most {0} about their mean")
 Binomial: Final = condition("Binomial", "{0} successes of {1} independent trials of chance {2}")
 Walk: Final = condition("Walk", "{0} the largest sum of some first ones of {1} independent N(0, {2})")
@@ -186,10 +172,14 @@ MAP: Final = Symbol("psi")
 """Two laws on a space, and a map of it."""
 
 
+def divergence() -> RenyiDivergence:
+    """The divergence of order alpha of the last iterates on two data sets."""
+    return RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
+
+
 def private(bound: Expr, *conditions: Basic, adjacency: type[Condition] = Neighbours) -> ForAll:
     """(order, bound)-RDP of the last iterate under the conditions, in both directions: adjacency is symmetric."""
-    divergence = RenyiDivergence(alpha, LastIterate(SAMPLES), LastIterate(OTHER))
-    return closed(divergence <= bound, adjacency(SAMPLES, OTHER), alpha > 1, *conditions)
+    return closed(divergence() <= bound, adjacency(SAMPLES, OTHER), alpha > 1, *conditions)
 
 
 def free(statement: Statement) -> set[Basic]:
@@ -217,59 +207,7 @@ def for_some(letters: tuple[Symbol, ...], statement: ForAll) -> Exists:
     return Exists(letters, (), replace(statement, variables=others))
 
 
-def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForAll | None:
-    """The statement that equations, inequalities or one deduction make; None where a check says something else.
-
-    Beside what is cited, other checks are instances of it.
-    """
-    if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
-        return checks[0].statement
-    vectors = [check for check in checks if isinstance(check, VectorInequality)]
-    if len({check.conditions for check in vectors}) == 1 and len(vectors) == len(checks):
-        conclusions = [check.conclusion for check in vectors]
-        body = And(*conclusions, evaluate=False) if len(checks) > 1 else conclusions[0]
-        return closed(body, *vectors[0].conditions, *assumptions)
-    said = [_said(check) for check in [check for check in checks if isinstance(check, Cited)] or checks]
-    if None in said:
-        return None
-    return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
-
-
-def _said(check: Check) -> Basic | None:
-    if isinstance(check, Identity):
-        return _given(check.given, Eq(check.left, check.right, evaluate=False))
-    if isinstance(check, Value):
-        if check.digits is None:
-            return None
-        number, half = check.digits
-        return Le(Abs(check.expression - number), half, evaluate=False)
-    if isinstance(check, Recursion):
-        here, index = check.closed_form, check.index
-        base = Eq(here.subs(index, check.start), check.initial, evaluate=False)
-        before = here.subs(index, index - 1)
-        step = Eq(here, check.step.xreplace({PREVIOUS: before}), evaluate=False)
-        later = _given((Ge(index, check.start + 1, evaluate=False),), step)
-        return _given(check.given, And(base, later, evaluate=False))
-    if isinstance(check, Induction):
-        moving = (law.has(check.index) for law in check.laws)
-        laws = [EveryStep(law) if moves else law for law, moves in zip(check.laws, moving, strict=True)]
-        known = check.start == 0 and check.index.is_nonnegative
-        index = () if known else (Ge(check.index, check.start, evaluate=False),)
-        return _given((*check.first, *laws, *index), check.conclusion)
-    if isinstance(check, Cited | Consequence):
-        return _given(check.given, check.conclusion)
-    if isinstance(check, VectorInequality):
-        return _given(check.conditions, check.conclusion)
-    if not isinstance(check, Comparison):
-        return None
-    kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(check.relation, Le)
-    compared = kind(check.left, check.right, evaluate=False)
-    if isinstance(check, IntervalInequality):
-        given = tuple(end for s, (low, high) in check.box.items() for end in (Le(low, s), Le(s, high)))
-    else:
-        given = check.given if isinstance(check, Expected | Inequality) else ()
-    return _given(given, compared)
-
-
-def _given(premises: tuple[Basic, ...], said: Basic) -> Basic:
-    return Implies(And(*premises), said, evaluate=False) if premises else said
+def given(premises: Iterable[Basic], said: Basic) -> Basic:
+    """The condition that something holds where the premises do."""
+    supposed = tuple(premises)
+    return Implies(And(*supposed), said, evaluate=False) if supposed else said

@@ -1,11 +1,10 @@
 """Checks and statements that say nothing: both sides are one expression, a premise is the conclusion, or a constant."""
 
-from sympy import And, Eq, Le, Lt
+from sympy import And, Eq, Implies, Le, Lt
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
-from lastiterate.symbolic.checks import Check, Comparison, Identity
-from lastiterate.symbolic.relations import Relation
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.statement import Exists, ForAll, Statement
 
 
@@ -25,17 +24,19 @@ def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
     """Reason why a check says nothing under the assumptions, in a sentence; "" where it says something.
 
     >>> from sympy.abc import x
+    >>> from lastiterate.symbolic.checks import Identity
     >>> says_nothing(Identity(x + x, 2 * x), ())
     'Both sides are one expression, so that nothing is said.'
     """
-    if not isinstance(check, Identity | Comparison):
+    said, premises = check.says, assumptions
+    if isinstance(said, Implies):
+        said, premises = said.args[1], (*assumptions, said.args[0])
+    if not isinstance(said, Relational):
         return ""
-    relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
-    kinds = {Relation.EQUAL: (Eq,), Relation.BELOW: (Lt,)}.get(relation, (Eq, Le, Lt))
-    if check.left == check.right and Lt not in kinds[:1]:
+    if said.lhs == said.rhs and not isinstance(said, Lt):
         return "Both sides are one expression, so that nothing is said."
-    claimed: list[Relational] = [kind(check.left, check.right, evaluate=False) for kind in kinds]
-    premises = [part for one in (*assumptions, *getattr(check, "given", ())) for part in And.make_args(one)]
-    if any(premise in (one, one.reversed) for one in claimed for premise in premises):
+    stronger = [kind(*said.args, evaluate=False) for kind in (Eq, Lt, Le)] if isinstance(said, Le) else [said]
+    supposed = [part for one in premises for part in And.make_args(one)]
+    if any(premise in (one, one.reversed) for one in stronger for premise in supposed):
         return "The conclusion is one of the premises, so that nothing is said."
     return ""

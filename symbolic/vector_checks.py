@@ -11,7 +11,8 @@ from lastiterate.symbolic.checks import Check, Comparison, Engine
 from lastiterate.symbolic.conditions import Condition
 from lastiterate.symbolic.families import Sample
 from lastiterate.symbolic.relations import Relation
-from lastiterate.symbolic.vectors import Vector
+from lastiterate.symbolic.statement import given
+from lastiterate.symbolic.vectors import Norm, Vector
 
 
 class Vectors(Condition):
@@ -37,6 +38,10 @@ class NormBound(Check):
     bound: Expr
     given: tuple[Boolean, ...] = ()
     name: str = "length"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, Le(Norm(self.vector), self.bound, evaluate=False))
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,10 @@ class VectorInequality(Comparison):
         found = tuple(dict.fromkeys((*families, *map(self._shown, (*known, *self.given)))))
         vectors = set[Vector]().union(*(one.atoms(Vector) for one in (*found, self.conclusion)))
         return (Vectors(*sorted(vectors, key=str)), *found) if vectors else found
+
+    @property
+    def says(self) -> Basic:
+        return given(self.conditions, self.conclusion)
 
     @property
     def conclusion(self) -> Basic:

@@ -6,7 +6,7 @@ from sympy import Expr, Function, Ge, Integer, Le, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.formulas.contraction import block, damped
-from lastiterate.symbolic.kernel.profiles import Equal, Profile
+from lastiterate.symbolic.kernel.profiles import Equal, Profile, Words
 from lastiterate.symbolic.kernel.tables import Atoms
 
 
@@ -25,8 +25,8 @@ class Letter(Profile):
     order = None
     name: str
 
-    def __str__(self) -> str:
-        return self.name
+    def words(self) -> Words:
+        return (self.name,)
 
     def at(self, g: Expr) -> Expr:
         return Function(self.name, real=True)(g)
@@ -47,8 +47,16 @@ class Contracted(Profile):
     def __post_init__(self) -> None:
         _in_one_order(self, self.before, self.near, self.far)
 
-    def __str__(self) -> str:
-        return f"({self.before}), then a block at ({self.near}) where both runs agree and ({self.far}) where not"
+    def words(self) -> Words:
+        return (
+            "(",
+            self.before,
+            "), then a block at (",
+            self.near,
+            ") where both runs agree and (",
+            self.far,
+            ") where not",
+        )
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,9 @@ class Split(Profile):
         _in_one_order(self, self.before, self.near, self.far)
         if len(self.shares) != len(self.before.pairs) + 1:
             raise ValueError("A block needs a pair of shares for each atom before it, and one for the mass beside.")
+
+    def words(self) -> Words:
+        return "(", self.before, "), then a block at (", self.near, ") and (", self.far, "), split by its shares"
 
     def conditions(self) -> list[Boolean]:
         """The shares lie between 0 and 1."""
@@ -96,9 +107,10 @@ class Blocks(Profile):
     def __post_init__(self) -> None:
         _in_one_order(self, self.base, self.near, self.far)
 
-    def __str__(self) -> str:
-        block = f"a block {self.index} at ({self.near}) where both runs agree and ({self.far}) where not"
-        return f"Y_{self.count} of Y_0: {self.base}, and of Y_({self.index}+1): Y_{self.index}, then {block}"
+    def words(self) -> Words:
+        after = (", and of Y_(", self.index, "+1): Y_", self.index, ", then a block ", self.index)
+        where = (" at (", self.near, ") where both runs agree and (", self.far, ") where not")
+        return "Y_", self.count, " of Y_0: ", self.base, *after, *where
 
     def then(self) -> Contracted:
         """Y_n and one block more, in the words of Y_n."""
@@ -122,9 +134,9 @@ class Damped(Profile):
     def __post_init__(self) -> None:
         _in_one_order(self, self.base, self.far)
 
-    def __str__(self) -> str:
-        after = f"f_{self.index} F(1 + (g - 1)/f_{self.index}), F: {self.far}"
-        return f"f_{self.count} of f_0: {self.base}, and of f_({self.index}+1): {after}"
+    def words(self) -> Words:
+        after = (", and of f_(", self.index, "+1): f_", self.index, " F(1 + (g - 1)/f_", self.index, "), F: ", self.far)
+        return "f_", self.count, " of f_0: ", self.base, *after
 
     def then(self) -> Contracted:
         """f_n and one block more, in the words of f_n."""

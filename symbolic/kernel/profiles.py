@@ -27,6 +27,7 @@ from lastiterate.symbolic.formulas.divergences import (
 )
 from lastiterate.symbolic.kernel.term import Order as Order
 from lastiterate.symbolic.kernel.term import Profile as Profile
+from lastiterate.symbolic.kernel.term import Words as Words
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Equal(Profile):
 
     order = None
 
-    def __str__(self) -> str:
-        return "the same law"
+    def words(self) -> Words:
+        return ("the same law",)
 
     def at(self, g: Expr) -> Expr:
         return Max(1 - g, 0)
@@ -52,8 +53,8 @@ class Gauss(Profile):
     order = None
     square: Expr
 
-    def __str__(self) -> str:
-        return f"mu-GDP, mu^2 = {self.square}"
+    def words(self) -> Words:
+        return "mu-GDP, mu^2 = ", self.square
 
     def at(self, g: Expr) -> Expr:
         mu = sqrt(self.square)
@@ -75,8 +76,8 @@ class PoissonStep(Profile):
     square: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"a sample added by a coin of chance {self.rate}, mu^2 = {self.square}"
+    def words(self) -> Words:
+        return "a sample added by a coin of probability ", self.rate, ", mu^2 = ", self.square
 
     def _with_the_sample(self, g: Expr) -> Expr:
         return sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
@@ -103,8 +104,8 @@ class SwapStep(Profile):
     rate: Expr
     square: Expr
 
-    def __str__(self) -> str:
-        return f"a sample replaced by a coin of chance {self.rate}, mu^2 = {self.square}"
+    def words(self) -> Words:
+        return "a sample replaced by a coin of probability ", self.rate, ", mu^2 = ", self.square
 
     def at(self, g: Expr) -> Expr:
         return replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
@@ -117,8 +118,8 @@ class Composed(Profile):
     parts: tuple[Profile, ...]
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return " and ".join(map(str, self.parts))
+    def words(self) -> Words:
+        return tuple(word for part in self.parts for word in (" and ", part))[1:]
 
     def moment(self, alpha: Expr) -> Expr:
         return Mul(*(part.moment(alpha) for part in self.parts))
@@ -132,8 +133,8 @@ class Power(Profile):
     count: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"{self.count} times {self.part}"
+    def words(self) -> Words:
+        return self.count, " times ", self.part
 
     def moment(self, alpha: Expr) -> Expr:
         return self.part.moment(alpha) ** self.count
@@ -148,8 +149,8 @@ class Steps(Profile):
     count: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"for every {self.index} < {self.count}: {self.part}"
+    def words(self) -> Words:
+        return "for every ", self.index, " < ", self.count, ": ", self.part
 
     def moment(self, alpha: Expr) -> Expr:
         return Product(self.part.moment(alpha), (self.index, 0, self.count - 1))
@@ -163,9 +164,9 @@ class Mean(Profile):
     failure: Expr = S.Zero
     order: Order | None = None
 
-    def __str__(self) -> str:
-        parts = [f"{weight} of ({part})" for weight, part in self.pairs]
-        return f"the mean of {', '.join([*parts, f'{self.failure} of everything'] if self.failure != 0 else parts)}"
+    def words(self) -> Words:
+        parts = tuple(word for weight, part in self.pairs for word in (", ", weight, " of (", part, ")"))
+        return "the mean of ", *parts[1:], *((", ", self.failure, " of everything") if self.failure != 0 else ())
 
     def at(self, g: Expr) -> Expr:
         return self.failure + Add(*(weight * part.at(g) for weight, part in self.pairs))
@@ -184,8 +185,8 @@ class Average(Profile):
     count: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"the mean over {self.index} < {self.count} of ({self.part}), weights {self.weight}"
+    def words(self) -> Words:
+        return "the mean over ", self.index, " < ", self.count, " of (", self.part, "), weights ", self.weight
 
     def at(self, g: Expr) -> Expr:
         return Sum(self.weight * self.part.at(g), (self.index, 0, self.count - 1))
@@ -205,9 +206,9 @@ class Recurring(Profile):
     count: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        ways = f"{1 - self.chance} of ({self.first}) and {self.chance} of (f_j and {self.again})"
-        return f"f_{self.count} of f_0: {self.base}, and of f_(j+1): {ways}"
+    def words(self) -> Words:
+        ways = (1 - self.chance, " of (", self.first, ") and ", self.chance, " of (f_j and ", self.again, ")")
+        return "f_", self.count, " of f_0: ", self.base, ", and of f_(j+1): ", *ways
 
     def moment(self, alpha: Expr) -> Expr:
         first, again, base = (part.moment(alpha) for part in (self.first, self.again, self.base))
@@ -220,6 +221,9 @@ class Hull(Profile):
 
     parts: tuple[Profile, ...]
     order: Order | None = None
+
+    def words(self) -> Words:
+        return "the convex hull of the least of ", *tuple(word for part in self.parts for word in (", ", part))[1:]
 
     def at(self, g: Expr) -> Expr:
         return Min(*(part.at(g) for part in self.parts))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sympy import Expr, Integral, Piecewise, S, Symbol, exp, oo, true
 
 from lastiterate.symbolic.formulas.divergences import chi_square, projected_moment
-from lastiterate.symbolic.kernel.profiles import Order, Profile
+from lastiterate.symbolic.kernel.profiles import Order, Profile, Words
 from lastiterate.symbolic.kernel.sealed import UnprovedError
 
 X = Symbol("X", positive=True)
@@ -21,8 +21,8 @@ class Projected(Profile):
     dimension: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"the mean over X, chi-square of {self.dimension} degrees of freedom, of ({self.part})"
+    def words(self) -> Words:
+        return "the mean over X, chi-square of ", self.dimension, " degrees of freedom, of (", self.part, ")"
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
         """As for every profile; `X` is bound, so no value is substituted for it or contains it."""

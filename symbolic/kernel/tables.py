@@ -5,7 +5,7 @@ from typing import Final
 
 from sympy import Add, Expr, Max, Symbol, oo
 
-from lastiterate.symbolic.kernel.profiles import Order, Profile
+from lastiterate.symbolic.kernel.profiles import Order, Profile, Words
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Atoms(Profile):
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"a table of {len(self.pairs)} nodes" if self.pairs else "1"
+    def words(self) -> Words:
+        return (f"a table of {len(self.pairs)} nodes" if self.pairs else "everything",)
 
     @property
     def rest(self) -> Expr:
@@ -47,5 +47,5 @@ class Chords(Profile):
     count: Expr
     order: Order | None = None
 
-    def __str__(self) -> str:
-        return f"chords between the nodes {self.node} of ({self.part})"
+    def words(self) -> Words:
+        return "chords between the nodes ", self.node, " of (", self.part, ")"

@@ -1,9 +1,9 @@
 """Profiles as terms, and values for the letters of terms."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from sympy import Basic, Expr, Symbol, Tuple
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -27,6 +27,21 @@ class Profile:
     """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
 
     order: Order | None
+
+    def words(self) -> "Words":
+        """Its name, in texts, expressions and other profiles."""
+        raise NotImplementedError
+
+    def named(self) -> Iterator[str | Expr]:
+        """Its name, in texts and expressions."""
+        for part in self.words():
+            if isinstance(part, Profile):
+                yield from part.named()
+            else:
+                yield part
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.named()))
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
         """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
@@ -52,6 +67,10 @@ class Profile:
     def moment(self, alpha: Expr) -> Expr:
         """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
         raise NotImplementedError
+
+
+Words: TypeAlias = tuple[str | Expr | Profile, ...]
+"""A name of a profile: texts, expressions and other profiles, which are written one after the other."""
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:

@@ -111,6 +111,6 @@ def test_a_limit_that_certified_values_do_not_show_decides_nothing(monkeypatch: 
 def test_both_have_a_statement():
     assert as_text(of_check(Asymptotic(x, y, ONE))).endswith("With the constant 1.")
     assert as_text(of_check(Asymptotic(x, y, path={x: N, y: 1 / N}, given=(x > y,)))).endswith(
-        "Tried on the path x = N, y = 1/N.\nGiven x > y."
+        "Tried on the path x = N, y = 1/N."
     )
     assert as_text(of_check(Unbounded(x, y, {x: N, y: 1 / N}))).endswith("on the path x = N, y = 1/N.")

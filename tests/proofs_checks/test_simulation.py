@@ -120,8 +120,8 @@ def test_intervals_of_the_median_of_means_hold_the_mean():
 
 def test_the_formula_names_quantity_parameters_and_tolerance():
     shown = as_text(of_check(TRUE[0]))
-    assert "mean of noise_energy ==" in shown
-    assert "within 1/2" in shown
+    assert "E[noise energy]" in shown
+    assert "<= 1/2" in shown
     assert "dim = 5" in shown
 
 
