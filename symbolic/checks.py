@@ -64,7 +64,7 @@ class Check(_Named):
 
     def __init_subclass__(cls) -> None:
         """Refuse a kind of check that does not say what it decides."""
-        if "engine" in vars(cls) and cls.says is Check.says:
+        if "engine" in vars(cls) and "says" not in vars(cls):
             raise TypeError(f"A kind of check needs a formula, got {cls.__name__} without; define its property says.")
 
     @property
@@ -111,9 +111,10 @@ class Comparison(Signed, Check):
     right: Expr
 
     @property
-    def says(self) -> Basic:
+    def compared(self) -> Basic:
+        """The relation between the sides."""
         kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(self.relation, Le)
-        return given(getattr(self, "given", ()), kind(self.left, self.right, evaluate=False))
+        return kind(self.left, self.right, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,10 @@ class Inequality(Comparison):
     attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
 
     @property
+    def says(self) -> Basic:
+        return given(self.given, self.compared)
+
+    @property
     def notes(self) -> tuple[Sentence, ...]:
         if self.relation is not Relation.TIGHT:
             return ()
@@ -199,7 +204,7 @@ class IntervalInequality(Comparison):
 
     @property
     def says(self) -> Basic:
-        return given(_inside(self.box), super().says)
+        return given(inside(self.box), self.compared)
 
 
 @dataclass(frozen=True)
@@ -240,6 +245,10 @@ class Expected(Comparison):
     given: tuple[Boolean, ...] = ()
     name: str = "mean"
 
+    @property
+    def says(self) -> Basic:
+        return given(self.given, self.compared)
+
 
 @dataclass(frozen=True)
 class RandomPoints(Comparison):
@@ -254,7 +263,7 @@ class RandomPoints(Comparison):
 
     @property
     def says(self) -> Basic:
-        return given(_inside(self.box), super().says)
+        return given(inside(self.box), self.compared)
 
 
 @dataclass(frozen=True)
@@ -431,5 +440,6 @@ def _equal(values: Mapping[Symbol, Expr]) -> Iterator[Basic]:
     return (Eq(letter, value, evaluate=False) for letter, value in values.items())
 
 
-def _inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
+def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
+    """The conditions that a box makes."""
     return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))

@@ -25,10 +25,6 @@ LAYERS = {
 }
 """What each folder may import of ours when it is imported itself."""
 
-_LONGEST = 300
-_ALONE = {"proofs_checks/certificates/checker.py": 880}
-"""What is to be read and run alone."""
-
 
 def _sources() -> list[Path]:
     folders = [*LAYERS, "src/lastiterate/commands"]
@@ -115,11 +111,6 @@ def test_no_field_is_not_a_number_where_it_is_left_out() -> None:
     assert [
         f"{path}:{node.lineno}" for path, node in fields if node.value and "nan" in ast.unparse(node.value).split(".")
     ] == []
-
-
-def test_files_are_short() -> None:
-    lines = {str(path): len((ROOT / path).read_text().splitlines()) for path in _trees()}
-    assert {path: count for path, count in lines.items() if count > _ALONE.get(path, _LONGEST)} == {}
 
 
 def _loaded_by(*arguments: str) -> set[str]:

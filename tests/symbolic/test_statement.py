@@ -120,3 +120,9 @@ def test_an_index_that_may_be_negative_is_said_from_the_start_on():
     whole = Symbol("k", integer=True)
     (said,) = (derived((Induction(whole, Ge(whole**3, whole)),), ()),)
     assert said.body == Implies(Ge(whole, 0, evaluate=False), Ge(whole**3, whole), evaluate=False)
+
+
+def test_a_kind_of_check_says_its_own_formula():
+    """One that takes over another's formula would leave out what it adds to it."""
+    with pytest.raises(TypeError, match="property says"):
+        type("Boxed", (Inequality,), {"engine": Inequality.engine})
