@@ -1,4 +1,4 @@
-"""One module an engine; all answer `decide(check, assumptions) -> Outcome`.
+"""One module an engine; all answer `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
 Each type of check names its engine. An engine that raises has decided nothing: the
 outcome is an error, and an error never passes.
@@ -62,8 +62,13 @@ def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = 
 
 
 def engine_of(check: Check) -> ModuleType:
-    """The module that decides a check, which is imported here only: what a claim depends on follows from its checks."""
-    return import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
+    """The engine of a check, which is imported here only: what a claim depends on follows from its checks."""
+    module = import_module(f"lastiterate.proofs_checks.engines.{check.engine.value}")
+    if missing := [name for name in ("decide", "near_misses") if not hasattr(module, name)]:
+        raise TypeError(
+            f"An engine needs decide and near_misses, got {module.__name__} without {missing}; define both."
+        )
+    return module
 
 
 def _as_expressions(check: Check) -> Check:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import sympy as sp
 from flint import arb
+from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
@@ -25,6 +26,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.exact_values import by_sign, truth
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Asymptotic, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
 
@@ -200,3 +202,8 @@ def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> O
     return undecided(
         check, f"the limit of left / right on the path is {'not found' if limit is None else limit}; values {values}"
     )
+
+
+def near_misses(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """None: a constant or a path that fails decides nothing."""
+    return ()

@@ -11,6 +11,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import sympy as sp
+from sympy import Expr
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -22,6 +23,7 @@ from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import UpperBound
 from lastiterate.symbolic.letters import q
 from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
@@ -278,3 +280,8 @@ def _bound(target: "Target", setting: Setting) -> float | None:
     if math.isnan(value):
         raise ArithmeticError(f"the bound is not a number at {dict(setting)}")
     return value
+
+
+def near_misses(check: UpperBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """None: an attack need not be the best."""
+    return ()

@@ -10,6 +10,7 @@ import json
 from math import inf
 from typing import Any, Final
 
+from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.bound import Bound, bound_by_shifts
@@ -25,6 +26,7 @@ from lastiterate.proofs_checks.engines.attack import altered_setting, split_assu
 from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Certified
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
@@ -139,3 +141,8 @@ def _lessened(value: Any, factor: float) -> Any:
             m, e = value[key]
             found[key] = [int(m * 2**60 * factor), e - 60]
     return found
+
+
+def near_misses(check: Certified, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """None: its mutants alter the run."""
+    return ()

@@ -1,10 +1,12 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
+from sympy import Add, Expr
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
@@ -12,20 +14,25 @@ from lastiterate.proofs_checks.engines import consequence, decide_check, deducti
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.divergence import bounded, unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
+from lastiterate.proofs_checks.engines.variants import LESS, lessened, spread, terms, variant
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
-from lastiterate.symbolic.checks import Deduced, Derived, Printed, Tracked
+from lastiterate.symbolic.checks import Check, Deduced, Derived, Printed, Tracked
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.divergence import RenyiBound
+from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
-from lastiterate.symbolic.kernel.profiles import Equal
+from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
+from lastiterate.symbolic.kernel.projected import Projected
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T
+from lastiterate.symbolic.statement import Constant
 from lastiterate.symbolic.vector_checks import NormBound
 
 _Made = TypeVar("_Made")
@@ -191,3 +198,74 @@ def used(key: str) -> tuple[Outcome, ...]:
     """
     claim = _claim(key)
     return tuple(decide_check(check, claim.assumptions) for check in claim.checks)
+
+
+def near_misses(
+    check: Consequence | Deduced | Derived | Printed | RenyiBound | Tracked,
+    assumptions: tuple[Boolean, ...],  # noqa: ARG001
+    room: Expr,
+) -> tuple[Check, ...]:
+    """A bound or a profile three percent less, and a consequence or a deduction without a premise."""
+    if isinstance(check, RenyiBound):
+        return lessened(check, "bound", "a bound", room)
+    if isinstance(check, Tracked):
+        return lessened(check, "distance", "a distance", room)
+    if isinstance(check, Deduced):
+        return tuple(_weakened(check))
+    if isinstance(check, Consequence):
+        return tuple(_consequences(check, LESS * (1 - room)))
+    less = LESS * (1 - room)
+    smaller = _lessened(check.profile, less) if isinstance(check, Derived) else None
+    return (variant(check, f"a profile {100 - 100 * less} percent less", profile=smaller),) if smaller else ()
+
+
+def _weakened(check: Deduced) -> Iterator[Deduced]:
+    """The bound with a term three percent less, and the statement without one of its conditions."""
+    said = check.statement
+    body: Any = said.body
+    for place in spread([one for one in terms("right", body.rhs, lambda new: new) if one.term != 0]):
+        less = replace(said, body=type(body)(body.lhs, place.side(LESS * place.term), evaluate=False))
+        yield variant(check, f"{place.term} times {LESS} on the right", statement=less)
+    for i, condition in enumerate(said.conditions):
+        fewer = replace(said, conditions=(*said.conditions[:i], *said.conditions[i + 1 :]))
+        yield variant(check, f"without {condition}", statement=fewer)
+
+
+def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
+    """Each term of a bound up to a constant times a factor, and the check without each premise that is used."""
+    for bound in check.conclusion.atoms(Constant):
+        for term in Add.make_args(bound.args[0]):
+            less = bound.func(bound.args[0] - (1 - factor) * term)
+            yield replace(
+                check,
+                name=f"{term} times {factor}",
+                mutants=(),
+                conclusion=check.conclusion.xreplace({bound: less}),
+            )
+    used = {premise for one in check.cited for premise in one.given}
+    for premise in check.given:
+        if premise in used or isinstance(premise, Relational):
+            fewer = tuple(one for one in check.given if one != premise)
+            yield variant(check, f"without {premise}", given=fewer)
+
+
+def _lessened(profile: Profile, factor: Expr) -> Profile | None:
+    """A profile with one distance or one number of steps times a factor; None of one that has neither."""
+    own: Any = profile
+    if isinstance(profile, Letter):
+        return Equal()
+    if isinstance(profile, Composed | Mean):
+        name, pairs = ("parts", own.parts) if isinstance(profile, Composed) else ("pairs", own.pairs)
+        for i, pair in enumerate(pairs):
+            less = _lessened(pair if name == "parts" else pair[1], factor)
+            if less is not None:
+                put = less if name == "parts" else (pair[0], less)
+                return cast("Profile", replace(own, **{name: (*pairs[:i], put, *pairs[i + 1 :])}))
+        return None
+    kinds = {"far": Blocks | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
+    for name, kind in kinds.items():
+        if isinstance(profile, kind):
+            less = _lessened(getattr(own, name), factor)
+            return less and cast("Profile", replace(own, **{name: less}))
+    field = next(iter({"square", "count"} & {one.name for one in fields(own)}), None)
+    return cast("Profile", replace(own, **{field: factor * getattr(own, field)})) if field else None

@@ -1,6 +1,7 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from itertools import product
 
@@ -19,10 +20,12 @@ from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
 from lastiterate.proofs_checks.engines.possible import some_point
 from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
 from lastiterate.proofs_checks.engines.unbounded import is_unbounded
+from lastiterate.proofs_checks.engines.variants import closest, variant
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
 
 _LITTLE = 200
@@ -198,3 +201,21 @@ def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) 
     if isinstance(check, Value):
         return _value(check)
     return decide_unbounded(check, assumptions, _holds) if is_unbounded(check) else _holds(check, assumptions)
+
+
+def near_misses(
+    check: IntervalInequality | Value,
+    assumptions: tuple[Boolean, ...],
+    room: sp.Expr,  # noqa: ARG001
+) -> tuple[Check, ...]:
+    """The last digit printed one more and one less, or the right side less by more than the room."""
+    if isinstance(check, Value):
+        return _digits(check)
+    return tuple(closest(check, assumptions)) if check.relation in (Relation.AT_MOST, Relation.BELOW) else ()
+
+
+def _digits(check: Value) -> tuple[Check, ...]:
+    """The last printed digit one more and one less."""
+    printed = Decimal(check.printed)
+    unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
+    return tuple(variant(check, f"printed {value}", printed=str(value)) for value in (printed - unit, printed + unit))

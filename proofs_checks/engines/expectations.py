@@ -9,10 +9,12 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import identity, inequality
 from lastiterate.proofs_checks.engines.answers import undecided
+from lastiterate.proofs_checks.engines.variants import LESS, MORE, variant
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.batch_means import MEAN, SQUARES
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
 from lastiterate.symbolic.expectations import GaussianMean, Mean
 from lastiterate.symbolic.kernel.term import new_letter
@@ -143,3 +145,9 @@ def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
             "A mean needs vectors within lengths and inner products, got one that stands alone; use inner."
         )
     return names
+
+
+def near_misses(check: Expected, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """The right side three percent less, or more in an equation."""
+    right = (MORE if check.relation is Relation.EQUAL else LESS * (1 - room)) * check.right or S.One
+    return (variant(check, f"{right} on the right", right=right),)

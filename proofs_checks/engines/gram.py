@@ -17,9 +17,12 @@ from lastiterate.proofs_checks.engines.gram_forms import Problem, problems, rena
 from lastiterate.proofs_checks.engines.gram_refute import Matrix, breaks, edges, inside
 from lastiterate.proofs_checks.engines.gram_search import candidates
 from lastiterate.proofs_checks.engines.gram_verify import fault
+from lastiterate.proofs_checks.engines.variants import changed, spread, terms_of
+from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Relation
 from lastiterate.symbolic.families import Clipping
 from lastiterate.symbolic.vector_checks import VectorInequality
@@ -138,3 +141,18 @@ def _value(problem: Problem, found: Matrix, columns: Mapping[Vector, sp.Matrix],
     numbers = dict(zip(problem.values, found.values, strict=True)) | dict(found.point)
     plain = side.replace(Norm, lambda one: sp.sqrt(product(one, one))).replace(Inner, product)
     return sp.simplify(plain.xreplace(numbers))
+
+
+def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
+    """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
+    return spread(list(_lengths(check, assumptions, room)))
+
+
+def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> Iterator[Check]:
+    """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
+    equal = check.relation is Relation.EQUAL
+    for place in terms_of(check, "left", "right"):
+        number = place.term.replace(Norm, lambda _: sp.S.One)
+        if equal or (place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))):
+            factor = sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
+            yield changed(check, place, factor)

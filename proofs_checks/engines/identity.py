@@ -14,8 +14,10 @@ from lastiterate.proofs_checks.engines.equality import compared, differ, shown, 
 from lastiterate.proofs_checks.engines.finite_sums import by_induction, summed
 from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.recursion import recursion
+from lastiterate.proofs_checks.engines.variants import equation
 from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Identity, Recursion
 from lastiterate.symbolic.unevaluated import carried_out
 
@@ -62,3 +64,8 @@ def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Out
     if why:
         raise NoPointError(why)
     return _equal(check, relevant, symbols)
+
+
+def near_misses(check: Identity | Recursion, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """Terms of an equation, or of a recursion and its solution, three percent more."""
+    return equation(check, *(("left", "right") if isinstance(check, Identity) else ("closed_form", "step", "initial")))

@@ -6,7 +6,7 @@ fails in a run of the sequences at exact points. Where no sequences are shown to
 is the scope.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -20,9 +20,11 @@ from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.existence import sequences_exist
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
+from lastiterate.proofs_checks.engines.variants import LESS, variant
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.inductive import Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
@@ -256,3 +258,25 @@ def _counterexample(check: Induction, run: Run) -> Counterexample:
     at |= {str(value): str(number) for value, number in run.values.items()}
     relation: Relational = check.conclusion
     return Counterexample(at, str(run.left), _SIGNS[type(relation)], str(run.right), "left, right")
+
+
+def near_misses(check: Induction, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
+    return tuple(_at_a_run(check, assumptions))
+
+
+def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
+    if isinstance(check.conclusion, sp.Equality):
+        left, right = check.conclusion.args
+        unequal = sp.Eq(left, LESS * right or sp.S.One)
+        yield variant(check, "the right side 3/100 of it less", conclusion=unequal)
+        return
+    less, more = check.conclusion.lts, check.conclusion.gts
+    order = 1 if check.conclusion.args[0] == less else -1
+    sides = [(run.left, run.right)[::order] for run in runs(check, assumptions)]
+    rooms = [((b - a) / (abs(a) + abs(b)), (b - a) / b) for a, b in sides if b != 0]
+    if rooms:
+        share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
+        wrong = check.conclusion.func(*(less, (1 - share) * more)[::order])
+        yield variant(check, f"the larger side {share} of it less", conclusion=wrong)

@@ -6,7 +6,10 @@ resource units, so the answer does not depend on how busy the machine is. Both s
 the premises; no part of that is taken from the conclusion.
 """
 
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+from operator import add
 
 import sympy as sp
 import z3
@@ -17,11 +20,13 @@ from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
 from lastiterate.proofs_checks.engines.possible import some_point
+from lastiterate.proofs_checks.engines.variants import LESS, MORE, Term, changed, closest, equation, spread
 from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Inequality, Relation
 
 SPOTS = 60
@@ -168,3 +173,30 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     if loose is not None:
         return loose
     return held(check, Grade.PROVED, "z3: the negation has no solution under the premises")
+
+
+def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """The right side less by more than the room, or terms three percent off where there is none."""
+    if check.relation is Relation.TIGHT:
+        return spread(list(_attained(check, assumptions)))
+    return equation(check, "left", "right") if check.relation is Relation.EQUAL else tuple(closest(check, assumptions))
+
+
+def _attained(check: Inequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The left larger or the right smaller by three percent of a term that is not zero where the sides are equal."""
+    nonzero = (sp.Ne(s, 0, evaluate=False) for s in free_symbols(check.left, check.right) if not s.is_zero)
+    there = (*assumptions, *check.given, *(check.attained or nonzero))
+    loose = replace(check, sign="<=", attained=())
+    for field, up, down in (("left", MORE, LESS), ("right", LESS, MORE)):
+        side = sp.sympify(getattr(check, field), strict=True)
+        for term in sp.Add.make_args(side):
+            for factor, signed in ((up, term), (down, -term)):
+                if _positive(signed, there, sure=not check.attained):
+                    yield changed(loose, Term(field, term, partial(add, side - term)), factor)
+
+
+def _positive(term: sp.Expr, there: tuple[Boolean, ...], *, sure: bool) -> bool:
+    """Tell whether a term is certainly positive there; without ``sure``, never negative and not always zero."""
+    if sure:
+        return entails(there, sp.Gt(term, 0, evaluate=False))
+    return entails(there, sp.Ge(term, 0, evaluate=False)) and not entails(there, sp.Eq(term, 0, evaluate=False))

@@ -7,6 +7,7 @@ are. Nothing is proved: numbers at a few settings are where they belong.
 
 from functools import lru_cache
 
+from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
@@ -14,6 +15,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.recomputations import recomputations
 from lastiterate.proofs_checks.recomputations.record import Number
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Recomputed
 
 
@@ -49,3 +51,8 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
     below, above = (max(share) for share in zip(*(one.room for one in found), strict=True))
     room = f"none could be smaller by a share of {below:.2g} or larger by {above:.2g}"
     return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{beside}; {room}", f"{len(found)} numbers")
+
+
+def near_misses(check: Recomputed, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """None: its mutants are numbers that are off."""
+    return ()

@@ -20,10 +20,12 @@ from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecide
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
+from lastiterate.proofs_checks.engines.variants import equation
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, completed, connected
 from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import RandomPoints, Relation
 
 DIGITS = 50
@@ -118,3 +120,8 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
     ends = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in box.items())
     scope = f"{tried} random points of the box {ends}"
     return held(check, Grade.SAMPLED, detail, scope)
+
+
+def near_misses(check: RandomPoints, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """Terms of an equation three percent more."""
+    return equation(check, "left", "right") if check.relation is Relation.EQUAL else ()

@@ -20,10 +20,12 @@ from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.variants import variant
 from lastiterate.proofs_checks.exact_values import as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Relation, Simulated
 
 FAILURE: Final = 1e-9
@@ -160,3 +162,11 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
         return undecided(check, words)
     at = ", ".join(f"{symbol} = {number}" for symbol, number in point.items())
     return held(check, Grade.SIMULATED, words, f"{draws.size} simulated copies at {at}")
+
+
+def near_misses(check: Simulated, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """A mean beyond the tolerance."""
+    if check.relation is not Relation.EQUAL or not check.tolerance:
+        return ()
+    wider = check.value + sp.Rational(21, 10) * check.tolerance
+    return (variant(check, "more by 2.1 tolerances", value=wider),)

@@ -14,10 +14,12 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.engines.variants import changed, spread, terms_of
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Units
 from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, unit_text
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, D, unit_text
 from lastiterate.symbolic.unevaluated import carried_out
 
 Table = Mapping[sp.Symbol, sp.Expr]
@@ -140,3 +142,8 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     except _UnlikeError as unlike:
         return refuted(check, Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where))
     return held(check, Grade.PROVED, f"every sum adds like things; each side is {_words(unit)}")
+
+
+def near_misses(check: Units, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """A term that is a length too much."""
+    return tuple(changed(check, term, D) for term in spread(list(terms_of(check, "left", "right"))))

@@ -15,8 +15,9 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held
+from lastiterate.proofs_checks.engines.variants import lessened
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Inequality
+from lastiterate.symbolic.checks import Check, Inequality
 from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
@@ -79,3 +80,8 @@ def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
         one: new_letter(Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None), *said)
         for one in found
     }
+
+
+def near_misses(check: NormBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """A bound of the length three percent less."""
+    return lessened(check, "bound", "a length", room)

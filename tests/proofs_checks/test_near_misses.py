@@ -7,8 +7,9 @@ import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check, equality, identity
+from lastiterate.proofs_checks.engines.variants import MOST
 from lastiterate.proofs_checks.lock import Expected, drifts
-from lastiterate.proofs_checks.near_misses import MOST, near_misses
+from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import (

@@ -31,9 +31,9 @@ from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
 from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.numeric.random_projection.cost import _ratio
 from lastiterate.proofs_checks.engines import derivation
+from lastiterate.proofs_checks.engines.derivation import _lessened
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.near_derivations import _lessened
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.claim import Derived, RenyiBound
