@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export SYMPY_CACHE_SIZE ?= 20000
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 
-.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants places faults drawing docs dist figures clean
+.PHONY: check test kernels nightly installs bench bench-gpu coverage mutants faults drawing docs dist figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -53,9 +53,6 @@ mutants: $(VENV)/.installed-all    ## a sample of mutants of numeric/ and the en
 
 faults: $(VENV)/.installed-all     ## faults planted in numeric/, the engines and the kernel, and what notices each; fails where nothing does
 	$(BIN)/python -m benchmarks.faults
-
-places: $(VENV)/.installed-all     ## numbers and symbols of claims and formulas one percent off, written to benchmarks/PLACES.md
-	$(BIN)/python -m benchmarks.places
 
 drawing: $(VENV)/.installed-all    ## who imports whom, and what a run passes on its way through `bound`, into figures/
 	$(BIN)/python -m benchmarks.drawing

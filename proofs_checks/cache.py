@@ -19,7 +19,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
+from typing import Any, Final
 
 import sympy as sp
 from sympy.core.function import UndefinedFunction
@@ -30,7 +30,6 @@ from lastiterate.proofs_checks.closure import fingerprint
 from lastiterate.proofs_checks.lock import FILE as LOCK
 from lastiterate.proofs_checks.lock import Said
 from lastiterate.proofs_checks.statement import in_a_line
-from lastiterate.proofs_checks.unneeded import FILE as UNNEEDED
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim, Engine
 
@@ -38,13 +37,8 @@ _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "c
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 """What may decide a claim of a folder of one's own, whose modules may use anything of it."""
 
-_KEPT = (LOCK, UNNEEDED, "survivors.lock.json", "__pycache__")
+_KEPT = (LOCK, "unneeded.lock.json", "__pycache__")
 """Files of what was found."""
-
-_PLACES = frozenset(
-    {"between.py", "conditions.py", "failing.py", "generate.py", "occurrences.py", "record.py", "sweep.py"}
-)
-"""Files that make places of claims, and decide what becomes of them."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
 """Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
@@ -78,12 +72,6 @@ def _foundation(numbers: bool) -> str:
 def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
     return _hashed(_files("*.*", frozenset(_KEPT)))
-
-
-@lru_cache(maxsize=1)
-def generators() -> str:
-    """Hash of the sources that change places of claims; a change of these changes no verdict."""
-    return _hashed(file for file in _files("*.py", frozenset()) if file[0].rpartition("/places/")[2] in _PLACES)
 
 
 def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
@@ -166,80 +154,48 @@ def said(claim: Claim) -> Said:
     return Said(content(claim), in_a_line(claim))
 
 
-class Answer(Protocol):
-    """An answer about a claim that is kept."""
-
-    @property
-    def key(self) -> str:
-        """The claim's key."""
-
-    @property
-    def errs(self) -> bool:
-        """Tell whether it is not to be kept, for an engine raised."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain data."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The answer from what `to_json` gave."""
-
-
-Kept = TypeVar("Kept", bound=Answer)
-
-
-class AnswerCache(Generic[Kept]):
-    """A folder of answers.
+class ReportCache:
+    """A folder of reports.
 
     Args:
         folder: where the entries lie, made on the first write; one in the user's cache folder if None.
-        sources: hash of modules outside of the package that can change an answer; "" for claims of the ledger.
+        sources: hash of modules outside of the package that can change a report; "" for claims of the ledger.
     """
-
-    name: ClassVar[str]
-    kind: type[Kept]
 
     def __init__(self, folder: Path | None = None, sources: str = "") -> None:
         self.sources = sources
-        self.folder = folder or cache_folder(self.name)
+        self.folder = folder or cache_folder("reports")
 
     def basis(self, claim: Claim) -> str:
-        """Hash of everything but the claim that can change an answer."""
+        """Hash of everything but the claim that can change its report."""
         return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
 
     def address(self, claim: Claim) -> Path:
-        """The file of the answer about a claim."""
+        """The file of the report on a claim."""
         return self.folder / f"{digest([self.basis(claim), _canonical(claim)])[:40]}.json"
 
-    def read(self, claim: Claim) -> Kept | None:
-        """The answer kept about this claim; None where there is none, or where the entry is damaged."""
+    def read(self, claim: Claim) -> ClaimReport | None:
+        """The report kept on this claim; None where there is none, or where the entry is damaged."""
         return self._read(self.address(claim), claim.key)
 
-    def _read(self, path: Path, key: str) -> Kept | None:
+    def _read(self, path: Path, key: str) -> ClaimReport | None:
         try:
             address, data = json.loads(read_sealed(path))
-            answer = self.kind.from_json(data)
-            if (address, answer.key) == (path.stem, key):
-                return answer
+            report = ClaimReport.from_json(data)
+            if (address, report.key) == (path.stem, key):
+                return report
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, LookupError):  # damaged, or no answer of this version
+        except (OSError, ValueError, TypeError, LookupError):  # damaged, or no report of this version
             pass
         path.unlink(missing_ok=True)
         return None
 
-    def write(self, claim: Claim, answer: Kept) -> None:
-        """Keep an answer."""
+    def write(self, claim: Claim, report: ClaimReport) -> None:
+        """Keep a report."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.address(claim)
-        write_whole(path, seal(json.dumps([path.stem, answer.to_json()]).encode() + b"\n"))
-
-
-class ReportCache(AnswerCache[ClaimReport]):
-    """A folder of reports."""
-
-    name = "reports"
-    kind = ClaimReport
+        write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
     def read_ledger(self) -> tuple[ClaimReport, ...] | None:
         """The reports of the whole ledger while nothing has changed; None where one is missing."""

@@ -17,34 +17,42 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from joblib import cpu_count
 
-from lastiterate.proofs_checks.cache import AnswerCache, Kept
+from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines.time_limit import SECONDS, allowing, too_late, watched
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
 
+class Answer(Protocol):
+    """An answer about a claim."""
+
+    @property
+    def key(self) -> str:
+        """The claim's key."""
+
+
+Found = TypeVar("Found", bound=Answer)
+
+
 @dataclass(frozen=True)
-class _Task(Generic[Kept]):
-    """A question about many claims, where its answers are kept, and the seconds that a check may take."""
+class _Task(Generic[Found]):
+    """A question about many claims, and the seconds that a check may take."""
 
     claims: Sequence[Claim]
-    find: Callable[[Claim], Kept]
-    cache: AnswerCache[Kept] | None
+    find: Callable[[Claim], Found]
     seconds: float
 
-    def done(self, claim: Claim) -> Kept:
+    def done(self, claim: Claim) -> Found:
         with allowing(self.seconds):
-            answer = self.find(claim)
-        if self.cache is not None and not answer.errs:
-            self.cache.write(claim, answer)
-        return answer
+            return self.find(claim)
 
 
 _KEEP_FREED = (-1, -3)
@@ -151,7 +159,7 @@ class Step(NamedTuple):
     seconds: float
 
 
-def _open(task: _Task[Kept], jobs: int, on_wait: Callable[[Sequence[Step]], None]) -> Iterator[Kept]:
+def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[Step]], None]) -> Iterator[Found]:
     """The answers as they come."""
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
@@ -222,7 +230,7 @@ def run(
     claims: Iterable[Claim],
     *,
     jobs: int = -1,
-    cache: AnswerCache[ClaimReport] | None = None,
+    cache: ReportCache | None = None,
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
     on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
     seconds: float = SECONDS,
@@ -232,7 +240,7 @@ def run(
     Args:
         claims: what to decide.
         jobs: number of worker processes; -1 for one a core.
-        cache: where reports are kept and looked up; None decides everything afresh.
+        cache: where reports are kept and looked up; None decides everything again.
         on_claim: called with (decided, all) claims.
         on_wait: called about twice a second with what each worker is at.
         seconds: of computing that a check, a mutant or a near miss may take; then it has no answer.
@@ -240,26 +248,38 @@ def run(
     Returns:
         One report for each claim, in the order of the claims.
     """
-    return find_all(decide, claims, jobs=jobs, cache=cache, on_claim=on_claim, on_wait=on_wait, seconds=seconds)
+    wanted = tuple(claims)
+    kept = {claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None}
+    rest = [claim for claim in wanted if claim.key not in kept]
+
+    def told(done: int, _: int) -> None:
+        on_claim(len(kept) + done, len(wanted))
+
+    found = find_all(partial(_decided, cache), rest, jobs=jobs, on_claim=told, on_wait=on_wait, seconds=seconds)
+    reports = kept | {report.key: report for report in found}
+    return tuple(reports[claim.key] for claim in wanted)
+
+
+def _decided(cache: ReportCache | None, claim: Claim) -> ClaimReport:
+    report = decide(claim)
+    if cache is not None and not report.errs:
+        cache.write(claim, report)
+    return report
 
 
 def find_all(
-    find: Callable[[Claim], Kept],
-    claims: Iterable[Claim],
+    find: Callable[[Claim], Found],
+    claims: Sequence[Claim],
     *,
     jobs: int,
-    cache: AnswerCache[Kept] | None,
     on_claim: Callable[[int, int], None],
     on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
     seconds: float = SECONDS,
-) -> tuple[Kept, ...]:
-    """The answers of a function of some module about each claim; other arguments as of `run`."""
-    wanted = tuple(claims)
-    kept = ((claim.key, cache.read(claim)) for claim in wanted) if cache is not None else ()
-    answers = {key: answer for key, answer in kept if answer is not None}
-    on_claim(len(answers), len(wanted))
-    rest = [claim for claim in wanted if claim.key not in answers]
-    for answer in _open(_Task(rest, find, cache, seconds), jobs, on_wait):
+) -> tuple[Found, ...]:
+    """The answers of a function of some module about each claim, in their order; other arguments as of `run`."""
+    answers: dict[str, Found] = {}
+    on_claim(0, len(claims))
+    for answer in _open(_Task(claims, find, seconds), jobs, on_wait):
         answers[answer.key] = answer
-        on_claim(len(answers), len(wanted))
-    return tuple(answers[claim.key] for claim in wanted)
+        on_claim(len(answers), len(claims))
+    return tuple(answers[claim.key] for claim in claims)

@@ -1,67 +1,79 @@
 """Assumptions and premises that no check needs: found once, kept beside the lock file, printed with their claims."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import write_whole
-from lastiterate.symbolic.claim import Claim
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.verdict import Grade, Status
+from lastiterate.symbolic import ledger
+from lastiterate.symbolic.claim import Check, Claim, Derived, Engine, Role
 
 FILE: Final = "unneeded.lock.json"
-
-Unneeded = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""Key of a claim -> `part` of it -> conditions without all of which it is shown as well."""
-
-
-def location() -> Path:
-    """The packaged file."""
-    return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
+SECONDS: Final = 5
+"""Time for a check without one of its conditions; what takes longer counts as needed."""
 
 
-def read_unneeded() -> Unneeded:
-    """The entries of the file by claim key.
+@dataclass(frozen=True)
+class UnneededConditions:
+    """The conditions that a claim is shown without.
 
-    Raises:
-        InputError: the file is missing or is no JSON.
+    Attributes:
+        key: the claim's key.
+        parts: name of a `part` of the claim -> conditions without all of which it is shown as well.
     """
-    return _read(location())
+
+    key: str
+    parts: Mapping[str, tuple[str, ...]]
+    errs = False
 
 
-@cache
-def _read(path: Path) -> Unneeded:
-    try:
-        return {
-            key: {check: tuple(conditions) for check, conditions in entry.items()}
-            for key, entry in json.loads(path.read_text(encoding="utf-8")).items()
-        }
-    except (OSError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"The list of conditions that no check needs must be readable JSON, got path={path} ({error}); "
-            "restore it from the repository."
-        ) from None
+def find_unneeded(claim: Claim) -> UnneededConditions:
+    """The conditions that a claim is shown without: all those of the assumptions, or of one check, at once.
 
-
-def write_unneeded(entries: Unneeded) -> None:
-    """Write the file, sorted, whole or not at all; claims without such a condition are left out.
-
-    Raises:
-        InputError: the file cannot be written, as in an installed package.
+    An attack beside a derivation does not count. Where other evidence is not a proof, no condition is found.
     """
-    data = {key: entries[key] for key in sorted(entries) if entries[key]}
-    try:
-        write_whole(location(), (json.dumps(data, indent=1) + "\n").encode())
-    except OSError as error:
-        raise InputError(
-            f"The list of conditions that no check needs must be writable, got path={location()} ({error}); "
-            "update it in a clone of the repository."
-        ) from None
-    _read.cache_clear()
+    found = {} if claim.role is Role.CODE else dict(_found(claim))
+    return UnneededConditions(claim.key, {name: conditions for name, conditions in found.items() if conditions})
+
+
+def _found(claim: Claim) -> Iterator[tuple[str, tuple[str, ...]]]:
+    derived = any(isinstance(check, Derived) for check in claim.checks)
+    checks = {
+        number: replace(check, mutants=())
+        for number, check in enumerate(claim.checks, 1)
+        if not (derived and check.engine is Engine.ATTACK)
+    }
+
+    def is_shown(check: Check, assumptions: tuple[Boolean, ...], **premises: Any) -> bool:
+        outcome = decide_check(replace(check, **premises), assumptions, SECONDS)
+        return outcome.status is Status.HELD and outcome.grade in (Grade.PROVED, Grade.CERTIFIED)
+
+    if not all(is_shown(check, claim.assumptions) for check in checks.values()):
+        return
+    yield part(0), _drop(claim.assumptions, lambda rest: all(is_shown(check, rest) for check in checks.values()))
+    for number, check in checks.items():
+        shown = lambda rest, check=check: is_shown(check, claim.assumptions, given=rest)  # noqa: E731
+        yield part(number), _drop(getattr(check, "given", ()), shown)
+
+
+def _drop(conditions: tuple[Boolean, ...], shown: Callable[[tuple[Boolean, ...]], bool]) -> tuple[str, ...]:
+    """Conditions that can go one after the other, the first of them first."""
+    rest, dropped = conditions, []
+    for one in conditions:
+        fewer = tuple(other for other in rest if other is not one)
+        if one != true and shown(fewer):
+            rest = fewer
+            dropped.append(str(one))
+    return tuple(dropped)
 
 
 def part(number: int) -> str:
@@ -74,3 +86,50 @@ def unneeded(claim: Claim, number: int = 0) -> tuple[Boolean, ...]:
     listed = read_unneeded().get(claim.key, {}).get(part(number), ())
     conditions: Iterable[Boolean] = getattr(claim.checks[number - 1], "given", ()) if number else claim.assumptions
     return tuple(one for one in conditions if str(one) in listed)
+
+
+def location() -> Path:
+    """The packaged file."""
+    return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
+
+
+def read_unneeded() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The `parts` of every claim in the file, by key.
+
+    Raises:
+        InputError: the file is missing or is not JSON.
+    """
+    return _read(location())
+
+
+@cache
+def _read(path: Path) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    try:
+        return {
+            key: {check: tuple(conditions) for check, conditions in entry.items()}
+            for key, entry in json.loads(path.read_text(encoding="utf-8")).items()
+        }
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"The list of conditions that no check needs must be readable JSON, got path={path} ({error}); "
+            "restore it from the repository."
+        ) from None
+
+
+def update_unneeded(found: Sequence[UnneededConditions]) -> None:
+    """Replace what was known of these claims, and forget claims that are not in the ledger.
+
+    Raises:
+        InputError: the file cannot be written, as in an installed package.
+    """
+    known = {claim.key for claim in ledger.claims()} - {one.key for one in found}
+    entries = {key: entry for key, entry in read_unneeded().items() if key in known}
+    entries |= {one.key: one.parts for one in found if one.parts}
+    try:
+        write_whole(location(), (json.dumps(dict(sorted(entries.items())), indent=1) + "\n").encode())
+    except OSError as error:
+        raise InputError(
+            f"The list of conditions that no check needs must be writable, got path={location()} ({error}); "
+            "update it in a clone of the repository."
+        ) from None
+    _read.cache_clear()

@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from sympy import Abs, And, Basic, Eq, Expr, Ge, Integer, Le, Lt, Rational, Symbol
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.conditions import Sentence, sentence
@@ -161,6 +161,13 @@ class Recursion(Check):
         step = Eq(here, self.step.xreplace({PREVIOUS: before}), evaluate=False)
         later = given((Ge(index, self.start + 1, evaluate=False),), step)
         return given(self.given, And(base, later, evaluate=False))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        u, index = Function("u"), self.index
+        start = Eq(u(self.start), self.initial, evaluate=False)
+        step = Eq(u(index), self.step.xreplace({PREVIOUS: u(index - 1)}), evaluate=False)
+        return (listed("It solves ", (start, step)),)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ _CHEAP = "d2p2/theorem_3/numbers"
 _PLAIN: dict[str, list[str]] = {
     "check": ["--claim", _CHEAP, "--no-cache"],
     "list": ["--paper", "chien_li"],
-    "places": ["--claim", "chien_li/theorem_3_1/composition", "--no-cache"],
     "show": [_CHEAP, "--no-cache"],
     "bound": [_RUN, "--order", "2"],
     "calibrate": [_RUN, "--epsilon", "0.1", "--order", "2"],
@@ -168,7 +167,6 @@ def test_a_file_or_a_name_that_is_not_there(
             arguments = {
                 "check": ["--paper", "chien_lee"],
                 "list": ["--paper", "chien_lee"],
-                "places": ["--paper", "chien_lee"],
                 "show": ["chien_li/theorem_3_11"],
                 "report": ["--paper", "chien_lee", "--out", str(tmp_path)],
                 "bound": [wrong, "--order", "2"],

@@ -20,7 +20,6 @@ from lastiterate.numeric.errors import InputError, Interrupted, suggestion
 
 COMMANDS: Final = {
     "check": "decide every claim of the ledger and compare with the lock file",
-    "places": "put every number and symbol of the claims one percent off, and list what no engine notices",
     "list": "list the claims of the ledger",
     "show": "show one claim: statement, assumptions, checks, mutants, verdict",
     "report": "write the ledger as pages, with Markdown, JSON and JUnit beside them",
@@ -40,7 +39,11 @@ COMMANDS: Final = {
     "schema": "print the JSON schema of what a command prints under --json",
 }
 
-_MOVED: Final = {"figure": "the figures are now drawn by a script of the repository: python examples/figures --list."}
+_MOVED: Final = {
+    "figure": "the figures are now drawn by a script of the repository: python examples/figures --list.",
+    "places": "`lastiterate check` tries stronger variants of every claim, its near misses; "
+    "`lastiterate check --update-unneeded` finds conditions that no check needs.",
+}
 """What stands in the place of a command of an earlier version."""
 
 

@@ -9,10 +9,9 @@ from sympy import S, Symbol
 from lastiterate.proofs_checks import unneeded as kept
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
-from lastiterate.proofs_checks.places.conditions import find_unneeded, update_unneeded
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
-from lastiterate.proofs_checks.unneeded import part, read_unneeded, unneeded
+from lastiterate.proofs_checks.unneeded import find_unneeded, part, read_unneeded, unneeded, update_unneeded
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.citation import Cited
 from lastiterate.symbolic.claim import Inequality, RandomPoints, Source
@@ -31,12 +30,12 @@ def file(tmp_path, monkeypatch):
 
 
 def _found(claim):
-    return [(place.check, place.words) for place in find_unneeded(claim).places]
+    return [(name, one) for name, conditions in find_unneeded(claim).parts.items() for one in conditions]
 
 
 def test_conditions_that_no_check_needs_are_found(make_claim) -> None:
-    assert _found(make_claim(CUBE, assumptions=(z >= 0, y < 3))) == [("", "y < 3"), ("cube", "y < 5")]
-    assert _found(make_claim(CUBE, assumptions=(z > 0, z >= 1))) == [("", "z > 0"), ("cube", "y < 5")]
+    assert _found(make_claim(CUBE, assumptions=(z >= 0, y < 3))) == [("assumptions", "y < 3"), ("check 1", "y < 5")]
+    assert _found(make_claim(CUBE, assumptions=(z > 0, z >= 1))) == [("assumptions", "z > 0"), ("check 1", "y < 5")]
 
 
 def test_nothing_is_said_where_a_check_is_no_proof_or_does_not_hold(make_claim) -> None:
@@ -75,7 +74,7 @@ def test_the_file_names_conditions_of_the_ledger() -> None:
     for key, entry in read_unneeded().items():
         parts = {part(number): unneeded(claims[key], number) for number in range(len(claims[key].checks) + 1)}
         found = {name: tuple(map(str, conditions)) for name, conditions in parts.items() if conditions}
-        assert found == entry, f"write it again: lastiterate places --update --claim {key}"
+        assert found == entry, f"write it again: lastiterate check --update-unneeded --claim {key}"
 
 
 @pytest.mark.long
@@ -83,5 +82,4 @@ def test_what_is_written_of_some_claims_is_what_is_found() -> None:
     known = read_unneeded()
     for claim in Random(5).sample(ledger.claims(), 6):  # noqa: S311 no secret is drawn
         entry = known.get(claim.key, {})
-        found = [(place.detail, place.words) for place in find_unneeded(claim).places]
-        assert sorted(found) == sorted((name, one) for name, words in entry.items() for one in words)
+        assert find_unneeded(claim).parts == entry

@@ -47,6 +47,9 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, number
 )
 @click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
+@click.option(
+    "--update-unneeded", is_flag=True, help="Find conditions that no check needs, for `show`, and do no more."
+)
 @click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
 def command(
     path: Path | None,
@@ -57,6 +60,7 @@ def command(
     time_limit: float,
     no_cache: bool,
     update_lock: bool,
+    update_unneeded: bool,
     second_opinion: bool,
 ) -> int:
     r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
@@ -81,6 +85,10 @@ def command(
         need_cvc5()  # before minutes are spent on the claims
     if second_opinion and path is not None:
         raise click.UsageError(f"--second-opinion is for the ledger, got PATH={path} too; leave one out.")
+    if update_unneeded:
+        if path is not None:
+            raise click.UsageError(f"--update-unneeded is for the ledger, got PATH={path} too; leave one out.")
+        return _write_unneeded(paper, keys, jobs)
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
@@ -122,6 +130,20 @@ def command(
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
     contradicted = second_opinion and _contradicted(paper, keys, jobs)
     return 1 if found or contradicted else 0
+
+
+def _write_unneeded(paper: str | None, keys: Sequence[str], jobs: int) -> int:
+    """Write down the conditions of the claims that no check needs."""
+    from lastiterate.proofs_checks.runner import find_all
+    from lastiterate.proofs_checks.selection import of_ledger
+    from lastiterate.proofs_checks.unneeded import find_unneeded, location, update_unneeded
+
+    with progress("leaving out conditions") as told:
+        found = find_all(find_unneeded, of_ledger(paper=paper, keys=keys), jobs=jobs, on_claim=told)
+    update_unneeded(found)
+    count = sum(len(conditions) for one in found for conditions in one.parts.values())
+    click.echo(f"{number(count, 'condition')} of {number(len(found), 'claim')} in {location()}", err=True)
+    return 0
 
 
 def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:

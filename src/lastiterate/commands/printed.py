@@ -9,8 +9,6 @@ from lastiterate.numeric.compare import Row
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
 from lastiterate.numeric.lower.one_run import OneRun
-from lastiterate.proofs_checks.places.planted import Planted
-from lastiterate.proofs_checks.places.record import PlacesReport
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.along_record import AlongTraining
@@ -250,7 +248,6 @@ PRINTED: Final[dict[str, Any]] = {
     "forget": _Forgotten,
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
     "participation": _Used | _ByPosition,
-    "places": list[PlacesReport] | list[Planted],
     "report": _Files,
     "show": _Claim,
     "sweep": _Sweep,
