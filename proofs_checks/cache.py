@@ -31,7 +31,8 @@ from lastiterate.proofs_checks.lock import FILE as LOCK
 from lastiterate.proofs_checks.lock import Said
 from lastiterate.proofs_checks.statement import in_a_line
 from lastiterate.proofs_checks.verdict import ClaimReport
-from lastiterate.symbolic.claim import Claim, Engine
+from lastiterate.symbolic.checks import Engine
+from lastiterate.symbolic.claim import Claim
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")

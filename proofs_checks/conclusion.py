@@ -21,22 +21,12 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.listed import unlisted
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read
-from lastiterate.symbolic.claim import (
-    Certified,
-    Claim,
-    Derived,
-    Inequality,
-    RenyiBound,
-    Simulated,
-    UpperBound,
-    derived,
-)
+from lastiterate.symbolic.checks import Certified, Derived, Inequality, RenyiBound, Sign, Simulated, UpperBound
+from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.substitution import declared
 from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.notation import D, T, alpha, c, t, tau, w
-from lastiterate.symbolic.parts import letters, parts
-from lastiterate.symbolic.relations import Sign
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
@@ -51,6 +41,8 @@ from lastiterate.symbolic.statement import (
     RenyiDivergence,
     StronglyConvex,
     free,
+    letters,
+    parts,
 )
 
 _CURVED: Final = (Convex, StronglyConvex)

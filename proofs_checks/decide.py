@@ -21,7 +21,8 @@ from lastiterate.proofs_checks.verdict import (
     verdict_of,
     weakest,
 )
-from lastiterate.symbolic.claim import Check, Claim, Engine, Role, UpperBound
+from lastiterate.symbolic.checks import Check, Engine, UpperBound
+from lastiterate.symbolic.claim import Claim, Role
 
 
 def decide(claim: Claim) -> ClaimReport:

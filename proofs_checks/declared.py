@@ -17,7 +17,7 @@ from sympy.logic.boolalg import Boolean
 from sympy.ntheory import isprime
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.symbolic.claim import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
+from lastiterate.symbolic.checks import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
 from lastiterate.symbolic.families import Family, Sample
 from lastiterate.symbolic.notation import MEANING
 

@@ -19,15 +19,14 @@ from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
-from lastiterate.symbolic.claim import Check, Claim, Deduced, Derived, RenyiBound, Tracked, Units
+from lastiterate.symbolic.checks import Check, Deduced, Derived, RenyiBound, Tracked, Units
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, unit_text
-from lastiterate.symbolic.parts import letters, parts
-from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, UNITS, unit_text
+from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND, letters, parts
 from lastiterate.symbolic.vectors import Vector
 
 NO_CHECK: Final = "   (no check needs it)"

@@ -12,7 +12,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 from lastiterate.numeric.enclosure.limits import exists, is_limit
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
-from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.checks import Relation
 
 Point = dict[sp.Symbol, sp.Rational]
 """Each symbol with its exact value."""

@@ -152,8 +152,8 @@ _MAKERS: Final = ("Symbol", "symbols", "Dummy", "Wild", "var")
 def _declared(file: Path) -> Iterator[Symbol]:
     """The letters of `notation` that a module does not have from there, and so for a meaning of its own.
 
-    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation`,
-    `letters` or a paper of the ledger.
+    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation`, the
+    prelude or a paper of the ledger.
     """
     ours, names, seen, left = False, set[str](), set[Path](), [file]
     while left:
@@ -166,7 +166,7 @@ def _declared(file: Path) -> Iterator[Symbol]:
         homes = [getattr(node, "module", None) or "" for node in found]
         homes += [one.name for node in found for one in node.names]
         left += [path.with_name(f"{home.rpartition('.')[2]}.py") for home in homes]
-        ours |= bool({"notation", "letters", *ledger.ORDER} & {part for home in homes for part in home.split(".")})
+        ours |= bool({"notation", "prelude", *ledger.ORDER} & {part for home in homes for part in home.split(".")})
     yield from (letter for letter in MEANING if letter.name in names or not ours)
 
 

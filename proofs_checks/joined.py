@@ -44,7 +44,8 @@ from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.theorems import CLASSES
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, RenyiBound, derived
+from lastiterate.symbolic.checks import Inequality, IntervalInequality, RenyiBound
+from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations.losses import LOSSES
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError
 from lastiterate.symbolic.kernel.renyi import largest_order

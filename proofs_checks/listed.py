@@ -4,7 +4,8 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.derivation import derive, track
 from lastiterate.proofs_checks.engines.divergence import unmeetable
-from lastiterate.symbolic.claim import Claim, Derived, RenyiBound, Tracked
+from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.kernel.judgement import End, Law, Span
 from lastiterate.symbolic.kernel.renyi import largest_order

@@ -20,9 +20,8 @@ from lastiterate.proofs_checks.engines.attack import attack
 from lastiterate.proofs_checks.exact_values import Point, enclosures
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Check,
-    Claim,
     Identity,
     Inequality,
     IntervalInequality,
@@ -32,6 +31,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.unevaluated import carried_out
 

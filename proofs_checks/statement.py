@@ -15,9 +15,9 @@ from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
 from lastiterate.proofs_checks.misfits import misfit
-from lastiterate.symbolic.claim import Check, Claim
-from lastiterate.symbolic.conditions import Condition
-from lastiterate.symbolic.statement import EveryStep, Exists, ForAll, Minimum, Statement
+from lastiterate.symbolic.checks import Check
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll, Minimum, Statement
 
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""

@@ -8,7 +8,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.derivation import derive
-from lastiterate.symbolic.claim import Derived
+from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
 from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Gauss

@@ -15,7 +15,8 @@ from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Check, Claim, Derived, Engine, Role
+from lastiterate.symbolic.checks import Check, Derived, Engine
+from lastiterate.symbolic.claim import Claim, Role
 
 FILE: Final = "unneeded.lock.json"
 SECONDS: Final = 5

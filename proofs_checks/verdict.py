@@ -10,7 +10,8 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lastiterate.symbolic.claim import Claim, Engine, Role
+from lastiterate.symbolic.checks import Engine
+from lastiterate.symbolic.claim import Claim, Role
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

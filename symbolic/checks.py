@@ -1,31 +1,74 @@
-"""The types of checks, each decided by one engine, and their mutants."""
+"""The kinds of checks, each decided by one engine, and their mutants."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Context
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Never, Self
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, Symbol
-from sympy.logic.boolalg import Boolean
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Implies, Integer, Le, Lt, Rational, S, Symbol, true
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
-from lastiterate.symbolic.conditions import Sentence, sentence
+from lastiterate.symbolic.families import Sample
 from lastiterate.symbolic.kernel.profiles import Profile
-from lastiterate.symbolic.notation import PREVIOUS, unit_text
-from lastiterate.symbolic.relations import Relation, Sign, Signed
+from lastiterate.symbolic.notation import PREVIOUS, alpha, t, unit_text
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     OTHER,
     SAMPLES,
+    Condition,
     Constant,
+    EveryStep,
+    Exists,
+    Expectation,
     ForAll,
     LastIterate,
     Outgrows,
     SameUnit,
+    Sentence,
     Statement,
     Wasserstein,
+    divergence,
     given,
+    sentence,
 )
+from lastiterate.symbolic.vectors import Norm, Vector
+
+
+class Relation(StrEnum):
+    """The relation of the left side of a check to its right side."""
+
+    EQUAL = "=="
+    AT_MOST = "<="
+    BELOW = "<"
+    TIGHT = "<= and attained"
+    UP_TO_CONSTANT = "<~"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Never:
+        mend = "swap the sides" if value in (">", ">=") else "write one of them"
+        raise ValueError(f"A sign needs to be one of {', '.join(cls)}, got sign={value!r}; {mend}.")
+
+
+Sign = Literal["==", "<=", "<", "<= and attained", "<~"]
+"""How a claim writes a `Relation`."""
+
+
+class Signed:
+    """A sign between two sides, for checks to inherit."""
+
+    sign: Sign
+
+    def __post_init__(self) -> None:
+        """Refuse a sign that there is not."""
+        self.relation  # noqa: B018  # which raises an error
+
+    @property
+    def relation(self) -> Relation:
+        """The sign as a member of `Relation`."""
+        return Relation(self.sign)
 
 
 class Engine(StrEnum):
@@ -450,3 +493,370 @@ def _equal(values: Mapping[Symbol, Expr]) -> Iterator[Basic]:
 def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
     """The conditions that a box makes."""
     return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
+
+
+@dataclass(frozen=True)
+class UpperBound(Check):
+    """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: attack.
+
+    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`. ``attacks`` names the
+    exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
+    sees them ({K: K / 2} drops a factor two): that is how mutants are written.
+    """
+
+    engine = Engine.ATTACK
+    bound: str
+    attacks: tuple[str, ...]
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "bound"
+
+    @property
+    def says(self) -> Basic:
+        what = "The Rényi divergence of order ", alpha, " between the last iterates, either law first, is at most "
+        return sentence(*what, self.bound)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (*_replaced(self.altered), sentence(f"Attacked by the runs {', '.join(self.attacks)}"))
+
+
+@dataclass(frozen=True)
+class Certified(Check):
+    """The independent checker accepts the certificates of what `bound` says. Engine: certificate.
+
+    ``scheme`` and ``losses`` say of which runs, ``delta`` whether of an epsilon at a delta or of a Renyi divergence.
+    ``altered`` replaces parameters before `bound` sees them, but not in the certificate: that is how mutants are
+    written.
+    """
+
+    engine = Engine.CERTIFICATE
+    scheme: str
+    losses: str
+    delta: bool = False
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "certificates"
+
+    @property
+    def says(self) -> Basic:
+        what = "an epsilon at a delta" if self.delta else "a Rényi divergence"
+        return sentence(f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses")
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return _replaced(self.altered)
+
+
+@dataclass(frozen=True)
+class Recomputed(Check):
+    """Each number of the code that ``quantity`` names lies where another computation puts it. Engine: recomputation.
+
+    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. ``off`` is a share
+    by which every number of the code is changed before it is looked at: that is how mutants are written.
+    """
+
+    engine = Engine.RECOMPUTATION
+    quantity: str
+    off: Expr = S.Zero
+    name: str = "numbers"
+
+    @property
+    def says(self) -> Basic:
+        off = (", changed by a share of ", self.off) if self.off else ()
+        return sentence(f"Each number of {self.quantity}", *off, " lies where another computation puts it")
+
+
+@dataclass(frozen=True)
+class Simulated(Signed, Check):
+    """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
+
+    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS`, ``parameters`` are its
+    numbers, and ``value`` may use them. With "==" the confidence interval must lie within
+    ``tolerance`` of the value; with "<=" it may reach that far above.
+    """
+
+    engine = Engine.SIMULATION
+    quantity: str
+    sign: Sign
+    value: Expr
+    parameters: Mapping[Symbol, Expr | int]
+    tolerance: Expr = S.Zero
+    name: str = "simulation"
+
+    @property
+    def says(self) -> Basic:
+        mean, at = Expectation(Symbol(self.quantity.replace("_", " "))), self.parameters.items()
+        if self.relation is Relation.EQUAL:
+            said = Le(Abs(mean - self.value), self.tolerance, evaluate=False)
+        else:
+            said = Le(mean, self.value + self.tolerance, evaluate=False)
+        return given((Eq(letter, number, evaluate=False) for letter, number in at), said)
+
+
+def _replaced(altered: Mapping[Symbol, Expr]) -> tuple[Sentence, ...]:
+    rows = tuple(part for letter, by in altered.items() for part in (", ", letter, " by ", by))
+    return (sentence("The bound sees other parameters than the run: it replaces ", *rows[1:]),) if rows else ()
+
+
+@dataclass(frozen=True)
+class Cited(Check):
+    """A result of another work: ``conclusion``, for all values of its letters that meet the premises. Engine: citation.
+
+    Nothing is decided. Instances may stand beside it as further checks; one that is refuted refutes the claim, and none
+    makes its verdict more than CITED.
+    """
+
+    engine = Engine.CITATION
+    conclusion: Basic
+    source: Source
+    given: tuple[Basic, ...] = ()
+    name: str = "cited"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        return (sentence(f"It is taken from {self.source}"),)
+
+    def at(self, values: Mapping[Symbol, Expr]) -> "Cited":
+        """The result at values of its letters.
+
+        >>> from sympy.abc import x, y
+        >>> Cited(x < y, Source("A book", "Theorem 1"), (x < 1,)).at({x: y / 2}).given
+        (y/2 < 1,)
+        """
+        put = [one.subs(values, simultaneous=True) for one in (self.conclusion, *self.given)]
+        return replace(self, conclusion=put[0], given=tuple(one for one in put[1:] if one != true))
+
+
+@dataclass(frozen=True)
+class Consequence(Check):
+    """``conclusion`` follows, under ``given``, from cited results at values of their letters. Engine: derivation.
+
+    Every premise of a result must be among those of the check, or follow from its relations. A bound by a universal
+    constant times A gives one by the same constant times B, where A is at most B.
+
+    ``covers`` are events of which one happens wherever that of the conclusion does not: its probability is at least 1
+    less the sum of theirs (Boole). Relations between random letters among the premises hold at every outcome.
+    """
+
+    engine = Engine.DERIVATION
+    conclusion: Relational
+    cited: tuple[Cited, ...]
+    given: tuple[Basic, ...] = ()
+    covers: tuple[Boolean, ...] = ()
+    name: str = "consequence"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        notes = list[Sentence]()
+        for one in self.cited:
+            notes.append(sentence("It follows from ", one.conclusion, f", taken from {one.source}"))
+            notes += [listed("which supposes ", one.given)] if one.given else []
+        return (*notes, listed("Where it fails, one of ", self.covers)) if self.covers else tuple(notes)
+
+
+@dataclass(frozen=True)
+class RenyiBound(Check):
+    """The last iterates obey (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`; `lastiterate.symbolic.kernel.renyi`
+    bounds the divergence of the profile that it reaches, where batches are random by amplification or, if they are not
+    ``amplified``, as if they were revealed. ``given`` are premises of this check alone. In the statement of the claim
+    the letters that one may choose, the window among them, have the values ``at``. ``supposed`` is as in `Derived`.
+    """
+
+    engine = Engine.DERIVATION
+    derivation: str
+    bound: Expr
+    given: tuple[Boolean, ...] = ()
+    amplified: bool = False
+    at: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "Renyi divergence"
+    supposed: tuple[str, ...] = ()
+
+    @property
+    def says(self) -> Basic:
+        return given((*map(sentence, self.supposed), *self.given), Le(divergence(), self.bound, evaluate=False))
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        chosen = (Eq(letter, value, evaluate=False) for letter, value in self.at.items())
+        by = sentence(f"By the derivation {self.derivation}")
+        return (by, listed("In the statement ", chosen)) if self.at else (by,)
+
+
+@dataclass(frozen=True)
+class Induction(Check):
+    """``conclusion`` holds for every whole ``index`` from ``start`` on. Engine: induction.
+
+    A sequence is a function of the index, ``u(t)``: ``first`` says what holds of it at the start, ``u(0)``, and
+    ``laws`` what holds at every index, in ``u(t)`` and ``u(t + 1)``. ``keeps`` are conditions that hold at every index,
+    too: they are shown in the same induction, each from those before it.
+    """
+
+    engine = Engine.INDUCTION
+    index: Symbol
+    conclusion: Relational
+    first: tuple[Boolean, ...] = ()
+    laws: tuple[Boolean, ...] = ()
+    keeps: tuple[Boolean, ...] = ()
+    start: int = 0
+    name: str = "induction"
+
+    @property
+    def says(self) -> Basic:
+        laws = (EveryStep(law) if law.has(self.index) else law for law in self.laws)
+        known = self.start == 0 and self.index.is_nonnegative
+        late = () if known else (Ge(self.index, self.start, evaluate=False),)
+        return given((*self.first, *laws, *late), self.conclusion)
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        by = sentence("By induction on ", self.index, f" from {self.start} on")
+        return (by, listed("Shown on the way: ", self.keeps)) if self.keeps else (by,)
+
+
+def begin(*sums: Any) -> tuple[Relational, ...]:
+    """Sums of nothing: each is 0 at the start."""
+    return tuple(Eq(one(0), 0) for one in sums)
+
+
+def gains(total: Any, term: Expr) -> Relational:
+    """A sum over t gains a term: total(t + 1) = total(t) + term."""
+    return Eq(total(t + 1), total(t) + term, evaluate=False)
+
+
+def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:
+    """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz, for any number of values x with chances p.
+
+    Args:
+        value: x, a function of the number of a value.
+        chance: p, likewise.
+        mean: the sum of p x over so many values.
+        squares: that of p x^2.
+        chances: that of p.
+        name: what is shown.
+    """
+    return Induction(
+        t,
+        Le(mean(t) ** 2, chances(t) * squares(t)),
+        begin(mean, squares, chances),
+        (
+            gains(mean, chance(t) * value(t)),
+            gains(squares, chance(t) * value(t) ** 2),
+            gains(chances, chance(t)),
+        ),
+        name=name,
+    )
+
+
+class Vectors(Condition):
+    """Condition: vectors of R^d, for any d."""
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """A place for every vector."""
+        places = ", ".join(f"{{{i}}}" for i in range(len(self.args)))
+        return f"{places} in R^d, for any d"
+
+
+@dataclass(frozen=True)
+class NormBound(Check):
+    """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
+
+    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; ``given`` are premises of
+    this check alone, in which vectors stand as lengths and inner products.
+    """
+
+    engine = Engine.VECTORS
+    vector: Expr
+    bound: Expr
+    given: tuple[Boolean, ...] = ()
+    name: str = "length"
+
+    @property
+    def says(self) -> Basic:
+        return given(self.given, Le(Norm(self.vector), self.bound, evaluate=False))
+
+
+@dataclass(frozen=True)
+class VectorInequality(Comparison):
+    """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
+
+    The sides and the premises ``given`` are linear in inner products, squared lengths and values of functions; or each
+    side is a length, or a number, times a number that is not negative. ``samples`` name what is known of the members:
+    their gradients, values, projections or images at points. ``multipliers`` of the hypotheses, by name, are taken
+    before any is searched for; they are verified like others. Hypotheses are named after points, such as "f(x, y)" for
+    f(x) above the tangent at y, and premises "given 1" and so on.
+    """
+
+    engine = Engine.GRAM
+    samples: tuple[Sample, ...] = ()
+    given: tuple[Boolean, ...] = ()
+    multipliers: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    name: str = "vectors"
+
+    @property
+    def conditions(self) -> tuple[Basic, ...]:
+        """Conditions on members of families, on points and on numbers, under which the check concludes."""
+        families = (one for sample in self.samples for one in sample.family.conditions)
+        known = (one.known for one in self.samples if one.known is not None)
+        found = tuple(dict.fromkeys((*families, *map(self._shown, (*known, *self.given)))))
+        vectors = set[Vector]().union(*(one.atoms(Vector) for one in (*found, self.conclusion)))
+        return (Vectors(*sorted(vectors, key=str)), *found) if vectors else found
+
+    @property
+    def says(self) -> Basic:
+        return given(self.conditions, self.conclusion)
+
+    @property
+    def conclusion(self) -> Basic:
+        """The sides, with gradients, projections, images and values as those of members at points."""
+        kind = Eq if self.relation is Relation.EQUAL else Le
+        return self._shown(kind(self.left, self.right, evaluate=False))
+
+    def _shown(self, said: Basic) -> Basic:
+        shown = {letter: by for one in self.samples for letter, by in one.shown.items()}
+        for _ in self.samples:  # a point may be made of a gradient at another, but not at itself
+            said = said.xreplace(shown)
+        return said
+
+
+def constant(statement: Statement) -> str:
+    """Reason why a statement says nothing: it is true or false as it stands, or a condition is false; "" otherwise.
+
+    >>> from sympy.abc import mu
+    >>> constant(ForAll((), (), mu**0 < 1)), constant(ForAll((mu,), (), mu < 1))
+    ('its body is the constant False', '')
+    """
+    if not isinstance(statement, ForAll | Exists):
+        return f"its body is the constant {statement}" if isinstance(statement, BooleanAtom) else ""
+    return "one of its conditions is the constant False" if false in statement.conditions else constant(statement.body)
+
+
+def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
+    """Reason why a check says nothing under the assumptions, in a sentence; "" where it says something.
+
+    >>> from sympy.abc import x
+    >>> from lastiterate.symbolic.checks import Identity
+    >>> says_nothing(Identity(x + x, 2 * x), ())
+    'Both sides are one expression, so that nothing is said.'
+    """
+    said, premises = check.says, assumptions
+    if isinstance(said, Implies):
+        said, premises = said.args[1], (*assumptions, said.args[0])
+    if not isinstance(said, Relational):
+        return ""
+    if said.lhs == said.rhs and not isinstance(said, Lt):
+        return "Both sides are one expression, so that nothing is said."
+    stronger = [kind(*said.args, evaluate=False) for kind in (Eq, Lt, Le)] if isinstance(said, Le) else [said]
+    supposed = [part for one in premises for part in And.make_args(one)]
+    if any(premise in (one, one.reversed) for one in stronger for premise in supposed):
+        return "The conclusion is one of the premises, so that nothing is said."
+    return ""

@@ -2,8 +2,8 @@
 
 A claim is data. It holds Sympy expressions and names, never logic; the engines in
 `lastiterate.proofs_checks` read it. One theorem or lemma is one module with a tuple ``CLAIMS`` (the
-statement first, then the proof steps that carry weight), and `lastiterate.symbolic.ledger` lists the
-modules in the order of the paper. The types of checks are in `lastiterate.symbolic.checks`.
+statement first, then the proof steps that carry weight), written in the names of `lastiterate.symbolic.prelude`;
+`lastiterate.symbolic.ledger` lists the modules in the order of the paper.
 """
 
 import sys
@@ -16,37 +16,10 @@ from typing import ClassVar
 from sympy import And, Basic, Symbol
 from sympy.logic.boolalg import Boolean, true
 
-from lastiterate.symbolic.checks import Asymptotic as Asymptotic
-from lastiterate.symbolic.checks import Check as Check
-from lastiterate.symbolic.checks import Deduced as Deduced
-from lastiterate.symbolic.checks import Derived as Derived
-from lastiterate.symbolic.checks import Engine as Engine
-from lastiterate.symbolic.checks import Expected as Expected
-from lastiterate.symbolic.checks import Identity as Identity
-from lastiterate.symbolic.checks import Inequality as Inequality
-from lastiterate.symbolic.checks import IntervalInequality as IntervalInequality
-from lastiterate.symbolic.checks import Printed as Printed
-from lastiterate.symbolic.checks import RandomPoints as RandomPoints
-from lastiterate.symbolic.checks import Recursion as Recursion
-from lastiterate.symbolic.checks import Tracked as Tracked
-from lastiterate.symbolic.checks import Unbounded as Unbounded
-from lastiterate.symbolic.checks import Units as Units
-from lastiterate.symbolic.checks import Value as Value
-from lastiterate.symbolic.citation import Cited as Cited
-from lastiterate.symbolic.consequence import Consequence as Consequence
-from lastiterate.symbolic.divergence import RenyiBound as RenyiBound
-from lastiterate.symbolic.inductive import Induction as Induction
-from lastiterate.symbolic.measured import Certified as Certified
-from lastiterate.symbolic.measured import Recomputed as Recomputed
-from lastiterate.symbolic.measured import Simulated as Simulated
-from lastiterate.symbolic.measured import UpperBound as UpperBound
-from lastiterate.symbolic.papers import Source as Source
-from lastiterate.symbolic.refutation import Refutation as Refutation
-from lastiterate.symbolic.relations import Relation as Relation
+from lastiterate.symbolic.checks import Check, Cited, Deduced, Engine, VectorInequality, constant
+from lastiterate.symbolic.papers import Source
+from lastiterate.symbolic.refutation import Refutation
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
-from lastiterate.symbolic.tautology import constant
-from lastiterate.symbolic.vector_checks import NormBound as NormBound
-from lastiterate.symbolic.vector_checks import VectorInequality as VectorInequality
 
 
 class Role(StrEnum):

@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from sympy import Eq, Expr, Function, S, Symbol, oo, sympify
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.conditions import Condition, condition
+from lastiterate.symbolic.statement import Condition, condition
 from lastiterate.symbolic.vectors import Vector, inner
 
 

@@ -4,15 +4,54 @@ A body is a Sympy condition, or again a statement. Functions and conditions that
 In every divergence the numerator comes first.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final, TypeAlias
 
 from sympy import And, Basic, Expr, Function, Implies, Symbol, Tuple
+from sympy.core.symbol import Str
+from sympy.logic.boolalg import BooleanFunction
 
-from lastiterate.symbolic.conditions import Condition as Condition
-from lastiterate.symbolic.conditions import condition as condition
 from lastiterate.symbolic.notation import alpha
+
+
+class Condition(BooleanFunction):  # type: ignore[misc]
+    """A condition on data, losses, batches or the domain, in words about its arguments."""
+
+    words = ""
+
+    def __str__(self) -> str:
+        return self.words.format(*self.args)
+
+    def _sympystr(self, printer: Any) -> str:
+        return self.words.format(*map(printer.doprint, self.args))
+
+
+def condition(name: str, words: str, module: str = "lastiterate.symbolic.statement") -> type[Condition]:
+    """The type of a condition, of a name in a module."""
+    return type(name, (Condition,), {"words": words, "__module__": module, "__doc__": f"Condition: {words}."})
+
+
+class Sentence(Condition):
+    """A condition that is written out: its words, then what stands in the places {1}, {2} and so on."""
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """The words, with a place for every other argument."""
+        return str(self.args[0].name)
+
+
+def sentence(*parts: str | Basic) -> Sentence:
+    """The condition that texts and expressions make, written one after the other.
+
+    >>> from sympy.abc import x
+    >>> print(sentence("the mean of ", x, " is odd"))
+    the mean of x is odd
+    """
+    places = iter(range(1, len(parts) + 1))
+    braces = str.maketrans({"{": "{{", "}": "}}"})
+    words = (part.translate(braces) if isinstance(part, str) else f"{{{next(places)}}}" for part in parts)
+    return Sentence(Str("".join(words)), *(part for part in parts if not isinstance(part, str)))
 
 
 @dataclass(frozen=True)
@@ -211,3 +250,29 @@ def given(premises: Iterable[Basic], said: Basic) -> Basic:
     """The condition that something holds where the premises do."""
     supposed = tuple(premises)
     return Implies(And(*supposed), said, evaluate=False) if supposed else said
+
+
+def parts(value: Any) -> Iterator[Basic]:
+    """The expressions and conditions of a check or a statement, at any depth; its mutants are no part of it.
+
+    >>> from sympy.abc import x, y
+    >>> from lastiterate.symbolic.statement import closed
+    >>> list(parts(closed(x < 1, y < x)))
+    [x, y, y < x, x < 1]
+    """
+    if isinstance(value, Basic):
+        yield value
+    elif is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            if one.name != "mutants":
+                yield from parts(getattr(value, one.name))
+    elif isinstance(value, Mapping):
+        yield from parts((*value, *value.values()))
+    elif isinstance(value, tuple | list | set | frozenset):
+        for one in value:
+            yield from parts(one)
+
+
+def letters(value: Any) -> set[Symbol]:
+    """The symbols of all of its parts."""
+    return set[Symbol]().union(*(part.free_symbols for part in parts(value)))

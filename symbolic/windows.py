@@ -12,9 +12,8 @@ from typing import Any, Final
 from sympy import Eq, Expr, Function, Le
 from sympy.core.relational import Relational
 
-from lastiterate.symbolic.inductive import Induction, begin, gains
-from lastiterate.symbolic.letters import r
-from lastiterate.symbolic.notation import Delta, c, s, t
+from lastiterate.symbolic.checks import Induction, begin, gains
+from lastiterate.symbolic.notation import Delta, c, r, s, t
 
 V, W, R, C, shift = (Function(name, nonnegative=True) for name in ("V", "W", "R", "C", "a"))
 _state: Any = Function("z", real=True)

@@ -28,7 +28,7 @@ from lastiterate.numeric.published.record import claimed, contraction
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
-from lastiterate.symbolic.letters import u
+from lastiterate.symbolic.notation import u
 
 _EQUATION_3_7, _EQUATION_5_3, _EQUATION_5_7, _EQUATION_B_3 = (
     statement.xreplace({stated.DOWN: u})

@@ -23,7 +23,6 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, S
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.symbolic import letters as any_number
 from lastiterate.symbolic import notation
 
 Setting = Mapping[str, float]
@@ -82,7 +81,7 @@ def claimed(statement: Expr, run: NoisySGD, order: float, **letters: float | arb
         return upper(enclose(statement.xreplace(whole), rest))
 
 
-_LETTERS = vars(any_number) | vars(notation)
+_LETTERS = vars(notation)
 
 
 @lru_cache(maxsize=256)

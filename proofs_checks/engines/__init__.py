@@ -18,8 +18,7 @@ from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.time_limit import limited, seconds_left
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.claim import Check
-from lastiterate.symbolic.tautology import says_nothing
+from lastiterate.symbolic.checks import Check, says_nothing
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:

@@ -2,7 +2,7 @@
 
 from lastiterate.proofs_checks.exact_values import Point, as_text, side
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.claim import Check, Inequality, IntervalInequality, RandomPoints, Relation
+from lastiterate.symbolic.checks import Check, Inequality, IntervalInequality, RandomPoints, Relation
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:

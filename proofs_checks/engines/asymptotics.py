@@ -26,8 +26,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
 from lastiterate.proofs_checks.exact_values import by_sign, truth
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Asymptotic, Inequality, Relation, Unbounded
+from lastiterate.symbolic.checks import Asymptotic, Check, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
 
 PROBES = (4, 16, 64, 256)

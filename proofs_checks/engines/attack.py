@@ -23,9 +23,8 @@ from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import UpperBound
-from lastiterate.symbolic.letters import q
+from lastiterate.symbolic.checks import Check, UpperBound
+from lastiterate.symbolic.notation import q
 from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from lastiterate.proofs_checks.engines.attack import altered_setting, split_assu
 from lastiterate.proofs_checks.engines.replay import replay
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Certified
+from lastiterate.symbolic.checks import Certified, Check
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _ROUNDING: Final = 1e-8

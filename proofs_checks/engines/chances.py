@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines.possible import relations
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.checks import Cited
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import Binomial, Probability, Walk
 

@@ -15,8 +15,7 @@ from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.engines.side_conditions import as_check
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.citation import Cited
+from lastiterate.symbolic.checks import Check, Cited
 from lastiterate.symbolic.statement import Constant, Probability, QuantityBase
 
 

@@ -19,8 +19,7 @@ from lastiterate.proofs_checks.engines.z3_answers import ask, entails
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.citation import Cited
-from lastiterate.symbolic.consequence import Consequence
+from lastiterate.symbolic.checks import Cited, Consequence
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import Constant, HockeyStick, Probability, QuantityBase
 

@@ -17,12 +17,10 @@ from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.engines.variants import LESS, lessened, spread, terms, variant
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
-from lastiterate.symbolic.checks import Check, Deduced, Derived, Printed, Tracked
+from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, NormBound, Printed, RenyiBound, Tracked
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.consequence import Consequence
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
-from lastiterate.symbolic.divergence import RenyiBound
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
@@ -33,7 +31,6 @@ from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T
 from lastiterate.symbolic.statement import Constant
-from lastiterate.symbolic.vector_checks import NormBound
 
 _Made = TypeVar("_Made")
 

@@ -9,7 +9,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.possible import impossible, relations
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.divergence import RenyiBound
+from lastiterate.symbolic.checks import RenyiBound
 from lastiterate.symbolic.kernel.judgement import Guarantee, UnprovedError
 from lastiterate.symbolic.kernel.renyi import largest_order, renyi
 from lastiterate.symbolic.notation import alpha

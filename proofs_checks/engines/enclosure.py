@@ -25,8 +25,7 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import IntervalInequality, RandomPoints, Relation, Value
+from lastiterate.symbolic.checks import Check, IntervalInequality, RandomPoints, Relation, Value
 
 _LITTLE = 200
 """Boxes for a point that fails where the sides are not defined all over the box: there nothing can hold."""

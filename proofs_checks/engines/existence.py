@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, truth_at
-from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.checks import Induction
 
 _TRIES = 60
 """Choices of constants."""

@@ -13,10 +13,8 @@ from lastiterate.proofs_checks.engines.variants import LESS, MORE, variant
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
-from lastiterate.symbolic.batch_means import MEAN, SQUARES
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Expected, Identity, Inequality, Relation
-from lastiterate.symbolic.expectations import GaussianMean, Mean
+from lastiterate.symbolic.checks import Check, Expected, Identity, Inequality, Relation
+from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
 from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 

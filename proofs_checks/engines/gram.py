@@ -22,10 +22,8 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.checks import Check, Relation, VectorInequality
 from lastiterate.symbolic.families import Clipping
-from lastiterate.symbolic.vector_checks import VectorInequality
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
 
 _FITTED = 30

@@ -8,9 +8,8 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.symbolic.checks import Relation, VectorInequality
 from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Operators, Sample
-from lastiterate.symbolic.relations import Relation
-from lastiterate.symbolic.vector_checks import VectorInequality
 from lastiterate.symbolic.vectors import Inner, Norm, Vector
 
 

@@ -17,9 +17,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.symbolic.checks import VectorInequality
 from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Sample, inequalities
-from lastiterate.symbolic.parts import letters as letters_of
-from lastiterate.symbolic.vector_checks import VectorInequality
+from lastiterate.symbolic.statement import letters as letters_of
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 _Case: TypeAlias = tuple[VectorInequality, tuple[Boolean, ...]]

@@ -17,8 +17,7 @@ from lastiterate.proofs_checks.engines.recursion import recursion
 from lastiterate.proofs_checks.engines.variants import equation
 from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Identity, Recursion
+from lastiterate.symbolic.checks import Check, Identity, Recursion
 from lastiterate.symbolic.unevaluated import carried_out
 
 SPOTS = 12

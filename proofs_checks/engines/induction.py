@@ -24,8 +24,7 @@ from lastiterate.proofs_checks.engines.variants import LESS, variant
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.checks import Check, Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"

@@ -26,8 +26,7 @@ from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Inequality, Relation
+from lastiterate.symbolic.checks import Check, Inequality, Relation
 
 SPOTS = 60
 """Admissible points tried for a counterexample where z3's own is not admissible."""

@@ -15,8 +15,7 @@ from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.recomputations import recomputations
 from lastiterate.proofs_checks.recomputations.record import Number
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Recomputed
+from lastiterate.symbolic.checks import Check, Recomputed
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.claim import Recursion
+from lastiterate.symbolic.checks import Recursion
 from lastiterate.symbolic.notation import PREVIOUS
 
 POINTS = 6

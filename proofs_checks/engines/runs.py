@@ -22,7 +22,7 @@ from lastiterate.proofs_checks.declared import fact
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.exact_values import Point, fraction, truth_at
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
-from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.checks import Induction
 
 POINTS, LONGEST, TRIES = 8, 5, 12
 """Points, indices of a run, and numbers tried where a sequence may be any."""

@@ -25,8 +25,7 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, completed, connected
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import RandomPoints, Relation
+from lastiterate.symbolic.checks import Check, RandomPoints, Relation
 
 DIGITS = 50
 POINTS = 200

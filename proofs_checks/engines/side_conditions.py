@@ -15,11 +15,10 @@ from sympy.logic.boolalg import And, Boolean
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.checks import Identity, Inequality
+from lastiterate.symbolic.checks import Identity, Inequality, says_nothing
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
 from lastiterate.symbolic.kernel.sealed import genuine
-from lastiterate.symbolic.tautology import says_nothing
 
 
 def _applied(*conditions: Boolean) -> list[AppliedUndef]:

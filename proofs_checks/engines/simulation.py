@@ -25,8 +25,7 @@ from lastiterate.proofs_checks.exact_values import as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Relation, Simulated
+from lastiterate.symbolic.checks import Check, Relation, Simulated
 
 FAILURE: Final = 1e-9
 """The probability, over the generator, that one interval does not hold the mean; both sides together."""

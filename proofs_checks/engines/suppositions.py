@@ -19,8 +19,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import upper
 from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.letters import q, rho
-from lastiterate.symbolic.notation import L, m
+from lastiterate.symbolic.notation import L, m, q, rho
 
 _UP: Final = 1 + 2.0**-50
 Numbers = dict[str, arb]

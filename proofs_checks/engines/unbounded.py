@@ -27,7 +27,7 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.claim import IntervalInequality
+from lastiterate.symbolic.checks import IntervalInequality
 
 Bounded = Callable[[IntervalInequality, tuple[Boolean, ...], int], Outcome]
 """The engine on a box with finite ends, and at most so many boxes that it is split into."""

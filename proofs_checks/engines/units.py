@@ -16,10 +16,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines.answers import held, refuted
 from lastiterate.proofs_checks.engines.variants import changed, spread, terms_of
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Units
-from lastiterate.symbolic.letters import UNITS
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, D, unit_text
+from lastiterate.symbolic.checks import Check, Units
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, UNITS, D, unit_text
 from lastiterate.symbolic.unevaluated import carried_out
 
 Table = Mapping[sp.Symbol, sp.Expr]

@@ -17,9 +17,8 @@ from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.engines.variants import lessened
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check, Inequality
+from lastiterate.symbolic.checks import Check, Inequality, NormBound
 from lastiterate.symbolic.kernel.term import new_letter
-from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 MOST = 3

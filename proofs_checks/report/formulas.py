@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from sympy.printing.latex import LatexPrinter
 
 from lastiterate.proofs_checks.statement import Line
-from lastiterate.symbolic.conditions import Condition
+from lastiterate.symbolic.statement import Condition
 
 WIDE: Final = 260
 """A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""

@@ -28,8 +28,7 @@ from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.items import Item, items
-from lastiterate.symbolic.papers import PAPERS
+from lastiterate.symbolic.papers import PAPERS, Item, items
 from lastiterate.symbolic.refutation import Refutation
 
 HOME: Final = "index.html"

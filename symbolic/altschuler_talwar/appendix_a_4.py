@@ -6,26 +6,8 @@ for every number m or s on the right side of the quantity that it falls or grows
 projected where the sum of pushes and noise stays below D. The union bound needs no independence.
 """
 
-from sympy import Abs, And, Eq, Expr, Integer, Rational, erf, exp, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import (
-    Cited,
-    Claim,
-    Consequence,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-    Units,
-    Value,
-)
-from lastiterate.symbolic.letters import a, p, r, u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, b, eta, n, sigma_dp
-from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import Binomial, Probability, Walk
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _probability: Expr = (1 + erf(sqrt(5))) / 2
 _needed: Expr = exp(Rational(1, 10)) / 2 + Rational(1, 100)

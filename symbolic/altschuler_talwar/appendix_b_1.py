@@ -4,27 +4,9 @@ D stands for D~ in the window; costs in units of alpha/(2 eta^2 sigma_DP^2); x i
 increase of it. gamma is the mean gradient of n samples, kappa the gradient of one more.
 """
 
-from sympy import Abs, Eq, Expr, Function, Integer, Le, Min, Tuple
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import REMOVAL
-from lastiterate.symbolic.claim import (
-    Claim,
-    Derived,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    UpperBound,
-)
-from lastiterate.symbolic.inductive import begin
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import gamma, kappa, x, y
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, n, s, sensitivity, sigma, t, w
-from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, private
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _cost = x * (D / x + s) ** 2
 _u, _v = Vector("u"), Vector("v")

@@ -6,19 +6,12 @@ diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sig
 N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
 """
 
-from sympy import Eq, Expr, Integer, Min, Rational, log, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SEEN as MANY_STEPS
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, IntervalInequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
-from lastiterate.symbolic.kernel.profiles import Power, SwapStep
-from lastiterate.symbolic.letters import q, u, v, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, sigma, sigma_dp
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
 _claimed = SampledDown(_tenth, Rational(1, 2), _order)

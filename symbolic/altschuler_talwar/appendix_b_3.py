@@ -4,21 +4,11 @@
 alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c) (1-c)^2 / Q.
 """
 
-from dataclasses import replace
-from typing import Any
-
-from sympy import Derivative, Eq, Expr, Function, Integer, Rational, log
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import STRONGLY_CONVEX
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
-from lastiterate.symbolic.claim import Claim, Identity, Induction, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.formulas.divergences import SampledDown
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import q, r, u
-from lastiterate.symbolic.notation import D, L, c, epsilon, eta, m, t, tau
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS
 
 _beta = c ** (tau + 2) * (1 - c**-2) / (1 - u)

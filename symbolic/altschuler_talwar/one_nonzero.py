@@ -1,25 +1,8 @@
 """The lower bound where all losses but one are zero: it fails for long runs, and what holds in place of it."""
 
-from typing import Final
-
-from sympy import Abs, Eq, Expr, Function, Integer, Le, Min, Rational, exp, log, pi, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_4_1 import BAR, LEVEL, SEEN, quantity
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Induction, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, t
-from lastiterate.symbolic.refutation import Refutation, words
-from lastiterate.symbolic.statement import (
-    OTHER,
-    SAMPLES,
-    BatchesOf,
-    LastIterate,
-    Neighbours,
-    RenyiDivergence,
-    closed,
-    condition,
-)
+from lastiterate.symbolic.prelude import *
 
 _small = Rational(1, 10**7)
 _pair = quantity(Integer(1500)).subs({K: 1, n: 2})

@@ -5,11 +5,8 @@ gradient, is sigma_DP: the iterate gets eta sigma_DP.
 """
 
 from functools import partial
-from typing import Final
 
-from sympy import Expr, log
-
-from lastiterate.symbolic.papers import PAPERS, Source
+from lastiterate.symbolic.prelude import *
 
 at: Final = partial(Source, PAPERS["altschuler_talwar"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""

@@ -4,15 +4,8 @@ One sample of n has the gradient -K or 0 and the others 0, so that one step on a
 (1 - q) N(0, 1) + q N(K/(b sigma_DP), 1), q = b/n; with a domain, an iterate above alpha is what tells them apart.
 """
 
-from typing import Final
-
-from sympy import Eq, Rational, log
-
 from lastiterate.symbolic.altschuler_talwar.paper import event
-from lastiterate.symbolic.formulas.divergences import SampledDown, cumulative, tail
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
-from lastiterate.symbolic.refutation import Refutation, Words, words
-from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, StronglyConvex, condition, private
+from lastiterate.symbolic.prelude import *
 
 _loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)
 _rate, _noise = b / n, b * sigma_dp / (2 * K)

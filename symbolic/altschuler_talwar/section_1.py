@@ -4,26 +4,8 @@ x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <=
 min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
 """
 
-from dataclasses import replace
-
-from sympy import Eq, Expr, Integer, Min, Rational, exp, log, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    NormBound,
-    Unbounded,
-    Units,
-    VectorInequality,
-)
-from lastiterate.symbolic.families import Operators
-from lastiterate.symbolic.letters import p, q, r, theta, u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, alpha, b, c, chi, eta, growth, n, sigma_dp, w
-from lastiterate.symbolic.unevaluated import carried_out, put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
 _step = carried_out(_lemma)

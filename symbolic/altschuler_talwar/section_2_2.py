@@ -4,15 +4,9 @@ L is the paper's smoothness M. SampledDown is S, SampledUp the same with the mix
 of one update are mixtures.
 """
 
-from sympy import Integer, Rational, log
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Value
-from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import d, p, r, u, v, x, y
-from lastiterate.symbolic.notation import L, alpha, eta
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
 _tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)

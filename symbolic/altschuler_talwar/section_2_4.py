@@ -5,36 +5,12 @@ here on boxes that the conditions on alpha cut. In 2.4 sigma is the noise on the
 variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and two Gaussian walks attain the value.
 """
 
-from collections.abc import Mapping
-from typing import Final
-
-from sympy import Abs, Expr, Function, Integer, Le, Rational, Symbol, exp, log, oo
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import (
-    Cited,
-    Claim,
-    Deduced,
-    Derived,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-)
 from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, renyi
-from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
 from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, gamma, kappa, q, v, x, xi, z, zeta
-from lastiterate.symbolic.notation import D, alpha, s, sigma, t, w
-from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import Normal, RenyiDivergence
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")
 _fifth, _low, _tenth = Rational(1, 5), Rational(3, 20), Rational(1, 10)

@@ -5,31 +5,13 @@ L is the paper's smoothness M; w = T - tau - 1. Against
 w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 """
 
-from sympy import Abs, Eq, Integer, Max, Rational, exp, log, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import (
-    Claim,
-    Deduced,
-    Derived,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Recursion,
-    Step,
-)
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.families import strongly_convex
-from lastiterate.symbolic.formulas.divergences import SampledDown, tail
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import q, theta, x, xi, z, zeta
-from lastiterate.symbolic.notation import PREVIOUS, D, L, alpha, c, eta, m, sigma, t, w
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 
 _two = Integer(2)

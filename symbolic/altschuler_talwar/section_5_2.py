@@ -5,27 +5,10 @@ tilde); D <= w s/2; costs are sums of squared shifts. Shifts z/w throughout, plu
 s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on, and the theorem stands.
 """
 
-from sympy import Expr, Integer, Min, ceiling
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    RenyiBound,
-    Step,
-    Unbounded,
-    VectorInequality,
-)
 from lastiterate.symbolic.derivations.checks import known_batches
-from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.formulas.divergences import renyi
-from lastiterate.symbolic.letters import P, Q, R, j, r, theta, x, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, s, sigma_dp, tau, w
-from lastiterate.symbolic.statement import Convex, CyclicBatches, Diameter, private
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
-from lastiterate.symbolic.vectors import Norm, inner
 
 _here, _there = (convex("f", L).at(point) for point in (X, Y))
 _last = r - j + 1  # steps from the last visit of i* on

@@ -4,28 +4,10 @@ Unless a check says otherwise x is a step size; w = T - tau - 1; costs in units 
 is D n T^c/K >= 1, w the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 """
 
-from typing import Any
-
-from sympy import Eq, Expr, Function, Integer, Le, Min, Rational, log
-from sympy.core.relational import Relational
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, SEEN, claimed
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-)
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import q, r, x, y, z
-from lastiterate.symbolic.notation import D, L, T, eta, growth, t, w
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 

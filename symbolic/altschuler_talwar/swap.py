@@ -6,14 +6,8 @@ z^(alpha - 2), and of those of the other order at z >= 1 with the weight z^(-alp
 mixtures are in both orders at most those of the larger direction of the sampled Gaussian.
 """
 
-from sympy import Derivative, Rational
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours
-from lastiterate.symbolic.kernel.profiles import Power, SwapStep
-from lastiterate.symbolic.letters import p, q, x, y, z
-from lastiterate.symbolic.notation import K, T, alpha, b, eta, sigma
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _coin = SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2)
 _primitive = alpha * x * z ** (alpha - 1) - (alpha - 1) * z**alpha

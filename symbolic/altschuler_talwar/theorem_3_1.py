@@ -11,35 +11,12 @@ whose gradient is -1 or 1; steps of one sample, eta = 1, sigma_DP = 1/10, from -
 the lower end gives the other run exp(-150)/(1 - exp(-50)).
 """
 
-from typing import Final
-
-from sympy import Abs, Expr, Integer, Min, Rational, S, binomial, ceiling, exp, log, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Deduced,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    Printed,
-    RenyiBound,
-    Step,
-)
 from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.formulas.divergences import SampledDown
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.letters import a, d, gamma, j, kappa, q, r, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, growth, n, sigma, sigma_dp, tau, w
-from lastiterate.symbolic.statement import BatchesOf, Convex, Diameter, private
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
-from lastiterate.symbolic.vectors import Norm, Vector
 
 _one = Integer(1)
 _u, _v = Vector("u"), Vector("v")

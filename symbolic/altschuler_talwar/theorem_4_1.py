@@ -6,37 +6,8 @@ probability b/n, against one that is not pushed, whose maximum bounds it. The ru
 have one law: of two events that exclude each other, of one chance, each has chance 1/2 at most.
 """
 
-from typing import Any
-
-from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, erf, exp, log, sqrt
-from sympy.core.relational import Relational
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-)
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import r, v, x, y, z
-from lastiterate.symbolic.notation import D, K, T, b, eta, growth, n, sigma_dp, t
-from lastiterate.symbolic.statement import (
-    OTHER,
-    SAMPLES,
-    BatchesOf,
-    Diameter,
-    Exists,
-    LastIterate,
-    Neighbours,
-    RenyiDivergence,
-    closed,
-)
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 LEVEL = Rational(9, 1_600_000)  # (4.1) over y

@@ -4,30 +4,9 @@ r is the condition number kappa >= 1; y = log(u), u = alpha D^2/(eta^2 sigma_1^2
 in the last term of (5.3), where sigma stands for sigma_1 and p for c^(2 w).
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, Symbol, ceiling, exp, log, oo, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import PRINTED, SMALL
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Expected,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    RenyiBound,
-    Step,
-)
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.inductive import begin
-from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, dim, eta, growth, m, n, sigma, sigma_dp, t, tau, w
-from lastiterate.symbolic.statement import StronglyConvex, private
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 _unit = alpha * K**2 / (n**2 * sigma_dp**2)

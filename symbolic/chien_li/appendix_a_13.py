@@ -6,14 +6,9 @@ sigma^2), in exact rationals.
 
 from collections.abc import Iterator
 
-from sympy import Eq, Expr, Function, Integer, Le, Min, Rational
-
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.chien_li.refutations import SMALL_LAMBDA
-from lastiterate.symbolic.claim import Claim, Induction, Inequality, IntervalInequality, Ours, Value
-from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, split_cost, window_cost
-from lastiterate.symbolic.letters import a, u, x, y, z
-from lastiterate.symbolic.notation import L, T, W, beta, eta, lam, s, t, w
+from lastiterate.symbolic.prelude import *
 
 _s, _one = Rational(2, 25), Integer(1)
 _smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)

@@ -5,15 +5,8 @@ with best constant 1; case 3 is about (3/4) |x|^(4/3), with best constant 2^(2/3
 alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
 """
 
-from sympy import Abs, Derivative, Eq, Expr, Integer, Rational, sign
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, Ours, Step, Value
-from lastiterate.symbolic.formulas.shift_program import best_window_cost, window_cost
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, p, q, r, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, T, alpha, c, eta, lam, n, s, sensitivity, sigma, w
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _third, _one = Rational(1, 3), Integer(1)
 # X = x and Y = y are the cube roots of the two arguments' absolute values, z that of their distance.

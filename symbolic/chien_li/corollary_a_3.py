@@ -3,14 +3,9 @@
 Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha.
 """
 
-from sympy import Eq, Expr, Function, Le, Rational, exp, log
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Induction, IntervalInequality, Ours, Step
-from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import p, q, r, x, y
-from lastiterate.symbolic.notation import alpha, t
+from lastiterate.symbolic.prelude import *
 
 _half, _rare = Rational(1, 2), Rational(1, 100)
 

@@ -6,13 +6,10 @@ the rest is post-processing, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import FACTOR
-from lastiterate.symbolic.letters import z
-from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.statement import MAP
+from lastiterate.symbolic.prelude import *
 
 CLAIMS = (
     Claim(

@@ -5,12 +5,8 @@ convex loss is Lipschitz on all of R^d: its step is taken without clipping, as i
 Clipped convex losses whose gradients are longer: see `section_5`.
 """
 
-from sympy import Integer, Max
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Inequality, Ours
-from lastiterate.symbolic.families import convex, smooth, strongly_convex
-from lastiterate.symbolic.notation import K, L, eta, m
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
 _one = Integer(1)

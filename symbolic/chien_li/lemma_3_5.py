@@ -4,25 +4,9 @@ n - 1 samples move both runs by the same map, one by two maps that differ by 2 e
 differ by 2 K. The closed form follows by induction on t, branch by branch; for c > 1 it is not the least.
 """
 
-from sympy import Abs, Eq, Function, Integer, Le, Max, Min, Ne
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Identity,
-    Induction,
-    Inequality,
-    NormBound,
-    Ours,
-    Recursion,
-    Step,
-    Tracked,
-)
 from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.letters import gamma, kappa, x, xi, z, zeta
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, c, eta, n, s, t
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
 

@@ -5,23 +5,16 @@ lose nothing: both grow with |X - Y|. Each update moves two points at most g(z; 
 maps differ by 2 eta K / n; or two clipped means differ by 2 K. h is the inverse of x + L x^lambda.
 """
 
-from sympy import Integer, diff, sqrt
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Step, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.formulas.update import g, inverse_half, slope
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.shifts import HOELDER
-from lastiterate.symbolic.letters import a, d, r, x, y, z
-from lastiterate.symbolic.notation import D, L, alpha, b, eta, lam, n, sensitivity
-from lastiterate.symbolic.statement import MAP
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _zero = Integer(0)
 _root = (-L + sqrt(L**2 + 4 * z)) / 2
 _h = inverse_half(z, L)
-_met = g(z, eta * L * (b - 1) / b, lam) + sensitivity(b)
+_met = hoelder_growth(z, eta * L * (b - 1) / b, lam) + sensitivity(b)
 
 
 CLAIMS = (
@@ -35,7 +28,7 @@ CLAIMS = (
         "chien_li/lemma_3_9",
         "1)-3): g(0) = 0, g is continuous at 0, grows strictly and without limit, so h is increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
-        Identity(put(g(x, L, lam), {x: 0}), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
+        Identity(put(hoelder_growth(x, L, lam), {x: 0}), _zero, "g(0) = 0").mutant("g(0) = L", right=L),
         Inequality(x + L * a, "<", y + L * d, (x < y, a <= d), "g grows; a = x^lambda, d = y^lambda").mutant(
             "x^-lambda", given=(x < y, a >= d)
         ),
@@ -47,9 +40,11 @@ CLAIMS = (
         "chien_li/lemma_3_9/derivative",
         "The derivative of x + L x^lambda is 1 + L lambda x^(lambda - 1)",
         at("A.9", "above (103)"),
-        Identity(diff(g(x, L, lam), x), slope(x, L, lam), "derivative"),
+        Identity(diff(hoelder_growth(x, L, lam), x), slope(x, L, lam), "derivative"),
         assumptions=(x > 0,),
-        misprint=Identity(diff(g(x, L, lam), x), 1 + L * x ** (lam - 1), name="without lambda, as printed"),
+        misprint=Identity(
+            diff(hoelder_growth(x, L, lam), x), 1 + L * x ** (lam - 1), name="without lambda, as printed"
+        ),
         remark="""The derivative is printed as 1 + L x^(lambda - 1), without the factor lambda. Only its sign is used,
         and that is the same. At x = 0 the derivative is infinite for lambda < 1, so 'for all x >= 0' means x > 0.""",
     ),

@@ -1,16 +1,8 @@
 """Sources in the paper, and the names that several of its modules share."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Final
 
-from sympy import Expr, Function, Lambda, Min, Sum, Symbol, Tuple, oo, sqrt
-
-from lastiterate.symbolic.claim import UpperBound
-from lastiterate.symbolic.letters import z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sensitivity, sigma, t, tau
-from lastiterate.symbolic.papers import PAPERS, Source
-from lastiterate.symbolic.statement import Clipped, Diameter, FullBatches, Hides, Minimum
+from lastiterate.symbolic.prelude import *
 
 SMOOTH_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic", "sign_drift")
 CONVEX_RUNS: Final = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")

@@ -5,18 +5,8 @@ is held against T = 2, equal starts, noise shares N(0, 1), and gradients clipped
 Bayes' rule.
 """
 
-from sympy import Abs, Eq, Expr, Function, Integer, Le, Ne, Rational, exp
-from sympy.core.relational import Relational
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, NormBound, Ours, Printed, Recursion, Step, Value
-from lastiterate.symbolic.formulas.divergences import cumulative, renyi, tail
-from lastiterate.symbolic.formulas.shift_program import v_sum
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, gamma, kappa, r, v, xi, zeta
-from lastiterate.symbolic.notation import PREVIOUS, K, alpha, beta, c, eta, n, sigma, t, w
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import leads
 
 _zero = Integer(0)

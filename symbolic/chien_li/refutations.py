@@ -4,14 +4,7 @@ With batches drawn without replacement, losses with gradients -K for all samples
 the most: one step is N(0, 1) or (1 - q) N(0, 1) + q N(2 eta K/(b sigma), 1), q = b/n.
 """
 
-from typing import Final
-
-from sympy import Integer, Min, Rational, Symbol, log
-
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, n, s, sensitivity, sigma
-from lastiterate.symbolic.refutation import Refutation, Words, words
-from lastiterate.symbolic.statement import FullBatches, Smooth, closed, condition, private
+from lastiterate.symbolic.prelude import *
 
 _loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)
 _cost: Final[Words] = ("cost of the cheapest shifts, in units of {}", alpha / (2 * sigma**2))

@@ -4,26 +4,9 @@ Costs in units of alpha / (2 sigma^2); D is the diameter. Decided by the closed 
 the bounds as printed by Altschuler & Talwar, (B.1) and (B.3), batches full.
 """
 
-from sympy import Integer, Max, Min, Ne, Rational, log
-
 from lastiterate.symbolic.chien_li.paper import CLIPPED_RUNS, FULL_BATCHES, SMOOTH_RUNS, STRONG_RUNS, at, attacked
 from lastiterate.symbolic.chien_li.refutations import OUTPUT_PERTURBATION, STRICT_EVERY_T
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Derived,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    UpperBound,
-)
-from lastiterate.symbolic.formulas.divergences import tail
-from lastiterate.symbolic.formulas.shift_program import best_window_cost, direct_cost, window_cost
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import P, Q, R, a, d, u, x, y, z
-from lastiterate.symbolic.notation import D, K, L, T, W, alpha, beta, c, eta, m, n, s, sensitivity, sigma, w
-from lastiterate.symbolic.statement import Smooth, StronglyConvex, private
+from lastiterate.symbolic.prelude import *
 
 _final = best_window_cost(c, s, D)
 _cost = window_cost(c, s, D, u)

@@ -4,13 +4,8 @@ Costs in units of alpha / (2 sigma^2). Figure 1 at c = 1.1: s = 0.08, D = 1; a w
 the noise costs 9 s^2 / beta + D^2 / ((1 - beta) sum c^-2j).
 """
 
-from sympy import Integer, Min, Rational
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality
-from lastiterate.symbolic.letters import p, r, x, y
-from lastiterate.symbolic.notation import beta, c, s
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _s, _c, _share = Rational(2, 25), Rational(11, 10), Rational(8, 25)
 _shifted = sum((_c ** (-2 * j) for j in range(1, 10)), Integer(0))

@@ -5,14 +5,9 @@ translate: the likelihood ratio grows, and every law within z of N(d, sigma^2) l
 variances.
 """
 
-from sympy import Integer, Rational, diff, log
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Step
-from lastiterate.symbolic.formulas.divergences import density_exponent, moment_exponent, renyi
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import d, r, v, xi, z
-from lastiterate.symbolic.notation import D, L, alpha, lam, sigma
+from lastiterate.symbolic.prelude import *
 
 _exponent = moment_exponent(xi, (d, sigma**2), (Integer(0), sigma**2), alpha)
 _around = density_exponent(xi, alpha * d, sigma**2)

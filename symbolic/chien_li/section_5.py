@@ -6,24 +6,9 @@ is monotone if the gradient is an eigenvector. For the clipped update f(x) = (x_
 whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
-from sympy import Expr, Function, Integer, Le, Rational, S, sqrt
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import (
-    Claim,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    VectorInequality,
-)
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import u, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import L, beta, c, eta, lam, s, t
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y
-from lastiterate.symbolic.vectors import Norm
 
 _window = (s * c + s) ** 2  # T = 2, tau = 1: start s, one step
 _composition = 2 * s**2

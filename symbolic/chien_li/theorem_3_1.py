@@ -7,8 +7,6 @@ direct shifts by themselves, which are cheaper, are in `theorem_3_1_direct`. Att
 W is the sum of (1 - beta_t) c^(-2 (t - tau + 1)), the denominator of (3).
 """
 
-from sympy import Eq, Integer
-
 from lastiterate.symbolic.chien_li.paper import (
     ALL_RUNS,
     COMMON,
@@ -20,11 +18,8 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     split_bound,
 )
-from lastiterate.symbolic.claim import Claim, Derived, Ours
 from lastiterate.symbolic.derivations.checks import shared_noise
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.notation import K, L, T, alpha, c, eta, m, n, sensitivity, sigma
-from lastiterate.symbolic.statement import Clipped, Convex, FullBatches, Smooth, StronglyConvex, private
+from lastiterate.symbolic.prelude import *
 
 CLAIMS = (
     Claim(

@@ -5,16 +5,9 @@ be the run whose sample is in the batch. What holds is in `ours/sampled`. gamma 
 the base and of the moved Gaussian.
 """
 
-from sympy import Integer, Rational, log, sqrt
-
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Printed, Step, Value
-from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp, tail
-from lastiterate.symbolic.letters import gamma, kappa, p, q, z
-from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, n, sensitivity, sigma
-from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, Holder, private
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one, _two = Integer(1), Integer(2)
 _tenth = Rational(1, 10)

@@ -9,10 +9,6 @@ may be used. V and W are the sums of c^-j and c^-2j over a window of any length,
 Among the states u is c^-t and v is c^-w: between 1 and v.
 """
 
-from dataclasses import replace
-
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Lt, Max, Min, Ne, Piecewise, Rational
-
 from lastiterate.symbolic.chien_li.paper import (
     CLIPPED_RUNS,
     COMMON,
@@ -25,30 +21,8 @@ from lastiterate.symbolic.chien_li.paper import (
     shift_bound,
 )
 from lastiterate.symbolic.chien_li.refutations import UNTESTED
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, IntervalInequality, Ours, Recursion, Value
 from lastiterate.symbolic.derivations.checks import known_batches
-from lastiterate.symbolic.formulas.shift_program import cost, feasibility, level, v_sum, w_sum, window_cost
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, p, q, r, u, v, x, y, z
-from lastiterate.symbolic.notation import (
-    PREVIOUS,
-    Delta,
-    K,
-    L,
-    T,
-    alpha,
-    c,
-    eta,
-    m,
-    n,
-    s,
-    sensitivity,
-    sigma,
-    t,
-    w,
-)
-from lastiterate.symbolic.statement import Convex, Smooth, StronglyConvex, private
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, C, leads, shift
 
 _zero = Integer(0)

@@ -5,18 +5,8 @@ a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling. Windows have any len
 c^-2j, P is the sum of s^2 / beta_j, G that of beta_j c^-2j, and r stands for the level (s V + Delta) / W.
 """
 
-from typing import Any
-
-from sympy import Eq, Expr, Function, Integer, Le
-from sympy.core.relational import Relational
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
-from lastiterate.symbolic.formulas.shift_program import best_share, cost, level
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, r, u, v, x, y, z
-from lastiterate.symbolic.notation import Delta, beta, c, s, t
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import POWER, V_GROWS, V
 
 _split = s**2 / beta + a**2 / (1 - beta)

@@ -5,21 +5,8 @@ With u = c^-w the cost is (c + 1)/(c - 1) (s (1 - u) + (c - 1) D)^2 / (1 - u^2),
 distance (1 - share) e(z) to W (shifted interpolation, Bok, Su & Altschuler 2024); steps compose by adding mu^2.
 """
 
-from sympy import Expr, Integer, Ne, diff, exp, pi, sqrt
-from sympy.logic.boolalg import Boolean
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, Value
-from lastiterate.symbolic.formulas.divergences import cumulative, delta_of_gdp, density_exponent
-from lastiterate.symbolic.formulas.shift_program import (
-    best_window_cost,
-    feasibility,
-    window_cost,
-)
-from lastiterate.symbolic.formulas.update import expansion
-from lastiterate.symbolic.letters import u, xi, z, zeta
-from lastiterate.symbolic.notation import D, L, beta, c, epsilon, lam, mu, s, w
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _cost = window_cost(c, s, D, u)
 _best = s / (s + D * (c - 1))

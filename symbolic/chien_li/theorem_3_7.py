@@ -4,19 +4,10 @@ As Theorem 3.1 with Lemma 3.8 for Lemma 3.3; the same step below (10) does not f
 it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) = g(z) + s, g(x) = x + eta L x^lambda.
 """
 
-from sympy import Eq, Function, Ge, Le, Min, Rational
-
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Induction, Inequality, Ours, Step
 from lastiterate.symbolic.derivations.checks import known_batches
 from lastiterate.symbolic.derivations.shared_noise import B
-from lastiterate.symbolic.formulas.update import expansion, g, inverse_half
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, u, x, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, beta, eta, lam, n, s, sensitivity, sigma, t, w
-from lastiterate.symbolic.statement import Holder, private
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _shift = s + a
 
@@ -84,8 +75,10 @@ CLAIMS = (
         "chien_li/theorem_3_7/two_programs",
         "The A-program of (15) is the z-program of e(z) = g(z) + s, and the best beta leaves (s + a)^2",
         at("Theorem 3.7", "(15)"),
-        Identity(put(expansion(z, L, lam, s) - u, {u: _shift}), g(z, L, lam) - a, "one step, u = s + a"),
-        Identity(g(inverse_half(z, L), L, Rational(1, 2)), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"),
+        Identity(put(expansion(z, L, lam, s) - u, {u: _shift}), hoelder_growth(z, L, lam) - a, "one step, u = s + a"),
+        Identity(
+            hoelder_growth(inverse_half(z, L), L, Rational(1, 2)), z, "A -> h(A + a) undoes z -> g(z) - a, lambda = 1/2"
+        ),
         Inequality(_shift**2, "<= and attained", s**2 / beta + a**2 / (1 - beta), name="price of a step"),
         assumptions=(L > 0, z > 0, beta > 0, beta < 1),
     ),

@@ -5,18 +5,10 @@ shifts (`theorem_3_1_direct`) give A.1; the step below (10) that does not follow
 and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
-from sympy import Abs, Expr, Min
-
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.claim import Claim, Derived, Identity, Inequality, NormBound, Ours, Step, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.derivations.shared_noise import B
-from lastiterate.symbolic.formulas.update import g
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import a, gamma, kappa, r, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import D, K, L, b, beta, eta, lam, s, sigma
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
 
@@ -43,7 +35,7 @@ def _last(epoch: int) -> Inequality:
 _s, _cap = 2 * eta * K / b, 2 * eta * K
 _apart, _drift, _clipped = Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * y, (Abs(gamma) <= K, Abs(kappa) <= K)
 _others = Abs(xi - zeta - eta * (gamma - kappa) * (b - 1) / b)
-_met = g(z, eta * L * (b - 1) / b, lam) + _s
+_met = hoelder_growth(z, eta * L * (b - 1) / b, lam) + _s
 
 
 def _met_by(bound: Expr, *, clipped: bool = False) -> Inequality:

@@ -4,28 +4,8 @@ A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by row
 step k.
 """
 
-from sympy import Abs, Eq, Integer, Rational, Symbol, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Cited,
-    Claim,
-    Expected,
-    Identity,
-    Inequality,
-    NormBound,
-    Ours,
-    Printed,
-    Recursion,
-    Step,
-)
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import g, gamma, h, j, kappa, xi, y, z, zeta
-from lastiterate.symbolic.notation import PREVIOUS, T, dim, ell, m, nu, sigma_A, stab
-from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import Projectable
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector, inner
+from lastiterate.symbolic.prelude import *
 
 _a, _b, _c = xi, zeta, h  # A = ((a, b), (c, x)), o = (y, z)
 _column = (_a * y + _c * z) / sqrt(Integer(2))

@@ -4,24 +4,10 @@ Theorem 1 asks for nu^2 proportional to K^2 at a fixed epsilon, Corollary 1 for 
 ln(1/delta); theta stands for ln K.
 """
 
-from sympy import Eq, Expr, Integer, Rational, Symbol, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-    Unbounded,
-)
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import RATE
 from lastiterate.symbolic.d2p2.theorem_2_rightly import mended
-from lastiterate.symbolic.letters import G, P, r, theta, x, zeta
-from lastiterate.symbolic.notation import C_2, D, L, T, chi, dim, ell, epsilon, eta, growth, n, nu, sigma_A, stab
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _step = 1 / sqrt(T)
 

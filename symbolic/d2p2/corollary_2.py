@@ -5,19 +5,10 @@ the normalised gradient loses 2 |grad f - g_i| + gamma of |grad f|, in the mean 
 the means of the step into one for E f, and K of them add up. d is dim, p is ell, theta is eta sqrt(K).
 """
 
-from sympy import Eq, Expr, Function, Le, Rational, Tuple, log, sqrt
-
-from lastiterate.symbolic.claim import Claim, Expected, Identity, Induction, VectorInequality
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.theorem_2_rightly import HARMONIC, STEP_ALONG, STEP_MEANS, STEP_SIZE
-from lastiterate.symbolic.families import smooth
-from lastiterate.symbolic.inductive import mean_square
-from lastiterate.symbolic.letters import P, a, h, j, q, r, theta, u, y, z
-from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, sigma_sgd, stab, t
-from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, Variance, closed
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import X, Y
-from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _e, _g, _u, _v = map(Vector, ("e", "g", "u", "v"))
 _loss, _slopes, _harmonic = Function("F", real=True), Function("R", real=True), Function("H", real=True)

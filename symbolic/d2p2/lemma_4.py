@@ -4,15 +4,9 @@ The Gaussian mechanism of mu = 1, D_alpha = alpha / 2, refutes "only if" at epsi
 where the moment under Q has alpha; (8) has it right.
 """
 
-from sympy import Expr, Integer, Rational, exp
-
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours, Step, Value
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import NECESSARY
-from lastiterate.symbolic.formulas.divergences import delta_of_gdp, density_exponent, moment_exponent
-from lastiterate.symbolic.letters import u, xi
-from lastiterate.symbolic.notation import alpha, chi, epsilon
-from lastiterate.symbolic.statement import FIRST, SECOND, Exists, HockeyStick, RenyiDivergence, closed
+from lastiterate.symbolic.prelude import *
 
 _one, _half = Integer(1), Rational(1, 2)
 _true = delta_of_gdp(_one, _one)

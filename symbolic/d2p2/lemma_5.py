@@ -5,24 +5,10 @@ factor q, so that it gives 7 only while q >= 0.0325. Step k has noise nu^2/k, an
 (nu^2/(2 k)) log(n/B). y is log(n/B), u is epsilon and v is chi = log(1/delta); C_2 is the constant of nu^2.
 """
 
-from sympy import Add, Expr, Integer, Rational, Sum, ceiling, exp, log
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Deduced,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-    Value,
-)
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import MOMENTS
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import j, q, u, v, y
-from lastiterate.symbolic.notation import C_2, T, alpha, b, growth, n, nu
+from lastiterate.symbolic.prelude import *
 
 _first = q**2 * alpha / nu**2
 _quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4

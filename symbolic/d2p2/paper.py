@@ -1,17 +1,11 @@
 """Sources in the D2P2-SGD paper, and the units of its normalised gradients."""
 
-from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final
 
-from sympy import Expr, Symbol
+from lastiterate.symbolic.prelude import *
 
-from lastiterate.symbolic.letters import r
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, L, eta
-from lastiterate.symbolic.papers import PAPERS, Source
-
-UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType({eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH})
+D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType({eta: LENGTH, L: GRADIENT / LENGTH, r: GRADIENT * LENGTH})
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
 at: Final = partial(Source, PAPERS["d2p2"])

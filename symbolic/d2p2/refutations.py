@@ -4,15 +4,7 @@ Its constants in O() are C_1 and C_2 where it has them, and r where it has not. 
 slope -1, whose normalised gradients cancel for gamma = 1/12 where their mean is 56/9; their deviation is 5 sqrt(182)/9.
 """
 
-from typing import Final
-
-from sympy import Eq, Rational, exp, log, sqrt
-
-from lastiterate.symbolic.formulas.divergences import delta_of_gdp, tail
-from lastiterate.symbolic.letters import r, x, xi
-from lastiterate.symbolic.notation import C_2, L, T, alpha, b, chi, dim, ell, epsilon, eta, mu, n, nu, sigma_sgd, stab
-from lastiterate.symbolic.refutation import Refutation, Words, words
-from lastiterate.symbolic.statement import BatchesOf, ConvexSmooth, Smooth, condition, private
+from lastiterate.symbolic.prelude import *
 
 _slope: Final[Words] = words("least mean length of the gradient")
 _gap: Final[Words] = words("excess of the population risk at the mean iterate")

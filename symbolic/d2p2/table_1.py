@@ -4,16 +4,11 @@ Full batches: four samples (x - a)^2/2 at a point x whose normalised gradients c
 `theorem_3`, 13 samples of slope 14 and 14 of slope -1, which stalls at slope 56/9.
 """
 
-from sympy import Integer, Rational, log, sqrt
-
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, IntervalInequality, Ours
 from lastiterate.symbolic.d2p2.corollary_1 import PULLED, reached
 from lastiterate.symbolic.d2p2.corollary_2 import CLAIMS as CLAIMS_OF_COROLLARY_2
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import COMPLEXITY
-from lastiterate.symbolic.letters import x, xi
-from lastiterate.symbolic.notation import T, b, growth, sigma_sgd, stab
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 (_COROLLARY_2,) = CLAIMS_OF_COROLLARY_2
 _stays = 2 + stab - sqrt(4 + 2 * stab + stab**2)

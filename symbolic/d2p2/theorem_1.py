@@ -7,45 +7,9 @@ nu^2), and A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu ar
 `numeric.random_projection.cost` has the exact account.
 """
 
-from sympy import Derivative, Eq, Expr, Integer, Rational, diff, exp, log, pi, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Step,
-    Unbounded,
-    UpperBound,
-    Value,
-)
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import PRIVACY
-from lastiterate.symbolic.formulas.divergences import (
-    chi_square,
-    delta_of_gdp,
-    density_exponent,
-    projected_moment,
-    projected_order_limit,
-    projected_step,
-    renyi,
-    tail,
-)
-from lastiterate.symbolic.kernel.profiles import Gauss
-from lastiterate.symbolic.letters import p, q, r, u, v, x, xi, y, z
-from lastiterate.symbolic.notation import C_2, T, alpha, b, chi, ell, epsilon, growth, n, nu, sigma
-from lastiterate.symbolic.statement import (
-    OTHER,
-    SAMPLES,
-    HockeyStick,
-    LastIterate,
-    Neighbours,
-    closed,
-    for_some,
-)
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one, _zero = Integer(1), Integer(0)
 _tenth_one = Rational(1, 10)

@@ -6,28 +6,10 @@ step moves the mean by at most eta. x = |x_1 - x*|; g_k is the gradient before i
 given.
 """
 
-from sympy import Eq, Expr, Function, Integer, Rational, Sum, Symbol, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Claim,
-    Expected,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Simulated,
-    Step,
-    Units,
-)
-from lastiterate.symbolic.d2p2.paper import UNITS, at
+from lastiterate.symbolic.d2p2.paper import D2P2_UNITS, at
 from lastiterate.symbolic.d2p2.refutations import CONVEX
 from lastiterate.symbolic.d2p2.theorem_2_rightly import TELESCOPED
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.letters import g, gamma, j, kappa, r, x, xi, zeta
-from lastiterate.symbolic.notation import L, T, dim, ell, eta, nu, sigma_A, stab
-from lastiterate.symbolic.statement import ConvexSmooth, Expectation, closed
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import tangent
 
 _one, _two = Integer(1), Integer(2)
@@ -188,8 +170,8 @@ CLAIMS = (
         "d2p2/theorem_2/units",
         "(2), (15): its three terms are losses with |g| + gamma for 1 + gamma",
         at("Theorem 2", "(2)"),
-        Units(_rate(g + stab), r, UNITS, "|g| + gamma"),
-        misprint=Units(_rate(1 + stab), r, UNITS, "1 + gamma: a number and a gradient"),
+        Units(_rate(g + stab), r, D2P2_UNITS, "|g| + gamma"),
+        misprint=Units(_rate(1 + stab), r, D2P2_UNITS, "1 + gamma: a number and a gradient"),
         remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 + gamma adds unlike
         things. The 1 comes from the step (19) to (20), where it stands for |g_k|. That is more than a slip of units,
         see d2p2/theorem_2/gradient_size.""",
@@ -270,8 +252,8 @@ CLAIMS = (
         "d2p2/appendix_a_8/left_side",
         "(35), (36): their left side is min E|grad f|, as in (34); E[f - f*] is a loss",
         at("A.8", "(35)"),
-        Units(g + 2 * stab, g, UNITS, "gradients"),
-        misprint=Units(r, g, UNITS, "E[f(mean iterate) - f*], as printed, against gradients"),
+        Units(g + 2 * stab, g, D2P2_UNITS, "gradients"),
+        misprint=Units(r, g, D2P2_UNITS, "E[f(mean iterate) - f*], as printed, against gradients"),
         remark="""(34) bounds min_k E|grad f(x_k)|; (35) and (36) rewrite it with E[f(mean) - f*] on the left, as in
         A.5 for convex losses. A loss and a gradient cannot be bounded by the same terms. Read min_k E|grad f(x_k)|.""",
     ),

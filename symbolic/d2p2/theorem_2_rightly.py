@@ -4,17 +4,9 @@ The normalised gradients of equal losses have the mean that the proof takes for 
 mean iterate is at most the mean value: the mean of t + 1 iterates lies between that of t of them and the next.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Rational, Symbol, log, sqrt
-
-from lastiterate.symbolic.claim import Expected, Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import G, P, Q, a, g, h, j, r, z
-from lastiterate.symbolic.notation import T, dim, ell, eta, nu, sigma_A, stab, t
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import X, Y
-from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _one = Integer(1)
 _root = sqrt(ell)

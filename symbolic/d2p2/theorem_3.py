@@ -6,47 +6,10 @@ nu small. Sample by sample the triangle inequality gives 2 sigma + stab, as in (
 substitution into (35): B = 1 but in the clipping bias; chi = ln(1/delta); theta stands for ln K.
 """
 
-from sympy import Abs, Expr, Function, Integer, Le, Rational, Tuple, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Expected,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Simulated,
-    Step,
-    Value,
-)
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import CLIPPING_BIAS
 from lastiterate.symbolic.d2p2.theorem_2_rightly import TELESCOPED
-from lastiterate.symbolic.inductive import begin, gains, mean_square
-from lastiterate.symbolic.letters import g, gamma, h, j, kappa, r, theta, u, v, x, xi, y
-from lastiterate.symbolic.notation import (
-    L,
-    T,
-    b,
-    chi,
-    dim,
-    ell,
-    epsilon,
-    eta,
-    growth,
-    n,
-    nu,
-    sigma,
-    sigma_A,
-    sigma_sgd,
-    stab,
-    t,
-)
-from lastiterate.symbolic.statement import Expectation, Minimum, Smooth, closed
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector, inner
+from lastiterate.symbolic.prelude import *
 
 _twelfth = Rational(1, 12)
 _slope, _variance = Rational(56, 9), Rational(182 * 225, 27**2)

@@ -36,8 +36,7 @@ from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
 from lastiterate.symbolic.derivations.tracked import N_0
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import q, v, x, y
-from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, c, eta, s, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, c, eta, q, s, sensitivity, sigma, t, tau, v, w, x, y
 
 Derivation = Callable[[Kernel], Guarantee]
 

@@ -28,8 +28,7 @@ from lastiterate.symbolic.kernel.profiles import (
 )
 from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.tables import Chords
-from lastiterate.symbolic.letters import q, rho
-from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, q, rho, sensitivity, sigma, t, tau, w
 
 TRACKED: Final = ("tracked from 0", "tracked from the domain")
 nodes = Function("y", positive=True)

@@ -26,8 +26,7 @@ from lastiterate.symbolic.kernel.lemmas import poisson_coin, supposing, swap_coi
 from lastiterate.symbolic.kernel.profiles import Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.tables import Chords
-from lastiterate.symbolic.letters import v
-from lastiterate.symbolic.notation import D, K, b, s, sensitivity, sigma, t, w
+from lastiterate.symbolic.notation import D, K, b, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
 N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))

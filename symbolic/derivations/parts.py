@@ -2,13 +2,13 @@
 
 from sympy import Eq, Expr, Piecewise, S, Symbol, oo
 
+from lastiterate.symbolic.checks import NormBound
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.ledger import known
-from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Vector
 
 _z = Symbol("z", nonnegative=True)

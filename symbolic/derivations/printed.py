@@ -25,8 +25,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, on_condition, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import q, r
-from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, s, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, q, r, s, sigma, t, tau, w
 
 _j, _k = Symbol("j", integer=True, nonnegative=True), Symbol("k", integer=True, nonnegative=True)
 _z, _z_m, _following, _a, _beta, _A, A = symbols("z_j z_m z_next a_j beta_j A_j A", real=True)

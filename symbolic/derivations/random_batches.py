@@ -27,8 +27,7 @@ from lastiterate.symbolic.kernel.lemmas import (
 )
 from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import rho
-from lastiterate.symbolic.notation import D, Delta, K, b, eta, w
+from lastiterate.symbolic.notation import D, Delta, K, b, eta, rho, w
 
 i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)

@@ -10,8 +10,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.lemmas import poisson_coin
 from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import rho
-from lastiterate.symbolic.notation import D, K, b
+from lastiterate.symbolic.notation import D, K, b, rho
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _eta, _v = symbols("eta_j v_j", real=True)

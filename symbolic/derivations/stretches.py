@@ -17,8 +17,7 @@ from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, V
 from lastiterate.symbolic.kernel.lemmas import poisson_coin
 from lastiterate.symbolic.kernel.profiles import Order, Power, Profile, Recurring
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import rho
-from lastiterate.symbolic.notation import D, K, b, eta, sigma
+from lastiterate.symbolic.notation import D, K, b, eta, rho, sigma
 
 _h = Symbol("h", integer=True, nonnegative=True)
 N, T_0 = Symbol("N", integer=True, positive=True), Symbol("T_0", integer=True, nonnegative=True)

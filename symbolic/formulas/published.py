@@ -12,8 +12,7 @@ from sympy import Expr, IndexedBase, Sum, exp, sqrt
 
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import SampledDown
-from lastiterate.symbolic.letters import j, r
-from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, m, n, nu, sigma, w
+from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, j, m, n, nu, r, sigma, w
 from lastiterate.symbolic.notation import s as one_step
 
 SHARES, SHIFTS = IndexedBase("beta"), IndexedBase("a")

@@ -30,19 +30,19 @@ def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr, k: Expr = S.One) -> Exp
     return k * z + eta * Min(omega, 2 * K)
 
 
-def g(x: Expr, L: Expr, lam: Expr) -> Expr:
+def hoelder_growth(x: Expr, L: Expr, lam: Expr) -> Expr:
     """x + L x^lambda, the most to which a distance x grows; L here is eta times the Hoelder constant."""
     return x + L * x**lam
 
 
 def slope(x: Expr, L: Expr, lam: Expr) -> Expr:
-    """The derivative of g at x > 0: 1 + L lambda x^(lambda - 1)."""
+    """The derivative of `hoelder_growth` at x > 0: 1 + L lambda x^(lambda - 1)."""
     return 1 + L * lam * x ** (lam - 1)
 
 
 def expansion(z: Expr, L: Expr, lam: Expr, s: Expr) -> Expr:
-    """g(z) + s: one update with sensitivity s."""
-    return g(z, L, lam) + s
+    """hoelder_growth(z) + s: one update with sensitivity s."""
+    return hoelder_growth(z, L, lam) + s
 
 
 def inverse_half(z: Expr, L: Expr) -> Expr:

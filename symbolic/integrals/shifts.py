@@ -26,8 +26,7 @@ from lastiterate.symbolic.integrals.names import SUM, mixture
 from lastiterate.symbolic.integrals.orders import Deduction, every_order
 from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP, POINT, RADIUS, RATE
 from lastiterate.symbolic.integrals.terms import Point, constant, place
-from lastiterate.symbolic.letters import a, z
-from lastiterate.symbolic.notation import L, alpha, lam, sigma
+from lastiterate.symbolic.notation import L, a, alpha, lam, sigma, z
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, Lipschitz, Noisy, Normal
 from lastiterate.symbolic.vectors import Norm
 

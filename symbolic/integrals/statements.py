@@ -22,8 +22,7 @@ from lastiterate.symbolic.integrals.language import (
 )
 from lastiterate.symbolic.integrals.rules import Indicator
 from lastiterate.symbolic.integrals.terms import Point, mean
-from lastiterate.symbolic.letters import a, z
-from lastiterate.symbolic.notation import alpha, chi, epsilon, sigma
+from lastiterate.symbolic.notation import a, alpha, chi, epsilon, sigma, z
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,

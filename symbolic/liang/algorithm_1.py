@@ -1,14 +1,8 @@
 """Algorithm 1: how many updates it makes, its projection, its noise and its clipping; the domain is a ball around 0."""
 
-from sympy import Expr, Integer, Min, Symbol
-
-from lastiterate.symbolic.claim import Claim, Expected, Inequality, Recursion, Step, Units
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
-from lastiterate.symbolic.letters import g
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import PREVIOUS, D, K, T, beta, dim, eta, sigma_dp
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
-from lastiterate.symbolic.vectors import Vector, inner
 
 _Z, _X = Symbol("Z"), Symbol("X")
 _u, _v = Vector("u"), Vector("v")

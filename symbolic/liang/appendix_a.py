@@ -1,19 +1,13 @@
 """Appendix A, standard facts: on divergences for all laws; quadratics stand for the losses of A.14 and A.15."""
 
-from sympy import Eq, Equivalent, Expr, Integer, Rational, log, sqrt
-
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
-from lastiterate.symbolic.claim import Cited, Claim, Deduced, Inequality, IntervalInequality, Ours, Units
-from lastiterate.symbolic.formulas.divergences import SampledUp
 from lastiterate.symbolic.integrals import statements
 from lastiterate.symbolic.integrals.language import ANY_ORDER
 from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
 from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
-from lastiterate.symbolic.letters import G, a, g, q, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import L, alpha, c, m, s, sigma
-from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.smoothness import (
+from lastiterate.symbolic.prelude import *
+from lastiterate.symbolic.vector_steps import (
     CHORD,
     COCOERCIVE,
     DISTANCE,
@@ -24,7 +18,6 @@ from lastiterate.symbolic.smoothness import (
     TANGENT,
     WITHOUT,
 )
-from lastiterate.symbolic.statement import FIRST, SECOND, Coupled, Displaced, Normal, RenyiDivergence, Wasserstein
 
 _plain = Normal(0, sigma**2)
 _mixed = (1 - q) * _plain + q * Normal(1, sigma**2)

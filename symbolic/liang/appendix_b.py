@@ -3,14 +3,8 @@
 v is the growth 1 + eta L of one step.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Rational
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Step, Unbounded, Units
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, u, v, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, T, alpha, b, beta, eta, growth, n, sigma_dp, t
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _weight = alpha / (2 * eta**2 * sigma_dp**2 * (1 - beta))
 _shift = _weight * a**2

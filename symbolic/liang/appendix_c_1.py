@@ -5,17 +5,8 @@ G = sqrt(l - l*), g = |grad l|, x = |theta - theta*|: g <= sqrt(2 L) G and x <= 
 after dividing by eta, in units where L = 1/2 where said. The paper's C is K, its mu is m.
 """
 
-from sympy import Expr, Function, Min, Rational, sqrt
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.claim import Expected, Identity, Inequality, Ours, Simulated, Step
-from lastiterate.symbolic.inductive import mean_square
-from lastiterate.symbolic.letters import G, g, p, r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import K, L, b, eta, m, n, sigma_sgd
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, inner
+from lastiterate.symbolic.prelude import *
 
 _far = 35 * sigma_sgd * rho**3
 _near = 5 * sigma_sgd * rho

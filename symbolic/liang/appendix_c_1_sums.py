@@ -3,25 +3,9 @@
 Letters as in `appendix_c_1`; r is a loss where it is named so.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Min, Rational, Sum, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Identity,
-    Induction,
-    Inequality,
-    Ours,
-    Simulated,
-    Step,
-    Units,
-    VectorInequality,
-)
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import G, P, g, gamma, j, kappa, r, rho, u, v, x, xi, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, D, K, L, T, b, c, dim, eta, m, sigma_dp, sigma_sgd, t
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING
-from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _noise = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _root_two = sqrt(Integer(2))

@@ -5,28 +5,8 @@ and y = epsilon n, so that X = x^2/y^2; u^3 = sigma_SGD and v^3 = X where roots 
 Theta().
 """
 
-from sympy import Derivative, Eq, Expr, Integer, Min, Rational, Symbol, sqrt
-
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
-from lastiterate.symbolic.letters import g, r, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import (
-    GRADIENT,
-    LENGTH,
-    K,
-    L,
-    T,
-    alpha,
-    b,
-    chi,
-    dim,
-    epsilon,
-    eta,
-    growth,
-    n,
-    sigma_sgd,
-)
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _third = Rational(1, 3)
 _steps = v / (eta * K * u)

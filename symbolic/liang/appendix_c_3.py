@@ -5,13 +5,8 @@ T-bar, y = T-bar', and T-bar <= T-bar' since b <= n; r is the constant of a Thet
 leave out is in `appendix_c_3_cases`.
 """
 
-from sympy import Derivative, Integer, Min, Rational, sqrt
-
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, Ours, Step, Units
-from lastiterate.symbolic.letters import G, r, rho, u, v, x, y
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, K, L, T, b, chi, dim, epsilon, eta, m, n, sigma_sgd
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _steps = v * D / (eta * K * u)
 _domain = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)

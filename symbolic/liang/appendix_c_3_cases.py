@@ -3,14 +3,9 @@
 chi = log(1/delta); u^2 = dim chi; rho = (L/m)^(1/4); Y = dim chi/(epsilon n)^2; r is the constant of a Theta().
 """
 
-from sympy import Eq, Integer, Min, Rational, sqrt
-
-from lastiterate.symbolic.claim import Asymptotic, Claim, Identity, Inequality, Ours, Step, Unbounded, Units
-from lastiterate.symbolic.letters import r, rho, u, v, x, y, z
 from lastiterate.symbolic.liang.appendix_c_3 import FIRST_RATE, SECOND_RATE, Y_RATE
 from lastiterate.symbolic.liang.paper import SMOOTH, at
-from lastiterate.symbolic.notation import D, L, T, b, chi, dim, epsilon, growth, m, n, sigma_sgd
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 _spread = rho**6  # L^(3/2)/m^(5/2) sigma^2 at m = sigma = 1

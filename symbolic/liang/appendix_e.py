@@ -4,28 +4,9 @@ Figure 5's setting: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.
 for the radius (two points are 2 D apart), (54) for the diameter. The paper's C is K.
 """
 
-from sympy import Eq, Expr, Integer, Rational, exp, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    Simulated,
-    Step,
-    Units,
-    Value,
-)
-from lastiterate.symbolic.formulas.divergences import cumulative, tail
-from lastiterate.symbolic.letters import gamma, kappa, x, xi, y, zeta
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.liang.refutations import NAIVE
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, growth, n, sigma_dp
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 _above, _below = cumulative(Rational(1, 2)), tail(Rational(1, 2))

@@ -6,48 +6,10 @@ and (38) need batches of b = |B_t| samples, as section 2.2 has them, or another 
 probability b/n, as Algorithm 1 can be read. The paper's C is K here.
 """
 
-from sympy import Expr, Function, Integer, Le, Rational, Symbol, diff, log, sqrt
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.claim import (
-    Claim,
-    Identity,
-    Induction,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    Printed,
-    Simulated,
-    Step,
-    UpperBound,
-    Value,
-    VectorInequality,
-)
-from lastiterate.symbolic.families import smooth
-from lastiterate.symbolic.formulas.divergences import SampledUp, tail
-from lastiterate.symbolic.inductive import begin
-from lastiterate.symbolic.letters import j, p, q, x, y, z
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.liang.refutations import ONE_STEP
-from lastiterate.symbolic.notation import K, L, alpha, b, beta, eta, n, sigma_dp, t
-from lastiterate.symbolic.statement import (
-    FIRST,
-    MAP,
-    OTHER,
-    SAMPLES,
-    SECOND,
-    BatchesOf,
-    Clipped,
-    Image,
-    Larger,
-    ShiftedDivergence,
-    Smooth,
-    closed,
-)
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING
-from lastiterate.symbolic.vectors import Norm, Vector
 
 _u, _v = Vector("u"), Vector("v")
 

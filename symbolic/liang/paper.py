@@ -1,14 +1,9 @@
 """Sources in the two versions, and the units of their smooth losses."""
 
-from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final
 
-from sympy import Expr, Symbol
-
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, L
-from lastiterate.symbolic.papers import PAPERS, Source
+from lastiterate.symbolic.prelude import *
 
 SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
 """The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""

@@ -4,61 +4,10 @@ Substitution of the noise of privacy; the units engine adds the terms. r is the 
 leaves out; x stands for min{T, T-bar}, a number; the paper's C is K, its mu is m.
 """
 
-from dataclasses import replace
-
-from sympy import Expr, Function, Integer, Min, Rational, Symbol, Tuple, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Cited,
-    Claim,
-    Consequence,
-    Identity,
-    Inequality,
-    Ours,
-    Step,
-    Unbounded,
-    Units,
-)
-from lastiterate.symbolic.families import InSet, StronglyConvex
-from lastiterate.symbolic.letters import G, g, r, theta, x, y
+from lastiterate.symbolic import families
 from lastiterate.symbolic.liang.appendix_c_1_sums import LEAST_MEAN
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
-from lastiterate.symbolic.notation import (
-    GRADIENT,
-    LENGTH,
-    NUMBER,
-    D,
-    K,
-    L,
-    T,
-    alpha,
-    b,
-    chi,
-    dim,
-    epsilon,
-    eta,
-    growth,
-    m,
-    n,
-    sigma_dp,
-    sigma_sgd,
-    t,
-)
-from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import (
-    Clipped,
-    ClippedSteps,
-    Constant,
-    Diameter,
-    Expectation,
-    LeastGradient,
-    Minimum,
-    Smooth,
-    Variance,
-    closed,
-)
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _gap = {**SMOOTH, r: GRADIENT * LENGTH}
 _noise = alpha * K**2 * T / (epsilon * n * b)
@@ -204,7 +153,7 @@ CLAIMS = (
         statement=closed(
             Minimum(Expectation(sqrt(Function("gap")(t))), Tuple(t, 0, T)) <= Constant(_rate),
             Smooth(L),
-            StronglyConvex(Symbol("l"), m),
+            families.StronglyConvex(Symbol("l"), m),
             Variance(sigma_sgd**2),
             Clipped(K),
             Diameter(D),

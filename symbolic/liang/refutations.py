@@ -4,25 +4,7 @@ A sample that is added moves the mean of a step by eta K/b: one step is N(0, 1) 
 1). On a small domain the sign of the last iterate tells two runs apart, whatever the diameter.
 """
 
-from typing import Final
-
-from sympy import Expr, Min, Rational, log, sqrt
-
-from lastiterate.symbolic.formulas.divergences import SampledUp, cumulative, tail
-from lastiterate.symbolic.letters import r
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, n, sigma_dp
-from lastiterate.symbolic.refutation import Refutation, Words, words
-from lastiterate.symbolic.statement import (
-    BatchesOf,
-    Clipped,
-    Diameter,
-    FullBatches,
-    OneMore,
-    PoissonBatches,
-    Smooth,
-    condition,
-    private,
-)
+from lastiterate.symbolic.prelude import *
 
 _half = Rational(1, 2)
 _loss: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)

@@ -3,16 +3,9 @@
 D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. v is a variance, x and z are lengths.
 """
 
-from sympy import Eq, Integer, Rational
-
-from lastiterate.symbolic.claim import Claim, Deduced, Identity, Inequality, Ours, Units, VectorInequality
-from lastiterate.symbolic.formulas.divergences import renyi
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import d, p, q, v, x, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import alpha
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 _coins = p**2 / q + (1 - p) ** 2 / (1 - q)

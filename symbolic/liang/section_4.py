@@ -3,13 +3,8 @@
 p and q are FPR and FNR, v is e^epsilon, r is delta. D.4: eta = 0.1, sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1.
 """
 
-from sympy import Expr, Integer, Rational, Symbol, ceiling, sqrt
-
-from lastiterate.symbolic.claim import Claim, Identity, Inequality, IntervalInequality, Ours
-from lastiterate.symbolic.letters import p, q, r, v
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, n, sigma_dp
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _private = (1 - q <= v * p + r, 1 - p <= v * q + r, r < 1)
 _numbers: dict[Symbol, Expr] = {

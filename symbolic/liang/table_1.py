@@ -3,12 +3,8 @@
 Rates are compared by z3, units by the units engine. The paper's C and M are both K here.
 """
 
-from sympy import Eq, Expr, Integer, Min, Rational, exp, log, sqrt
-
-from lastiterate.symbolic.claim import Claim, Inequality, IntervalInequality, Ours, Step, Units, Value
-from lastiterate.symbolic.formulas.divergences import cumulative
 from lastiterate.symbolic.liang.paper import SMOOTH, at, earlier
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp
+from lastiterate.symbolic.prelude import *
 
 _price = alpha * K**2 / sigma_dp**2
 _feldman = _price * T / b**2

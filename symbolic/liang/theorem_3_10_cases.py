@@ -6,13 +6,8 @@ u G, and a path is stopped at its first step of 1.2, where G is at most d. Means
 kind: E[G; 2.1] and E[G^2; 2.2], of the paths that are not stopped in case 1, which has no second kind.
 """
 
-from sympy import Eq, Expr, Function, Le, Or, Rational, sqrt
-
-from lastiterate.symbolic.claim import Induction, Inequality, Ours
-from lastiterate.symbolic.inductive import begin, gains, mean_square
-from lastiterate.symbolic.letters import P, a, d, g, h, u, v, x, y, z
 from lastiterate.symbolic.liang.paper import at
-from lastiterate.symbolic.notation import D, T, t
+from lastiterate.symbolic.prelude import *
 
 # Of all paths: E|theta_t - theta*|^2, the means of step t on paths of either kind, and their sums over the steps.
 _distance, _first, _second, _firsts, _seconds = (Function(name, nonnegative=True) for name in ("e", "x", "y", "X", "Y"))

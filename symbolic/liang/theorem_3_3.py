@@ -4,39 +4,10 @@
 (alpha (alpha - 1)/2 - alpha log n)/(alpha - 1).
 """
 
-from sympy import Integer, Rational, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    Recursion,
-    UpperBound,
-)
-from lastiterate.symbolic.formulas.divergences import SampledUp
-from lastiterate.symbolic.letters import r, z
 from lastiterate.symbolic.liang.lemma_3_2 import event
 from lastiterate.symbolic.liang.paper import at, earlier
 from lastiterate.symbolic.liang.refutations import MANY_STEPS, MANY_STEPS_EARLIER
-from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, beta, growth, n, sigma_dp
-from lastiterate.symbolic.statement import (
-    OTHER,
-    SAMPLES,
-    BatchesOf,
-    Clipped,
-    Larger,
-    LastIterate,
-    OneMore,
-    PoissonBatches,
-    RenyiDivergence,
-    SmallOrder,
-    Smooth,
-    closed,
-    for_some,
-    private,
-)
+from lastiterate.symbolic.prelude import *
 
 _step = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2)
 _price = _step.subs(beta, 1)

@@ -5,28 +5,9 @@ One shift (1 + eta L) D at the last step, (51); the best share beta*, (53); the 
 B = alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2).
 """
 
-from sympy import Abs, Eq, Expr, Integer, Min, Rational, diff, exp, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Asymptotic,
-    Claim,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    NormBound,
-    Ours,
-    Simulated,
-    Step,
-    UpperBound,
-)
-from lastiterate.symbolic.formulas.divergences import cumulative, tail
-from lastiterate.symbolic.letters import r, u, v, x, xi, y, z, zeta
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.liang.refutations import SMALL_DOMAIN, SMALL_DOMAIN_WIDE_NOISE
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, beta, eta, growth, n, sigma_dp
-from lastiterate.symbolic.statement import Clipped, Diameter, OneMore, PoissonBatches, Smooth, for_some, private
-from lastiterate.symbolic.unevaluated import put
-from lastiterate.symbolic.vectors import Norm, Vector
+from lastiterate.symbolic.prelude import *
 
 _A = 2 * alpha * K**2 / (n * b * sigma_dp**2)
 _B = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)

@@ -6,25 +6,9 @@ sample is -K. With its own share each step of a window costs (s + x_j)^2, s^2 = 
 Clipping alone is c = 1, s = 2 eta K.
 """
 
-from sympy import Expr, Integer, Min, Rational, log, sqrt
-
-from lastiterate.symbolic.claim import (
-    Claim,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    Ours,
-    UpperBound,
-    Value,
-)
-from lastiterate.symbolic.formulas.divergences import tail
-from lastiterate.symbolic.formulas.shift_program import cost, sums
-from lastiterate.symbolic.letters import r, x, y
 from lastiterate.symbolic.liang.paper import at, earlier
 from lastiterate.symbolic.liang.refutations import BOTH_ORDERS
-from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, eta, n, s, sigma_dp, w
-from lastiterate.symbolic.statement import BatchesOf, Clipped, Diameter, OneMore, SmallOrder, Smooth, private
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _K, _n = Integer(10), Integer(100)
 _edge = Rational(1, 200)

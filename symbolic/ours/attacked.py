@@ -6,11 +6,7 @@ choices behind a number, from which an independent checker computes it anew; thi
 small, but only what the checker's own rules say.
 """
 
-from sympy import Integer
-
-from lastiterate.symbolic.claim import Certified, CodeTest, UpperBound
-from lastiterate.symbolic.notation import D, K, L, T, alpha, eta, m, sigma
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _CLASSES = ("clipped", "holder", "smooth", "convex", "strongly_convex")
 _WORDS = {

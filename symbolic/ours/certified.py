@@ -3,14 +3,8 @@
 The Hessian in the logits is a covariance (Popoviciu 1935), the gradient p - e_y; p is a probability.
 """
 
-from sympy import Abs, Derivative, Eq, Function, Integer, Le, Rational, sqrt, tanh
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.formulas import networks
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, x, xi, zeta
-from lastiterate.symbolic.notation import t
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 

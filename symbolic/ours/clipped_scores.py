@@ -4,12 +4,7 @@ gamma <= kappa are phi' at two scores xi <= zeta, times |x|; clipping cuts both 
 The `Convex` assumption then holds for the losses whose gradients are taken. A weight decay inside the loss breaks this.
 """
 
-from sympy import Abs, Expr, Max, Min, Ne, Rational
-
-from lastiterate.symbolic.claim import Inequality, Ours
-from lastiterate.symbolic.letters import gamma, kappa
-from lastiterate.symbolic.notation import K
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 
 def _cut(slope: Expr) -> Expr:

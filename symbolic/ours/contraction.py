@@ -7,9 +7,7 @@ each is no less than the one before it, contracted.
 
 from collections.abc import Iterator
 
-from sympy import Eq, Expr, Function, Le, Rational, S, Symbol
-
-from lastiterate.symbolic.claim import Derived, Identity, Induction, Inequality, Ours
+from lastiterate.symbolic.derivations import random_batches
 from lastiterate.symbolic.derivations.contraction import (
     A_0,
     BEGINS,
@@ -27,22 +25,17 @@ from lastiterate.symbolic.derivations.contraction import (
     said,
 )
 from lastiterate.symbolic.derivations.known_batches import feasible
-from lastiterate.symbolic.derivations.random_batches import P, p
-from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
-from lastiterate.symbolic.inductive import gains
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, PoissonStep, Profile, Steps, SwapStep
 from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
-from lastiterate.symbolic.letters import a, q, u, v, x, y
-from lastiterate.symbolic.notation import D, L, b, c, eta, m, n, s, sensitivity, sigma, t, w
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _X, _N, _F = map(Letter, "XNF")
 _z = Symbol("z", nonnegative=True)
 _EACH = said("XNF", at_every_block=True)
 _GIVEN_ORDER = str(Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),)))
 _known = Gauss(near(k)), Gauss(far(k))
+_drawn = (random_batches.P(i), T_0), (random_batches.p(k, i), w)
 _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
 
 
@@ -177,7 +170,11 @@ CLAIMS = (
         proof("contraction", "Random batches"),
         *_derived(
             "without_replacement",
-            _begun(Steps(SwapStep(q, P(i)), i, T_0), Steps(SwapStep(q, p(k, i)), i, w), _mean[1]),
+            _begun(
+                Steps(SwapStep(q, random_batches.P(i)), i, T_0),
+                Steps(SwapStep(q, random_batches.p(k, i)), i, w),
+                _mean[1],
+            ),
         ),
         assumptions=_every_loss,
     ),
@@ -187,7 +184,11 @@ CLAIMS = (
         proof("contraction", "Random batches"),
         *_derived(
             "poisson",
-            _begun(Steps(PoissonStep(q, P(i)), i, T_0), Steps(PoissonStep(q, p(k, i)), i, w), _mean[1]),
+            _begun(
+                Steps(PoissonStep(q, random_batches.P(i)), i, T_0),
+                Steps(PoissonStep(q, random_batches.p(k, i)), i, w),
+                _mean[1],
+            ),
         ),
         assumptions=_every_loss,
     ),

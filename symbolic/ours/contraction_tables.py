@@ -3,9 +3,6 @@
 A table falls from its first node to its last; between nodes it is a chord, and below it the profile of p against q.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Rational, S, exp, log, pi, sqrt
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.contraction import k
 from lastiterate.symbolic.formulas.contraction import (
     constant_moment,
@@ -14,13 +11,8 @@ from lastiterate.symbolic.formulas.contraction import (
     markov_rest,
     moment_up_to,
 )
-from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, hockey_stick
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, gamma, kappa, r, rho, u, v, x, xi, y
-from lastiterate.symbolic.letters import p as weight
-from lastiterate.symbolic.notation import alpha, t
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.notation import p as weight
+from lastiterate.symbolic.prelude import *
 
 _mass, _other, _slope, _value, _node = (Function(name, real=True) for name in ("Q", "P", "s", "Y", "y"))
 """Masses of q and p up to a node, the slope that begins there, the value and the place of the node."""

@@ -5,17 +5,9 @@ hide; then z stays at 0. The last encounter hides itself, the E - 1 before it sh
 steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps from the encounter to the end.
 """
 
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational
-
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import cyclic
-from lastiterate.symbolic.formulas.update import expansion
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import P, R, a, p, q, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, L, alpha, c, lam, m, s, t, w
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 _zero = Integer(0)

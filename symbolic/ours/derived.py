@@ -5,16 +5,9 @@ least max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n fo
 feasible.
 """
 
-from sympy import Eq, Expr, S
-
-from lastiterate.symbolic.claim import Derived, Ours
 from lastiterate.symbolic.derivations.checks import known_batches, poisson, shuffled, without_replacement
 from lastiterate.symbolic.derivations.known_batches import feasible
-from lastiterate.symbolic.formulas.shift_program import cost, v_sum, w_sum
-from lastiterate.symbolic.kernel.profiles import Gauss, PoissonStep, Power, SwapStep
-from lastiterate.symbolic.letters import q
-from lastiterate.symbolic.notation import D, K, L, T, b, c, eta, m, n, sensitivity, sigma, w
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _s = sensitivity()
 

@@ -7,19 +7,9 @@ Derivation   A bound of a length is an inequality between inner products, which 
 Source       docs/proofs/expansions.md.
 """
 
-from typing import Final
-
-from sympy import Expr, Max, Rational, S, Symbol
-
-from lastiterate.symbolic.claim import Identity, Inequality, NormBound, Ours, VectorInequality
-from lastiterate.symbolic.families import Functions, convex, strongly_convex
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.letters import h, x, y, z
-from lastiterate.symbolic.notation import K, L, b, c, eta, m, s
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import DOMAIN, projection
-from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 _k = Symbol("k", nonnegative=True)
 _d, _g, _u, _v, _w = map(Vector, ("d", "g", "u", "v", "w"))

@@ -6,14 +6,7 @@ proportion to the terms of W; each order lies in [p, q], so that R <= (p + q) m 
 this open.
 """
 
-from sympy import Expr, Function, Integer, Le, Rational, diff
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import R, a, gamma, kappa, p, q, r, v
-from lastiterate.symbolic.notation import lam, m, t
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _half = Rational(1, 2)
 

@@ -7,15 +7,8 @@ known but for u s. One neuron a layer is written out; with matrices in the place
 the same line.
 """
 
-from sympy import Abs, Derivative, Eq, Expr, Function, Integer, Le, Rational, Symbol, erf, exp, pi, sqrt, tanh
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, d, gamma, h, kappa, p, r, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import t
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.vectors import Norm, Vector, inner
+from lastiterate.symbolic.prelude import *
 
 _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)

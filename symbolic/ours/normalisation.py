@@ -4,13 +4,8 @@ As in `lastiterate.symbolic.formulas.networks`; xi stands for c, the inner produ
 From three entries on there is a unit u without a mean for each c with c^2 <= |n|^2, so that the bounds are attained.
 """
 
-from sympy import Derivative, Eq, Expr, Integer, Rational, Subs, sqrt
-
-from lastiterate.symbolic.claim import Identity, Inequality, Ours, VectorInequality
 from lastiterate.symbolic.formulas import networks as formulas
-from lastiterate.symbolic.letters import gamma, kappa, rho, u, v, xi, zeta
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.vectors import Norm, Vector, inner
+from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
 _off = Rational(101, 100)

@@ -5,10 +5,7 @@ is known exactly. From above: a closed form or a quadrature; and where no other 
 said when its number was recorded. The mutants are the same numbers a little smaller and a little larger.
 """
 
-from sympy import Rational
-
-from lastiterate.symbolic.claim import CodeTest, Recomputed
-from lastiterate.symbolic.papers import Source, proof
+from lastiterate.symbolic.prelude import *
 
 _SMALL = Rational(1, 500)
 

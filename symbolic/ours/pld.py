@@ -5,16 +5,9 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from sympy import Derivative, Eq, Expr, Function, Integer, Le, Max, Rational, diff, exp, log, pi, sqrt
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import on_lattices
 from lastiterate.symbolic.formulas import accounting
-from lastiterate.symbolic.formulas.divergences import cumulative, density_exponent, exchanged, hockey_stick
-from lastiterate.symbolic.letters import P, a, gamma, kappa, p, q, r, rho, theta, u, v, x, xi, y
-from lastiterate.symbolic.notation import alpha, beta, lam, s, t, w
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _half = Rational(1, 2)
 

@@ -4,10 +4,7 @@ Revealed is R, the batch without i*, alike in both runs; k is its size, and both
 along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
 """
 
-from sympy import Eq, Expr, Function, Ge, Integer, Le, Max, Ne, Rational, cosh, diff, exp, sinh
-
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, NormBound, Ours, Recursion
 from lastiterate.symbolic.derivations.checks import (
     poisson,
     poisson_blocks,
@@ -15,15 +12,9 @@ from lastiterate.symbolic.derivations.checks import (
     poisson_sizes,
     poisson_stretches,
 )
-from lastiterate.symbolic.families import convex
 from lastiterate.symbolic.formulas.accounting import recurring
-from lastiterate.symbolic.inductive import gains
-from lastiterate.symbolic.letters import a, j, p, q, r, rho, u, v, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, K, L, alpha, b, eta, m, n, t
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
-from lastiterate.symbolic.vectors import Norm, Vector
 
 _one, _half = Integer(1), Rational(1, 2)
 

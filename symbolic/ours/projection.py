@@ -5,15 +5,8 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from sympy import Derivative, Eq, Function, Ge, Integer, Le, Rational, Sum, Symbol, binomial, diff, log
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import projections
-from lastiterate.symbolic.formulas.divergences import density_exponent, moment_exponent
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import Q, g, j, q, r, u, v, x, xi, y
-from lastiterate.symbolic.notation import stab, t
-from lastiterate.symbolic.papers import proof
+from lastiterate.symbolic.prelude import *
 
 _one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)

@@ -7,18 +7,11 @@ is B^2 / X, X = x + (1 - beta) r linear in every share.
 
 from collections.abc import Iterator
 
-from sympy import Eq, Expr, Integer, Max, Rational, binomial, diff
-
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.claim import Derived, Identity, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import without_replacement
 from lastiterate.symbolic.derivations.losses import omega
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.profiles import Composed, Gauss, Profile, SwapStep
-from lastiterate.symbolic.letters import a, gamma, kappa, p, q, r, theta, u, v, x, xi
-from lastiterate.symbolic.notation import D, K, L, alpha, b, beta, eta, lam, m, n, sensitivity, sigma
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 
 _one, _off = Integer(1), Rational(97, 100)
 

@@ -5,17 +5,9 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from sympy import Eq, Expr, Function, Integer, Le, Max, Min, Rational, exp, log
-from sympy.core.relational import Relational
-
-from lastiterate.symbolic.claim import Deduced, Identity, Induction, Inequality, Ours
 from lastiterate.symbolic.derivations.checks import late, shuffled
-from lastiterate.symbolic.inductive import begin, gains
 from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.letters import G, P, R, a, d, g, gamma, kappa, q, r, rho, theta, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import K, L, alpha, b, c, eta, m, s, t
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
 _off = Rational(97, 100)

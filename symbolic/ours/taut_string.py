@@ -5,15 +5,7 @@ F_t and e are arbitrary. Kinks: e has left slope c and right slope r at z_t, a >
 before; at a convex kink a whole interval a c <= x <= a r is stationary.
 """
 
-from sympy import Eq, Expr, Function, Ge, Integer, Max, Rational
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.claim import Identity, Induction, Inequality, Ours
-from lastiterate.symbolic.inductive import begin, gains
-from lastiterate.symbolic.letters import a, gamma, h, kappa, p, r, theta, u, v, x, xi, y, z, zeta
-from lastiterate.symbolic.notation import c, s, sigma, t
-from lastiterate.symbolic.papers import proof
-from lastiterate.symbolic.unevaluated import put
+from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS
 
 _one = Integer(1)

@@ -1,6 +1,7 @@
 import pytest
 
-from lastiterate.symbolic.claim import Claim, Source
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.papers import Source
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,8 @@ import sympy as sp
 from lastiterate.proofs_checks.engines import asymptotics, decide_check
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Asymptotic, Engine, Unbounded
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import D, T, alpha, growth, n
+from lastiterate.symbolic.checks import Asymptotic, Engine, Unbounded
+from lastiterate.symbolic.notation import D, T, alpha, growth, n, x, y
 
 R = sp.Rational
 N = growth

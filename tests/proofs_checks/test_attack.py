@@ -20,9 +20,9 @@ from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Status, Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Claim, UpperBound
-from lastiterate.symbolic.letters import q
-from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n
+from lastiterate.symbolic.checks import UpperBound
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.notation import K, T, alpha, beta, eta, lam, m, n, q
 from lastiterate.symbolic.notation import L as SMOOTHNESS
 from lastiterate.symbolic.statement import closed
 

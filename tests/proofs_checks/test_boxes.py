@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.proofs_checks.engines.boxes import interval_of, rational, short_point, split_point, status
-from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.notation import x, y
 
 RELATIONS = (sp.Gt, sp.Ge, sp.Lt, sp.Le)
 LEAVES = st.builds(

@@ -13,9 +13,8 @@ from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.engines.faces import shown_on
 from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.claim import IntervalInequality
-from lastiterate.symbolic.letters import q, x, xi, y
-from lastiterate.symbolic.notation import t
+from lastiterate.symbolic.checks import IntervalInequality
+from lastiterate.symbolic.notation import q, t, x, xi, y
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
 """At least 0, and too flat at 0 to be told from 0 there without its derivatives."""

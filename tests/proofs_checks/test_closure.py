@@ -13,8 +13,8 @@ from lastiterate.proofs_checks import cache, closure
 from lastiterate.proofs_checks.cache import NUMBERS, PACKAGES, ReportCache, deciding
 from lastiterate.proofs_checks.folder import sources_digest
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Engine, Identity
-from lastiterate.symbolic.letters import x
+from lastiterate.symbolic.checks import Engine, Identity
+from lastiterate.symbolic.notation import x
 
 ALL = closure.modules(deciding(set(Engine)))
 LIGHT = closure.modules(deciding(set(Engine) - NUMBERS))

@@ -14,8 +14,8 @@ from lastiterate.proofs_checks import cache, lock, runner
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.engines import attack, identity
 from lastiterate.symbolic import ledger as symbolic_ledger
-from lastiterate.symbolic.claim import Identity, UpperBound
-from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.checks import Identity, UpperBound
+from lastiterate.symbolic.notation import x, y
 
 CLAIMS = symbolic_ledger.claims()
 

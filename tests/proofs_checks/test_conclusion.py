@@ -13,9 +13,9 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Claim, Identity, Inequality
-from lastiterate.symbolic.letters import z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, lam, m, n, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.checks import Identity, Inequality
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, lam, m, n, sensitivity, sigma, t, tau, w, z
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     OTHER,

@@ -9,8 +9,9 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Cited, Consequence, Source
-from lastiterate.symbolic.letters import u, v, x, y, z
+from lastiterate.symbolic.checks import Cited, Consequence
+from lastiterate.symbolic.notation import u, v, x, y, z
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Constant, LeastGradient, Probability, Smooth
 
 BOOK = Source("A book", "Theorem 1")

@@ -7,17 +7,10 @@ from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.report.formats import limits
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, limit_by
-from lastiterate.symbolic.claim import (
-    Cited,
-    Engine,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    RandomPoints,
-    Source,
-    Step,
-)
-from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.checks import Cited, Engine, Identity, Inequality, IntervalInequality, RandomPoints
+from lastiterate.symbolic.claim import Step
+from lastiterate.symbolic.notation import x, y
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Probability
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)

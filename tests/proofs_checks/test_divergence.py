@@ -6,8 +6,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.divergence import supposed_order, unmeetable
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.letters import q, x
-from lastiterate.symbolic.notation import alpha
+from lastiterate.symbolic.notation import alpha, q, x
 
 ASKED = Le(alpha, largest_order(q, x))
 

@@ -10,17 +10,8 @@ import z3
 from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality, z3_answers
 from lastiterate.proofs_checks.engines.z3_answers import ask
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import (
-    Engine,
-    Identity,
-    Inequality,
-    IntervalInequality,
-    RandomPoints,
-    Recursion,
-    Value,
-)
-from lastiterate.symbolic.letters import a, j, x, y, z
-from lastiterate.symbolic.notation import PREVIOUS, T, beta, c, lam, s, t, tau, w
+from lastiterate.symbolic.checks import Engine, Identity, Inequality, IntervalInequality, RandomPoints, Recursion, Value
+from lastiterate.symbolic.notation import PREVIOUS, T, a, beta, c, j, lam, s, t, tau, w, x, y, z
 from lastiterate.symbolic.unevaluated import put
 
 R = sp.Rational

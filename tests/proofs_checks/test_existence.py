@@ -11,7 +11,7 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.existence import sequences_exist
 from lastiterate.proofs_checks.engines.induction import NOT_SHOWN
 from lastiterate.proofs_checks.verdict import Status, Verdict
-from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.checks import Induction
 from lastiterate.symbolic.notation import K, c, s, t
 
 f, g = (sp.Function(name, real=True) for name in "fg")

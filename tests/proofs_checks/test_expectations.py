@@ -7,9 +7,8 @@ import sympy as sp
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.claim import Expected
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
+from lastiterate.symbolic.checks import Expected
+from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 d, p, n, b = sp.symbols("d p n b", positive=True, integer=True)

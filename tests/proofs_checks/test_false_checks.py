@@ -13,23 +13,22 @@ from lastiterate.proofs_checks.engines import certificate, decide_check, inducti
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Certified,
     Check,
-    Claim,
     Derived,
     Identity,
     Induction,
     Inequality,
     Recursion,
     Simulated,
-    Source,
     UpperBound,
 )
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.profiles import Equal
 from lastiterate.symbolic.kernel.renyi import largest_order
-from lastiterate.symbolic.letters import x
-from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t
+from lastiterate.symbolic.notation import PREVIOUS, K, L, T, alpha, b, m, n, sigma_dp, t, x
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import closed
 
 f, g, h = (sp.Function(name, real=True) for name in "fgh")

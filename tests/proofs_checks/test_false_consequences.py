@@ -8,9 +8,9 @@ from sympy import And, Rational
 
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Cited, Consequence, Source
-from lastiterate.symbolic.letters import u, v, x, y
-from lastiterate.symbolic.notation import T, alpha
+from lastiterate.symbolic.checks import Cited, Consequence
+from lastiterate.symbolic.notation import T, alpha, u, v, x, y
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Binomial, Constant, LeastGradient, Probability, RenyiDivergence, Smooth, Walk
 
 r, s = sp.Symbol("r", real=True), sp.Symbol("s", real=True)

@@ -9,7 +9,8 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.finite_sums import by_induction, summed
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import Status, Verdict
-from lastiterate.symbolic.claim import Claim, Identity
+from lastiterate.symbolic.checks import Identity
+from lastiterate.symbolic.claim import Claim
 
 n = Symbol("n", integer=True, positive=True)
 k = Symbol("k", integer=True, positive=True)

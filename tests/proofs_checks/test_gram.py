@@ -9,6 +9,7 @@ import sympy as sp
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check, gram_fit, gram_forms, gram_refute, gram_verify
 from lastiterate.proofs_checks.verdict import Outcome, Status
+from lastiterate.symbolic.checks import VectorInequality
 from lastiterate.symbolic.claim import derived
 from lastiterate.symbolic.families import (
     Clipping,
@@ -22,7 +23,6 @@ from lastiterate.symbolic.families import (
     strongly_convex,
 )
 from lastiterate.symbolic.notation import K, L, eta, m
-from lastiterate.symbolic.vector_checks import VectorInequality
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 R = sp.Rational

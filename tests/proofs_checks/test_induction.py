@@ -8,7 +8,7 @@ from lastiterate.proofs_checks.engines import decide_check, induction
 from lastiterate.proofs_checks.engines.runs import POINTS, runs
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.inductive import Induction
+from lastiterate.symbolic.checks import Induction
 from lastiterate.symbolic.notation import c, s, t
 
 a, u, v, w, z = (sp.Function(name, nonnegative=True) for name in "auvwz")

@@ -10,7 +10,8 @@ from sympy import Basic, Expr, Min, Rational, Symbol, ceiling, floor, sqrt
 
 from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Check, Claim, IntervalInequality
+from lastiterate.symbolic.checks import Check, IntervalInequality
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp, tau, w
 from lastiterate.symbolic.statement import (

@@ -14,12 +14,11 @@ from lastiterate.proofs_checks.describe import describe, evidence
 from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Asymptotic,
     Certified,
     Check,
     Cited,
-    Claim,
     Consequence,
     Derived,
     Identity,
@@ -32,7 +31,6 @@ from lastiterate.symbolic.claim import (
     Recursion,
     RenyiBound,
     Simulated,
-    Source,
     Tracked,
     Unbounded,
     Units,
@@ -40,9 +38,10 @@ from lastiterate.symbolic.claim import (
     Value,
     VectorInequality,
 )
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss
-from lastiterate.symbolic.letters import u, x
-from lastiterate.symbolic.notation import PREVIOUS, T, c, n, t
+from lastiterate.symbolic.notation import PREVIOUS, T, c, n, t, u, x
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.vectors import Norm, Vector
 
 BOOK = Source("A book", "Theorem 1")

@@ -12,7 +12,7 @@ from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Asymptotic,
     Cited,
     Consequence,
@@ -22,14 +22,13 @@ from lastiterate.symbolic.claim import (
     IntervalInequality,
     Recursion,
     Simulated,
-    Source,
     Units,
     Value,
     VectorInequality,
 )
 from lastiterate.symbolic.families import convex
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, ell, eta, s, sigma_A, t
+from lastiterate.symbolic.notation import GRADIENT, LENGTH, PREVIOUS, K, L, alpha, c, ell, eta, s, sigma_A, t, x, y
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import Constant, LeastGradient
 from lastiterate.symbolic.vectors import Norm, Vector
 

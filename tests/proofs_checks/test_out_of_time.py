@@ -16,8 +16,9 @@ from lastiterate.proofs_checks.engines.time_limit import allowing, limited, undi
 from lastiterate.proofs_checks.runner import Step, run
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
-from lastiterate.symbolic.claim import Claim, Identity, Tracked
-from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.checks import Identity, Tracked
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.notation import x, y
 
 TRUE = Identity((x + y) ** 2, x**2 + 2 * x * y + y**2)
 LATE = "no answer within 0.3 s of computing; simplify the check or raise --time-limit"

@@ -18,10 +18,10 @@ from lastiterate.proofs_checks.report.formulas import as_html, inline, row
 from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.symbolic import ledger as symbolic_ledger
-from lastiterate.symbolic.claim import Identity, Inequality, Step
-from lastiterate.symbolic.items import Item
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import alpha, b, sigma_dp
+from lastiterate.symbolic.checks import Identity, Inequality
+from lastiterate.symbolic.claim import Step
+from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
+from lastiterate.symbolic.papers import Item
 from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence, closed
 
 CLAIMS = symbolic_ledger.claims()

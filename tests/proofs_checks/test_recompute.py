@@ -14,7 +14,7 @@ from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import select
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Identity,
     Inequality,
     IntervalInequality,
@@ -26,8 +26,7 @@ from lastiterate.symbolic.claim import (
     UpperBound,
     Value,
 )
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t
+from lastiterate.symbolic.notation import PREVIOUS, D, K, alpha, c, s, t, x, y
 
 CLAIMS = ledger.claims()
 

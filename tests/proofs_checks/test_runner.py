@@ -19,9 +19,8 @@ from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import papers, select
 from lastiterate.proofs_checks.verdict import Grade, Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Identity, Inequality, IntervalInequality, Recursion, UpperBound
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t
+from lastiterate.symbolic.checks import Identity, Inequality, IntervalInequality, Recursion, UpperBound
+from lastiterate.symbolic.notation import PREVIOUS, alpha, c, s, t, x, y
 
 CLAIMS = ledger.claims()
 

@@ -8,9 +8,8 @@ from lastiterate.proofs_checks.engines import sampling
 from lastiterate.proofs_checks.engines.sampling import DIGITS, POINTS, decide
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
-from lastiterate.symbolic.claim import RandomPoints, Relation
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import T
+from lastiterate.symbolic.checks import RandomPoints, Relation
+from lastiterate.symbolic.notation import T, x, y
 
 AT_MOST, BELOW, EQUAL = "<=", "<", "=="
 UNIT = {x: (0, 1)}

@@ -10,8 +10,8 @@ from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.engines.z3_questions import recorded
 from lastiterate.proofs_checks.second_opinion import ask, opinion, opinions
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Inequality
-from lastiterate.symbolic.letters import x, y
+from lastiterate.symbolic.checks import Inequality
+from lastiterate.symbolic.notation import x, y
 
 CLAIMS = tuple(claim.key for claim in ledger.claims())
 FEW = ("liang/lemma_a_4", "d2p2/theorem_3/per_sample", "altschuler_talwar/section_2_2/lemma_2_1")

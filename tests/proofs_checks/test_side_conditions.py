@@ -8,8 +8,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.kernel.judgement import FalseLineError, UnprovedError
-from lastiterate.symbolic.letters import x
-from lastiterate.symbolic.notation import n
+from lastiterate.symbolic.notation import n, x
 
 f = Function("f", real=True)
 f_0 = Symbol("f_0", real=True)

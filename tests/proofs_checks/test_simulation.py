@@ -11,9 +11,8 @@ from lastiterate.proofs_checks.engines.simulation import FAILURE, GROUPS, interv
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment, Range
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Simulated
-from lastiterate.symbolic.letters import p
-from lastiterate.symbolic.notation import K, b, dim, ell, eta, nu, sigma_A, sigma_dp, stab
+from lastiterate.symbolic.checks import Simulated
+from lastiterate.symbolic.notation import K, b, dim, ell, eta, nu, p, sigma_A, sigma_dp, stab
 
 AT_MOST, EQUAL = "<=", "=="
 HALF = sp.Rational(1, 2)

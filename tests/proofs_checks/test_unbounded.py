@@ -7,7 +7,7 @@ from sympy import exp, log, oo, sqrt
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check, enclosure
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.claim import IntervalInequality
+from lastiterate.symbolic.checks import IntervalInequality
 
 x, y = sp.symbols("x y", real=True)
 k = sp.Symbol("k", integer=True, positive=True)

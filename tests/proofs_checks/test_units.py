@@ -6,8 +6,7 @@ import sympy as sp
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Units
-from lastiterate.symbolic.letters import j, r, x, y, z
+from lastiterate.symbolic.checks import Units
 from lastiterate.symbolic.notation import (
     GRADIENT,
     LENGTH,
@@ -19,12 +18,17 @@ from lastiterate.symbolic.notation import (
     alpha,
     b,
     eta,
+    j,
     lam,
     m,
     n,
+    r,
     sigma,
     sigma_dp,
     unit_text,
+    x,
+    y,
+    z,
 )
 
 LOSS = {r: GRADIENT * LENGTH}

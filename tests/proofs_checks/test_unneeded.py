@@ -13,9 +13,9 @@ from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.unneeded import find_unneeded, part, read_unneeded, unneeded, update_unneeded
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.citation import Cited
-from lastiterate.symbolic.claim import Inequality, RandomPoints, Source
-from lastiterate.symbolic.letters import y
+from lastiterate.symbolic.checks import Cited, Inequality, RandomPoints
+from lastiterate.symbolic.notation import y
+from lastiterate.symbolic.papers import Source
 
 z = Symbol("z", real=True)
 CUBE = Inequality(S.Zero, "<=", z**3 + z, (y < 5,), name="cube")

@@ -9,7 +9,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import vectors
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.vector_checks import NormBound
+from lastiterate.symbolic.checks import NormBound
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 U, V, W, X = map(Vector, "uvwx")

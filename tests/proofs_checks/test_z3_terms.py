@@ -13,8 +13,7 @@ from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, us
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Inequality
-from lastiterate.symbolic.letters import x, y
-from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, n, sigma_dp, w
+from lastiterate.symbolic.notation import D, K, T, alpha, b, eta, n, sigma_dp, w, x, y
 
 R = sp.Rational
 

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from lastiterate.symbolic import items as lists
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Claim, Source
-from lastiterate.symbolic.items import Item, parse
-from lastiterate.symbolic.papers import PAPERS
+from lastiterate.symbolic import papers as lists
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.papers import PAPERS, Item, Source, parse
 
 VERSIONS = {"liang": ("later", "earlier")}
 """The versions of a paper that has several."""

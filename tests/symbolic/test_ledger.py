@@ -11,12 +11,11 @@ from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.selection import mending, of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
-from lastiterate.symbolic.claim import Cited, Claim, UpperBound
+from lastiterate.symbolic.checks import Cited, UpperBound, says_nothing
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
-from lastiterate.symbolic.letters import UNITS, r
-from lastiterate.symbolic.notation import MEANING, PREVIOUS
+from lastiterate.symbolic.notation import MEANING, PREVIOUS, UNITS, r
 from lastiterate.symbolic.papers import PAPERS, Source
-from lastiterate.symbolic.tautology import says_nothing
 from lastiterate.symbolic.vectors import Vector
 
 CLAIMS = ledger.claims()

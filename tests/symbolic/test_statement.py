@@ -11,17 +11,15 @@ from lastiterate.symbolic.checks import (
     Deduced,
     Derived,
     Identity,
+    Induction,
     Inequality,
     IntervalInequality,
     Recursion,
     Value,
 )
 from lastiterate.symbolic.claim import derived
-from lastiterate.symbolic.conditions import Sentence
-from lastiterate.symbolic.inductive import Induction
-from lastiterate.symbolic.letters import r
-from lastiterate.symbolic.notation import PREVIOUS, T, c, n, s
-from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Smooth, closed, for_some, free
+from lastiterate.symbolic.notation import PREVIOUS, T, c, n, r, s
+from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Sentence, Smooth, closed, for_some, free
 
 CLAIMS = ledger.claims()
 f = Function("f")

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from sympy import Rational, Symbol
 
-from lastiterate.symbolic.claim import Claim, Source, VectorInequality
+from lastiterate.symbolic.checks import VectorInequality
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import ConvexSet, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 NESTEROV, BAUSCHKE, LIEDER = "Nesterov 2018", "Bauschke and Combettes 2017", "Lieder 2021"

@@ -11,7 +11,8 @@ Source       arXiv:2403.00278, section 4. Its L is 2 K here, its noise on the gr
 
 from sympy import Eq, Gt, S, Symbol, Tuple
 
-from lastiterate.symbolic.claim import Claim, Derived, Inequality, Source, Step, VectorInequality
+from lastiterate.symbolic.checks import Derived, Inequality, VectorInequality
+from lastiterate.symbolic.claim import Claim, Step
 from lastiterate.symbolic.derivations.known_batches import straight
 from lastiterate.symbolic.derivations.losses import LOSSES, no_less
 from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
@@ -23,7 +24,7 @@ from lastiterate.symbolic.kernel.profiles import Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, m, n, sensitivity, sigma, tau, w
 from lastiterate.symbolic.notation import s as a_step
-from lastiterate.symbolic.papers import cited
+from lastiterate.symbolic.papers import Source, cited
 from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, StronglyConvex, private
 from lastiterate.symbolic.vectors import Norm, Vector
 

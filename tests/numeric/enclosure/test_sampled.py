@@ -12,10 +12,9 @@ from lastiterate.numeric.enclosure.tape import Tape, enclose
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.branch import prove
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import IntervalInequality
+from lastiterate.symbolic.checks import IntervalInequality
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
-from lastiterate.symbolic.letters import q
-from lastiterate.symbolic.notation import alpha, sigma
+from lastiterate.symbolic.notation import alpha, q, sigma
 
 BOTH = [(SampledUp, s_up), (SampledDown, s_down)]
 POINT = (q, sigma, alpha)

@@ -17,7 +17,7 @@ from lastiterate.numeric.networks.matrices import MatrixBall
 from lastiterate.numeric.networks.outputs import Gradient, OutputLoss, cross_entropy
 from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.symbolic.letters import a, d, h, p, r, u, v, x, xi, y, z
+from lastiterate.symbolic.notation import a, d, h, p, r, u, v, x, xi, y, z
 from lastiterate.symbolic.ours.networks import CLAIMS
 
 _CHECKS: dict[str, Any] = {check.name: check for claim in CLAIMS for check in claim.checks}

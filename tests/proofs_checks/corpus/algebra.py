@@ -36,8 +36,7 @@ from referee_letters import (
 )
 
 from lastiterate.symbolic.formulas import accounting, divergences, shift_program, update
-from lastiterate.symbolic.letters import v, x, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, m, mu, n, sigma, w
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, m, mu, n, sigma, v, w, x, y, z
 
 J, HALF = sp.I, R(1, 2)
 COIN = (q > 0, q < 1)

@@ -28,9 +28,8 @@ from referee_letters import (
     same,
 )
 
-from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.checks import Relation
 from lastiterate.symbolic.formulas import divergences
-from lastiterate.symbolic.letters import u, x, y
 from lastiterate.symbolic.notation import (
     GRADIENT,
     LENGTH,
@@ -46,6 +45,9 @@ from lastiterate.symbolic.notation import (
     mu,
     sigma,
     sigma_dp,
+    u,
+    x,
+    y,
 )
 
 HALF, N, oo = R(1, 2), growth, sp.oo

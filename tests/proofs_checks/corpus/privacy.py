@@ -8,26 +8,38 @@ from referee_letters import ONE, ZERO, R, at_most, at_random, count, k, mean, on
 from sympy import And, Eq, Ge, Le, Lt
 
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import (
-    Certified,
-    Cited,
-    Claim,
-    Consequence,
-    Deduced,
-    Derived,
-    Induction,
-    Source,
-    Step,
-    Tracked,
-    UpperBound,
-)
+from lastiterate.symbolic.checks import Certified, Cited, Consequence, Deduced, Derived, Induction, Tracked, UpperBound
+from lastiterate.symbolic.claim import Claim, Step
 from lastiterate.symbolic.integrals import statements as st
 from lastiterate.symbolic.integrals.language import ANY_ORDER, Joint
 from lastiterate.symbolic.integrals.rules import Indicator
 from lastiterate.symbolic.integrals.terms import mean as expected
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss
-from lastiterate.symbolic.letters import p, u, v, x, y, z
-from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, chi, epsilon, eta, m, n, sensitivity, sigma, t, w
+from lastiterate.symbolic.notation import (
+    D,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    c,
+    chi,
+    epsilon,
+    eta,
+    m,
+    n,
+    p,
+    sensitivity,
+    sigma,
+    t,
+    u,
+    v,
+    w,
+    x,
+    y,
+    z,
+)
+from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,

@@ -54,9 +54,8 @@ from referee_letters import (
     whole,
 )
 
-from lastiterate.symbolic.claim import Relation
-from lastiterate.symbolic.letters import p, x
-from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, sigma_dp, stab, t
+from lastiterate.symbolic.checks import Relation
+from lastiterate.symbolic.notation import PREVIOUS, D, K, L, T, b, dim, eta, growth, p, sigma_dp, stab, t, x
 from lastiterate.symbolic.unevaluated import put
 
 N = growth

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from lastiterate.symbolic.claim import (
+from lastiterate.symbolic.checks import (
     Asymptotic,
     Identity,
     Induction,

@@ -4,9 +4,8 @@
 import sympy as sp
 from referee_letters import ONE, R, count, k, nonneg, pos, pos2, q, r, s, time
 
-from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.claim import Expected, Induction
-from lastiterate.symbolic.expectations import Transposed, gaussian_mean
+from lastiterate.symbolic.checks import Expected, Induction
+from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 A, B = sp.symbols("A B")

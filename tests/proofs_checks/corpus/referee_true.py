@@ -46,10 +46,26 @@ from referee_letters import (
     whole,
 )
 
-from lastiterate.symbolic.claim import Relation
+from lastiterate.symbolic.checks import Relation
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
-from lastiterate.symbolic.letters import p, x, y
-from lastiterate.symbolic.notation import LENGTH, PREVIOUS, D, K, L, T, b, dim, eta, growth, lam, sigma_dp, stab
+from lastiterate.symbolic.notation import (
+    LENGTH,
+    PREVIOUS,
+    D,
+    K,
+    L,
+    T,
+    b,
+    dim,
+    eta,
+    growth,
+    lam,
+    p,
+    sigma_dp,
+    stab,
+    x,
+    y,
+)
 from lastiterate.symbolic.unevaluated import put
 
 N = growth

@@ -6,7 +6,7 @@ from dataclasses import replace
 import sympy as sp
 from referee_letters import ZERO, nonneg, pos, pos2, q, r, s
 
-from lastiterate.symbolic.claim import VectorInequality
+from lastiterate.symbolic.checks import VectorInequality
 from lastiterate.symbolic.families import (
     Clipping,
     ConvexSet,

@@ -23,7 +23,7 @@ from referee_letters import (
     u,
 )
 
-from lastiterate.symbolic.claim import Induction, UpperBound
+from lastiterate.symbolic.checks import Induction, UpperBound
 from lastiterate.symbolic.notation import PREVIOUS, D, K, L, alpha, b, m, n
 from lastiterate.symbolic.statement import (
     OTHER,

@@ -22,11 +22,10 @@ from referee_means import (
 )
 from referee_vectors import ball, body, curved, f, narrow, square, vectors, x, y, z
 
-from lastiterate.symbolic.batch_means import MEAN, SQUARES, TOTAL, batch_mean
-from lastiterate.symbolic.expectations import Transposed
+from lastiterate.symbolic.checks import NormBound
+from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean
 from lastiterate.symbolic.families import Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.notation import PREVIOUS, L, eta, m
-from lastiterate.symbolic.vector_checks import NormBound
 from lastiterate.symbolic.vectors import Norm, inner
 
 HALF = R(1, 2)

@@ -17,7 +17,9 @@ import sympy as sp
 
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Verdict
-from lastiterate.symbolic.claim import Claim, Identity, Relation, Source
+from lastiterate.symbolic.checks import Identity, Relation
+from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.papers import Source
 
 FALSE = {
     "algebra": algebra.FALSE,

@@ -20,8 +20,7 @@ from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.integrals.statements import FACTOR, MIX, OTHER_MAP, THIRD
 from lastiterate.symbolic.integrals.terms import Point, constant, density, mean, place, sources
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.letters import a, z
-from lastiterate.symbolic.notation import alpha, sigma
+from lastiterate.symbolic.notation import a, alpha, sigma, z
 from lastiterate.symbolic.statement import (
     FIRST,
     MAP,

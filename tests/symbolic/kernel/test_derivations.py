@@ -36,7 +36,7 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
-from lastiterate.symbolic.claim import Derived, RenyiBound
+from lastiterate.symbolic.checks import Derived, RenyiBound
 from lastiterate.symbolic.derivations import DERIVATIONS
 from lastiterate.symbolic.derivations.known_batches import A, path, window
 from lastiterate.symbolic.derivations.losses import LOSSES

@@ -6,14 +6,13 @@ from sympy import S, Symbol, sqrt
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.claim import Derived, RenyiBound, Tracked
+from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss, Hull, Order, Power, SwapStep
 from lastiterate.symbolic.kernel.renyi import SAMPLED, largest_order, renyi
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.letters import q
-from lastiterate.symbolic.notation import D, K, T, alpha, b, n, s, sigma_dp, tau
+from lastiterate.symbolic.notation import D, K, T, alpha, b, n, q, s, sigma_dp, tau
 
 KERNEL = Kernel(prove)
 x = Symbol("x", positive=True)

@@ -7,7 +7,8 @@ import pytest
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Status
-from lastiterate.symbolic.claim import Printed, Role
+from lastiterate.symbolic.checks import Printed
+from lastiterate.symbolic.claim import Role
 from lastiterate.symbolic.derivations import DERIVATIONS, printed
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.judgement import UnprovedError

@@ -1,0 +1,80 @@
+"""Everything that a module of claims is written in: `from lastiterate.symbolic.prelude import *`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from sympy import (
+    S, Abs, Add, And, Derivative, Eq, Equivalent, Expr, Function, Ge, Integer, Lambda, Le, Lt, Max, Min, Ne, Or,
+    Piecewise, Pow, Rational, Subs, Sum, Symbol, Tuple, binomial, ceiling, cosh, diff, erf, exp, log, oo, pi, sign,
+    sinh, sqrt, tanh,
+)  # fmt: skip
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.checks import (
+    Asymptotic, Certified, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
+    Inequality, IntervalInequality, NormBound, Printed, RandomPoints, Recomputed, Recursion, Relation, RenyiBound,
+    Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
+)  # fmt: skip
+from lastiterate.symbolic.claim import Claim, CodeTest, Ours, Step
+from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
+from lastiterate.symbolic.families import Functions, InSet, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.formulas.divergences import (
+    SampledDown, SampledUp, chi_square, cumulative, delta_of_gdp, density_exponent, exchanged, hockey_stick,
+    moment_exponent, projected_moment, projected_order_limit, projected_step, renyi, tail,
+)  # fmt: skip
+from lastiterate.symbolic.formulas.shift_program import (
+    best_share, best_window_cost, cost, direct_cost, feasibility, level, split_cost, sums, v_sum, w_sum,
+    window_cost,
+)  # fmt: skip
+from lastiterate.symbolic.formulas.update import expansion, hoelder_growth, inverse_half, slope
+from lastiterate.symbolic.kernel.profiles import (
+    Average, Composed, Equal, Gauss, PoissonStep, Power, Profile, Steps, SwapStep,
+)  # fmt: skip
+from lastiterate.symbolic.notation import (
+    C_2, D, G, GRADIENT, K, L, LENGTH, MEANING, NUMBER, P, PREVIOUS, Q, R, T, UNITS, V, W, Delta, a, alpha, b, beta,
+    c, chi, d, dim, ell, epsilon, eta, g, gamma, growth, h, j, kappa, lam, m, mu, n, nu, p, q, r, rho, s,
+    sensitivity, sigma, sigma_A, sigma_dp, sigma_sgd, stab, t, tau, theta, u, v, w, x, xi, y, z, zeta,
+)  # fmt: skip
+from lastiterate.symbolic.papers import PAPERS, Source, cited, proof
+from lastiterate.symbolic.refutation import Refutation, Words, words
+from lastiterate.symbolic.statement import (
+    FIRST, MAP, OTHER, SAMPLES, SECOND, BatchesOf, Binomial, Clipped, ClippedSteps, Constant, Convex, ConvexSmooth,
+    Coupled, CyclicBatches, Diameter, Displaced, EveryStep, Exists, Expectation, ForAll, FullBatches, Hides,
+    HockeyStick, Holder, Image, Larger, LastIterate, LeastGradient, Lipschitz, Minimum, Neighbours, Noisy, Normal,
+    OneMore, PoissonBatches, Probability, Projectable, RenyiDivergence, SampledStep, ShiftedDivergence,
+    ShuffledBatches, SmallOrder, Smooth, StronglyConvex, Variance, Walk, Wasserstein, closed, condition, divergence,
+    for_some, given, private, sentence,
+)  # fmt: skip
+from lastiterate.symbolic.unevaluated import carried_out, put
+from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
+
+__all__ = [
+    "Abs", "Add", "And", "Any", "Asymptotic", "Average", "BatchesOf", "Binomial", "Boolean", "C_2", "Certified",
+    "Check", "Cited", "Claim", "Clipped", "ClippedSteps", "CodeTest", "Composed", "Consequence", "Constant",
+    "Convex", "ConvexSmooth", "Coupled", "CyclicBatches", "D", "Deduced", "Delta", "Derivative", "Derived",
+    "Diameter", "Displaced", "Engine", "Eq", "Equal", "Equivalent", "EveryStep", "Exists", "Expectation",
+    "Expected", "Expr", "FIRST", "Final", "ForAll", "FullBatches", "Function", "Functions", "G", "GRADIENT",
+    "Gauss", "Ge", "Hides", "HockeyStick", "Holder", "Identity", "Image", "InSet", "Induction", "Inequality",
+    "Inner", "Integer", "IntervalInequality", "K", "L", "LENGTH", "Lambda", "Larger", "LastIterate", "Le",
+    "LeastGradient", "Lipschitz", "Lt", "MAP", "MEAN", "MEANING", "Mapping", "Max", "Min", "Minimum", "NUMBER",
+    "Ne", "Neighbours", "Noisy", "Norm", "NormBound", "Normal", "OTHER", "OneMore", "Operators", "Or", "Ours", "P",
+    "PAPERS", "PREVIOUS", "Piecewise", "PoissonBatches", "PoissonStep", "Pow", "Power", "Printed", "Probability",
+    "Profile", "Projectable", "Q", "R", "RandomPoints", "Rational", "Recomputed", "Recursion", "Refutation",
+    "Relation", "Relational", "RenyiBound", "RenyiDivergence", "S", "SAMPLES", "SECOND", "SQUARES", "SampledDown",
+    "SampledStep", "SampledUp", "ShiftedDivergence", "ShuffledBatches", "Simulated", "SmallOrder", "Smooth",
+    "Source", "Step", "Steps", "StronglyConvex", "Subs", "Sum", "SwapStep", "Symbol", "T", "TOTAL", "Tracked",
+    "Transposed", "Tuple", "UNITS", "Unbounded", "Units", "UpperBound", "V", "Value", "Variance", "Vector",
+    "VectorInequality", "W", "Walk", "Wasserstein", "Words", "a", "alpha", "b", "batch_mean", "begin", "best_share",
+    "best_window_cost", "beta", "binomial", "c", "carried_out", "ceiling", "chi", "chi_square", "cited", "closed",
+    "coefficients", "condition", "convex", "cosh", "cost", "cumulative", "d", "delta_of_gdp", "density_exponent",
+    "diff", "dim", "direct_cost", "divergence", "ell", "epsilon", "erf", "eta", "exchanged", "exp", "expansion",
+    "feasibility", "for_some", "g", "gains", "gamma", "gaussian_mean", "given", "growth", "h", "hockey_stick",
+    "hoelder_growth", "inner", "inverse_half", "j", "kappa", "lam", "level", "log", "m", "mean_square",
+    "moment_exponent", "mu", "n", "nu", "oo", "p", "pi", "private", "projected_moment", "projected_order_limit",
+    "projected_step", "proof", "put", "q", "r", "renyi", "replace", "rho", "s", "sensitivity", "sentence", "sigma",
+    "sigma_A", "sigma_dp", "sigma_sgd", "sign", "sinh", "slope", "smooth", "split_cost", "sqrt", "stab",
+    "strongly_convex", "sums", "t", "tail", "tanh", "tau", "theta", "u", "v", "v_sum", "w", "w_sum", "window_cost",
+    "words", "x", "xi", "y", "z", "zeta"
+]  # fmt: skip
