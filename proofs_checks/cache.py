@@ -45,7 +45,7 @@ NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTAT
 """Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
 
 
-def deciding(engines: Iterable[Engine]) -> tuple[str, ...]:
+def deciding(engines: Iterable[str]) -> tuple[str, ...]:
     """Names of the modules from which what decides by these engines is found: see `closure.modules`."""
     return (
         "lastiterate.proofs_checks.decide",

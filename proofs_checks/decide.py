@@ -80,7 +80,7 @@ def _left_open(claim: Claim) -> str:
     Beside a derivation attacks carry no verdict, so that what it leaves open is open.
     """
     left, said = left_open(claim), claim.statement
-    if not left or said is None or any(check.engine is Engine.DERIVATION for check in claim.checks):
+    if not left or said is None or any(check.engine == Engine.DERIVATION for check in claim.checks):
         return left
     attacked = (check for check in claim.checks if isinstance(check, UpperBound))
     return "" if any(engine_of(check).is_of(check, said) for check in attacked) else left

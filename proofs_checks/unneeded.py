@@ -51,7 +51,7 @@ def _found(claim: Claim) -> Iterator[tuple[str, tuple[str, ...]]]:
     checks = {
         number: replace(check, mutants=())
         for number, check in enumerate(claim.checks, 1)
-        if not (derived and check.engine is Engine.ATTACK)
+        if not (derived and check.engine == Engine.ATTACK)
     }
 
     def is_shown(check: Check, assumptions: tuple[Boolean, ...], **premises: Any) -> bool:

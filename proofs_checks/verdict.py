@@ -93,7 +93,7 @@ class Outcome:
     """
 
     check: str
-    engine: Engine
+    engine: str
     status: Status
     grade: Grade | None = None
     detail: str = ""
@@ -108,7 +108,7 @@ class Outcome:
 
         Of a derivation it is enough that it stops short of the mutant: the check says that it gets there.
         """
-        stopped = self.engine is Engine.DERIVATION and self.status is Status.UNDECIDED
+        stopped = self.engine == Engine.DERIVATION and self.status is Status.UNDECIDED
         return stopped or self.status is Status.REFUTED
 
 
@@ -231,9 +231,9 @@ def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     """The outcomes that a verdict rests on: what is cited, if anything is; attacks only where nothing is derived."""
-    cited = tuple(outcome for outcome in outcomes if outcome.engine is Engine.CITATION)
-    derived = any(outcome.engine is Engine.DERIVATION for outcome in outcomes)
-    return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine is Engine.ATTACK))
+    cited = tuple(outcome for outcome in outcomes if outcome.engine == Engine.CITATION)
+    derived = any(outcome.engine == Engine.DERIVATION for outcome in outcomes)
+    return cited or tuple(outcome for outcome in outcomes if not (derived and outcome.engine == Engine.ATTACK))
 
 
 def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:

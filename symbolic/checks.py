@@ -100,15 +100,25 @@ class _Named:
 
 @dataclass(frozen=True)
 class Check(_Named):
-    """A question to one engine, with its mutants: wrong variants, each of which the same engine must refute."""
+    """A question to one engine, with its mutants: wrong variants, each of which the same engine must refute.
 
-    engine: ClassVar[Engine]
+    A kind of check that no engine of the package decides brings its own, as static methods ``decide(check,
+    assumptions)`` and ``near_misses(check, assumptions, room)``.
+    """
+
+    engine: ClassVar[str]
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Refuse a kind of check that does not say what it decides."""
-        if "engine" in vars(cls) and "says" not in vars(cls):
-            raise TypeError(f"A kind of check needs a formula, got {cls.__name__} without; define its property says.")
+        """Refuse a kind of check that lacks an answer."""
+        if "engine" in vars(cls):
+            own = () if cls.engine in set(Engine) else ("decide", "near_misses")
+            missing = [name for name in ("says", *own) if name not in vars(cls)]
+            if missing:
+                raise TypeError(
+                    f"A kind of check needs {', '.join(('says', *own))}, got {cls.__name__} without "
+                    f"{', '.join(missing)}; define them."
+                )
 
     @property
     def says(self) -> Statement:

@@ -16,7 +16,7 @@ from typing import ClassVar
 from sympy import And, Basic, Symbol
 from sympy.logic.boolalg import Boolean, true
 
-from lastiterate.symbolic.checks import Check, Cited, Deduced, Engine, VectorInequality, constant
+from lastiterate.symbolic.checks import Check, Cited, Deduced, VectorInequality, constant
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.refutation import Refutation
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
@@ -119,7 +119,7 @@ class Claim:
         return tuple(mutant for check in self.checks for mutant in check.mutants)
 
     @property
-    def engines(self) -> frozenset[Engine]:
+    def engines(self) -> frozenset[str]:
         """The engines that decide its checks."""
         beside = () if self.misprint is None else (self.misprint,)
         return frozenset(check.engine for check in (*self.checks, *self.mutants, *beside))

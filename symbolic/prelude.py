@@ -19,7 +19,7 @@ from lastiterate.symbolic.checks import (
 )  # fmt: skip
 from lastiterate.symbolic.claim import Claim, CodeTest, Ours, Step
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
-from lastiterate.symbolic.families import Functions, InSet, Operators, convex, smooth, strongly_convex
+from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (
     SampledDown, SampledUp, chi_square, cumulative, delta_of_gdp, density_exponent, exchanged, hockey_stick,
     moment_exponent, projected_moment, projected_order_limit, projected_step, renyi, tail,
@@ -53,8 +53,8 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 __all__ = [
     "Abs", "Add", "And", "Any", "Asymptotic", "Average", "BatchesOf", "Binomial", "Boolean", "C_2", "Certified",
     "Check", "Cited", "Claim", "Clipped", "ClippedSteps", "CodeTest", "Composed", "Consequence", "Constant",
-    "Convex", "ConvexSmooth", "Coupled", "CyclicBatches", "D", "Deduced", "Delta", "Derivative", "Derived",
-    "Diameter", "Displaced", "Engine", "Eq", "Equal", "Equivalent", "EveryStep", "Exists", "Expectation",
+    "Convex", "ConvexSet", "ConvexSmooth", "Coupled", "CyclicBatches", "D", "Deduced", "Delta", "Derivative",
+    "Derived", "Diameter", "Displaced", "Engine", "Eq", "Equal", "Equivalent", "EveryStep", "Exists", "Expectation",
     "Expected", "Expr", "FIRST", "Final", "ForAll", "FullBatches", "Function", "Functions", "G", "GRADIENT",
     "Gauss", "Ge", "Hides", "HockeyStick", "Holder", "Identity", "Image", "InSet", "Induction", "Inequality",
     "Inner", "Integer", "IntervalInequality", "K", "L", "LENGTH", "Lambda", "Larger", "LastIterate", "Le",

@@ -35,7 +35,7 @@ class Entry:
     def engines(self) -> tuple[str, ...]:
         """The engines that decided a check or a mutant, each once."""
         outcomes = [*self.report.outcomes, *self.report.tried]
-        return tuple(dict.fromkeys(outcome.engine.value for outcome in outcomes))
+        return tuple(dict.fromkeys(str(outcome.engine) for outcome in outcomes))
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
 
 def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:
     """Checks and mutants counted by engine, the busiest first."""
-    checks = Counter(outcome.engine.value for entry in shown for outcome in entry.report.outcomes)
-    mutants = Counter(mutant.engine.value for entry in shown for mutant in entry.report.tried)
-    rejected = Counter(m.engine.value for entry in shown for m in entry.report.tried if m.rejected)
+    checks = Counter(str(outcome.engine) for entry in shown for outcome in entry.report.outcomes)
+    mutants = Counter(str(mutant.engine) for entry in shown for mutant in entry.report.tried)
+    rejected = Counter(str(m.engine) for entry in shown for m in entry.report.tried if m.rejected)
     names = sorted({*checks, *mutants}, key=lambda name: (-checks[name] - mutants[name], name))
     return tuple(EngineCount(name, checks[name], rejected[name], mutants[name]) for name in names)

@@ -42,7 +42,7 @@ def table(reports: Sequence[ClaimReport]) -> Table:
     grid.add_column("rejected", justify="right", no_wrap=True, min_width=8)
     grid.add_column("time", justify="right", no_wrap=True, min_width=6)
     for report in reports:
-        engines = dict.fromkeys(outcome.engine.value for outcome in report.outcomes)
+        engines = dict.fromkeys(str(outcome.engine) for outcome in report.outcomes)
         grid.add_row(
             report.key,
             f"[{_COLOUR[report.verdict]}]{report.verdict}[/]",
