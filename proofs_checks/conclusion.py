@@ -15,9 +15,9 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.divergence import unmeetable
-from lastiterate.proofs_checks.engines.possible import relations
+from lastiterate.proofs_checks.engines.derivation import unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.z3_answers import relations
 from lastiterate.proofs_checks.joined import join
 from lastiterate.proofs_checks.listed import unlisted
 from lastiterate.proofs_checks.theorems import AT_STEP, STEP, Theorem, needs, read

@@ -7,9 +7,8 @@ from typing import Any
 
 from lastiterate.proofs_checks.conclusion import left_open, not_supported
 from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_of
-from lastiterate.proofs_checks.engines.possible import impossible
 from lastiterate.proofs_checks.engines.time_limit import limited
-from lastiterate.proofs_checks.engines.z3_answers import hasty
+from lastiterate.proofs_checks.engines.z3_answers import hasty, impossible
 from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.near_misses import ROOMS, near_misses
 from lastiterate.proofs_checks.verdict import (

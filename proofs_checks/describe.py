@@ -12,8 +12,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from lastiterate.proofs_checks.declared import place_in_order
-from lastiterate.proofs_checks.engines.deduction import deduce
-from lastiterate.proofs_checks.engines.derivation import derive, track
+from lastiterate.proofs_checks.engines.derivation import deduce, derive, track
 from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified

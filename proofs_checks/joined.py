@@ -38,11 +38,9 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, Implies
 
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.derivation import derive
-from lastiterate.proofs_checks.engines.divergence import supposed_order
-from lastiterate.proofs_checks.engines.possible import impossible
+from lastiterate.proofs_checks.engines.derivation import derive, supposed_order
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.proofs_checks.engines.z3_answers import entails, impossible
 from lastiterate.proofs_checks.theorems import CLASSES
 from lastiterate.symbolic.checks import Inequality, IntervalInequality, RenyiBound
 from lastiterate.symbolic.claim import Claim, derived

@@ -2,8 +2,7 @@
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.derivation import derive, track
-from lastiterate.proofs_checks.engines.divergence import unmeetable
+from lastiterate.proofs_checks.engines.derivation import derive, track, unmeetable
 from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED

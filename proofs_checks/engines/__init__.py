@@ -1,7 +1,8 @@
 """One module an engine; all answer `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
-Each type of check names its engine. An engine that raises has decided nothing: the
-outcome is an error, and an error never passes.
+Each type of check names its engine. An engine that raises has decided nothing: the outcome is an error, and an error
+never passes. `decide` raises NoPointError where nothing is known to meet the assumptions, InputError where the check
+cannot be read as a statement, and UnsupportedError where it is of a kind that the engine cannot decide.
 """
 
 from dataclasses import fields, replace
@@ -22,42 +23,28 @@ from lastiterate.symbolic.checks import Check, Engine, says_nothing
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
-    """The outcome of one check by the engine of its type; what the engine raises becomes an error."""
+    """The outcome of one check by the engine of its type; what the engine raises becomes an error.
+
+    A check that says nothing is undecided, so that no claim rests on one.
+    """
     try:
-        return ask(check, assumptions, seconds)
+        engine = engine_of(check)
+        with limited(seconds, str(check.name)):
+            nothing = says_nothing(check, assumptions)
+            if nothing:
+                return undecided(check, nothing)
+            found: Outcome = engine.decide(*prepared(_in_expressions(replace(check, mutants=())), assumptions))
+            return found
     except Exception as error:
-        return in_error(check, error)
-
-
-def in_error(check: Check, error: Exception) -> Outcome:
-    """The outcome of a check whose engine has raised."""
-    if isinstance(error, TimeoutError):
-        seconds_left()  # or it was the time of the check that asked this one
-    return Outcome(check.name, check.engine, Status.ERROR, detail=sentence_of(error))
+        if isinstance(error, TimeoutError):
+            seconds_left()  # or it was the time of the check that asked this one
+        return Outcome(check.name, check.engine, Status.ERROR, detail=sentence_of(error))
 
 
 def sentence_of(error: Exception) -> str:
     """An error of an engine as a sentence."""
     known = isinstance(error, InputError | UnsupportedError | NoPointError | TimeoutError)
     return str(error) if known else f"the engine stopped with {type(error).__name__}: {error}"
-
-
-def ask(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
-    """The answer of the engine of a check's type.
-
-    A check that says nothing is undecided, so that no claim rests on one.
-
-    Raises:
-        InputError: the engine cannot read the check as a statement.
-        Exception: whatever else stops an engine.
-    """
-    module = engine_of(check)
-    with limited(seconds, str(check.name)):
-        nothing = says_nothing(check, assumptions)
-        if nothing:
-            return undecided(check, nothing)
-        found: Outcome = module.decide(*prepared(_as_expressions(replace(check, mutants=())), assumptions))
-        return found
 
 
 def engine_of(check: Check) -> Any:
@@ -75,7 +62,7 @@ def engine_of(check: Check) -> Any:
     return module
 
 
-def _as_expressions(check: Check) -> Check:
+def _in_expressions(check: Check) -> Check:
     """The check with plain integers among its expressions made Sympy's own."""
     numbers = {
         f.name: Integer(v) for f in fields(check) if type(v := getattr(check, f.name)) is int and f.name != "start"

@@ -1,8 +1,26 @@
-"""Outcomes of a check as its engine states them."""
+"""Answers of engines: outcomes as they state them, and near misses.
 
-from lastiterate.proofs_checks.exact_values import Point, as_text, side
+Near misses are wrong variants of a check, a few percent off, each of which its engine must refute. An engine makes
+those of its checks, the same each time. Where a check leaves no room (an equation, a recursion, a printed value, a
+length, a derived profile, an inequality that is attained) one term of a side is three percent off. Another inequality
+is made stronger by three percent more than the least room that it leaves at some points.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final, NamedTuple, TypeVar
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.proofs_checks.exact_values import Point, as_text, enclosures, side, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, Inequality, IntervalInequality, RandomPoints, Relation
+from lastiterate.symbolic.unevaluated import carried_out
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
@@ -25,3 +43,130 @@ def refuted_at(check: Inequality | IntervalInequality | RandomPoints, point: Poi
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
     return refuted(check, Counterexample(as_text(point), left, relation, right, "left, right"))
+
+
+MOST: Final = 3
+"""Near misses of one check."""
+
+MORE, LESS = sp.Rational(103, 100), sp.Rational(97, 100)
+_TINY, _BITS = 1e-25, (256,)
+_Kind = TypeVar("_Kind")
+
+
+class Term(NamedTuple):
+    """A term of a side of a check, and the side as a function of what stands in its place."""
+
+    field: str
+    term: sp.Expr
+    side: Callable[[sp.Expr], sp.Expr]
+
+
+def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """None, of a check of which no variant is known to be wrong."""
+    return ()
+
+
+def equation(check: Check, *sides: str) -> tuple[Check, ...]:
+    """One term of a side three percent more, at `MOST` places."""
+    found = list(terms_of(check, *sides))
+    if any(_lost(check, term) for term in spread(found)):
+        found = [term for term in found if not _lost(check, term)]
+    return tuple(changed(check, term, MORE) for term in spread(found))
+
+
+def lessened(check: Check, field: str, what: str, room: sp.Expr) -> tuple[Check, ...]:
+    """A bound three percent less than the share of it that is not known to be room."""
+    less = LESS * (1 - room)
+    return (variant(check, f"{what} {100 - 100 * less} percent less", **{field: less * getattr(check, field)}),)
+
+
+def variant(check: _Kind, name: str, **changes: Any) -> _Kind:
+    """The check with other fields, and without mutants."""
+    made: _Kind = replace(check, name=name, mutants=(), **changes)  # type: ignore[type-var]
+    return made
+
+
+def spread(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
+    """The first, the middle and the last, and none twice."""
+    places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
+    return tuple(found[place] for place in places) if found else ()
+
+
+def changed(check: _Kind, place: Term, factor: sp.Expr) -> _Kind:
+    """The check with a term times a factor."""
+    side = {"left": "on the left", "right": "on the right"}.get(place.field, f"in {place.field}")
+    return variant(check, f"{place.term} times {factor} {side}", **{place.field: place.side(factor * place.term)})
+
+
+def terms_of(check: Check, *names: str) -> Iterator[Term]:
+    """The terms of the sides, but for a whole side that is only compared with zero."""
+    sides = {name: sp.sympify(getattr(check, name), strict=True) for name in names}
+    for name, whole in sides.items():
+        against_zero = len(sides) == 2 and any(other.is_zero for another, other in sides.items() if another != name)
+        for place in terms(name, whole, lambda new: new):
+            if place.term != 0 and not (against_zero and place.term == whole):
+                yield place
+
+
+def terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, inside: bool = False) -> Iterator[Term]:
+    """The terms of an expression, and those of the sums inside its factors, bases, exponents and logarithms."""
+    if not inside and not isinstance(side, sp.Add):
+        yield Term(field, side, whole)
+    if not isinstance(side, sp.Add | sp.Mul | sp.Pow | sp.exp | sp.log | sp.Subs | sp.Derivative):
+        return
+    for i, part in enumerate(side.args[:1] if isinstance(side, sp.Subs | sp.Derivative) else side.args):
+
+        def around(new: sp.Expr, i: int = i) -> sp.Expr:
+            return whole(side.func(*side.args[:i], new, *side.args[i + 1 :]))
+
+        if isinstance(side, sp.Add) or part.has(sp.Add):
+            yield from terms(field, part, around, inside=not isinstance(side, sp.Add))
+
+
+def _lost(check: Check, place: Term) -> bool:
+    """Tell whether a change of the term is none, or is lost where a sum cancels, seen at one point."""
+    side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
+    other = carried_out(place.side(MORE * place.term))
+    if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
+        return bool(side == other)
+    point = {
+        s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10) for k, s in enumerate(free_symbols(side), 2)
+    }
+    try:
+        (ball,) = enclosures(other - side, point, _BITS)
+        return bool(abs(ball) < _TINY)
+    except UnsupportedError:
+        off = (other.xreplace(point) - side.xreplace(point)).evalf()
+    return bool(off.is_number and off.is_finite and abs(off) < _TINY)
+
+
+def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
+    """The right smaller by a little more than the least room, next to the sides, that there is at some points."""
+    rooms: list[tuple[float, float]] = []
+    for point in _some(check, assumptions):
+        try:
+            left, right = (next(enclosures(side, point, _BITS)) for side in (check.left, check.right))
+        except UnsupportedError:
+            continue
+        size = abs(left) + abs(right)
+        if right.is_finite() and float(size) > 0:
+            room = float(max(right - left, size / 100))
+            rooms.append((room / float(size), room))
+    if rooms:
+        less = sp.Rational(f"{1.03 * min(rooms)[1]:.2e}")
+        yield replace(check, name=f"{float(less):g} less on the right", mutants=(), right=check.right - less)
+
+
+def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Point]:
+    """Points at which the check holds: some that meet its premises, or the corners of its box that do."""
+    if isinstance(check, IntervalInequality):
+        ends = (
+            [sp.sympify(end, strict=True) for end in pair if abs(end) is not sp.oo] or [sp.S.Zero]
+            for pair in check.box.values()
+        )
+        corners = (dict(zip(check.box, corner, strict=True)) for corner in product(*ends))
+        yield from (corner for corner in corners if all(truth_at(one, corner) for one in assumptions))
+        return
+    premises = (*assumptions, *check.given)
+    with suppress(NoPointError):
+        yield from points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)

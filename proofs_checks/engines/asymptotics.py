@@ -12,7 +12,6 @@ from itertools import pairwise
 
 import sympy as sp
 from flint import arb
-from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
@@ -22,11 +21,11 @@ from lastiterate.numeric.rounding import lower, precision
 from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import needs
 from lastiterate.proofs_checks.engines import inequality
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
 from lastiterate.proofs_checks.exact_values import by_sign, truth
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Asymptotic, Check, Inequality, Relation, Unbounded
+from lastiterate.symbolic.checks import Asymptotic, Inequality, Relation, Unbounded
 from lastiterate.symbolic.notation import growth
 
 PROBES = (4, 16, 64, 256)
@@ -177,13 +176,7 @@ def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Asymptotic` or an `Unbounded` check.
-
-    Raises:
-        InputError: the path or the constant is not usable.
-        NoPointError: the path is not shown to stay within the assumptions.
-        UnsupportedError: a side cannot be followed along the path: steps, sums, or an unclear minimum.
-    """
+    """Decide an `Asymptotic` or an `Unbounded` check."""
     if isinstance(check, Asymptotic) and not check.path:
         return _constant(check, assumptions)
     limit, values = _course(check, assumptions)
@@ -203,6 +196,4 @@ def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> O
     )
 
 
-def near_misses(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """None: a constant or a path that fails decides nothing."""
-    return ()
+near_misses = without_near_misses  # a constant or a path that fails decides nothing

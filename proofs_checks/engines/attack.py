@@ -11,19 +11,18 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import sympy as sp
-from sympy import Expr
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, BothDirections, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.possible import impossible, relations
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
+from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
-from lastiterate.symbolic.checks import Check, UpperBound
+from lastiterate.symbolic.checks import UpperBound
 from lastiterate.symbolic.notation import q
 from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
 
@@ -178,12 +177,7 @@ def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, 
 
 
 def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Attack an `UpperBound` with its attacks at random settings that meet the assumptions.
-
-    Raises:
-        NoPointError: no setting meets the assumptions, or none lets any attack speak.
-        InputError: the bound or an attack is unknown, or an attack does not meet what the bound assumes.
-    """
+    """Attack an `UpperBound` with its attacks at random settings that meet the assumptions."""
     target = _target(check.bound)
     chosen = _chosen(check, target.assumed)
     admits, unspoken = split_assumptions(assumptions, target.assumed)
@@ -281,6 +275,4 @@ def _bound(target: "Target", setting: Setting) -> float | None:
     return value
 
 
-def near_misses(check: UpperBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """None: an attack need not be the best."""
-    return ()
+near_misses = without_near_misses  # an attack need not be the best

@@ -6,19 +6,376 @@ vanishes identically is recognised exactly, by Sympy. What resists is split, up 
 then is undecided, never passed.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import starmap
+from math import inf, isnan, sqrt
 
 import sympy as sp
-from flint import ctx
-from sympy.logic.boolalg import Boolean
+from flint import arb, ctx, fmpq
+from sympy.logic.boolalg import And, Boolean, Or
 
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import Interval
+from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem, interval_of, rational, split_point, status
-from lastiterate.proofs_checks.engines.faces import face_tape, reduced
-from lastiterate.proofs_checks.engines.failing_point import breaks, corners, failing_point, fails_at
+from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import conditions as declared
+from lastiterate.proofs_checks.defined import defined_at, unmet
+from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.proofs_checks.exact_values import Point, at, exact, sign_at, truth, truth_at
+
+Edges = tuple[tuple[fmpq, fmpq], ...]
+"""A box: exact (low, high) for each symbol."""
+
+
+@dataclass
+class Problem:
+    """A problem: the gap is to be nonnegative (positive if strict) on the root box, where the conditions hold.
+
+    Attributes:
+        gap: an expression in the symbols.
+        strict: whether zero is a failure.
+        symbols: one for each edge of the box.
+        conditions: premises that may cut the box.
+        root: the box.
+        budget: most boxes to look at.
+        boxes: boxes looked at so far.
+        zero_tests: exact tests of a zero that are left; each may take long.
+        sides: what must be defined at a point for the claim to fail there; the gap, where it is empty.
+        generator: of the points that are tried.
+        lowest: the least gap at a point tried so far, as a float, and the point.
+    """
+
+    gap: sp.Expr
+    strict: bool
+    symbols: tuple[sp.Symbol, ...]
+    conditions: tuple[Boolean, ...]
+    root: Edges
+    budget: int
+    boxes: int = 0
+    zero_tests: int = 12
+    sides: tuple[sp.Expr, ...] = ()
+    generator: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
+    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
+
+
+@dataclass
+class Answer:
+    """Answer of branch and bound.
+
+    Attributes:
+        held: shown on the whole admissible part of the box.
+        witness: an admissible point where the claim certainly fails.
+        boxes: number of boxes looked at.
+        stuck: a box that could not be decided, for the reader.
+    """
+
+    held: bool
+    witness: Point | None = None
+    boxes: int = 0
+    stuck: str = ""
+
+
+def interval_of(edge: tuple[fmpq, fmpq]) -> Interval:
+    """The edge at the working precision, rounded outwards."""
+    low = arb(edge[0])
+    return low.lower(), (low if edge[0] == edge[1] else arb(edge[1])).upper()
+
+
+def rational(value: fmpq) -> sp.Rational:
+    """The same number in Sympy."""
+    return sp.Rational(int(value.p), int(value.q))
+
+
+def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
+    """An interval of Sympy's rationals as an edge."""
+    return exact(ends[0]), exact(ends[1])
+
+
+def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
+    """The middle, or near the geometric mean where the edge spans scales."""
+    low, high = edge
+    if low > 0 and high > 16 * low:
+        middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
+        if low < exact(middle) < high:
+            return exact(middle)
+    return (low + high) / 2
+
+
+def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
+    """A number with a short name near the middle, for a counterexample that reads well."""
+    middle = rational(split_point(edge))
+    for limit in (2, 10, 100, 1000):
+        short = exact(middle.limit_denominator(limit))
+        if edge[0] < short < edge[1]:
+            return short
+    return split_point(edge)
+
+
+@lru_cache(maxsize=4096)
+def tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
+    """The compiled expression, kept for the next time."""
+    return Tape(expression, symbols)
+
+
+def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
+    """Tell whether a condition holds all over the box, nowhere in it, or neither is clear."""
+
+    def on_box(relation: sp.Rel) -> bool | None:
+        if isinstance(relation, sp.Eq | sp.Ne):
+            low, high = tape_of(relation.lhs - relation.rhs, symbols).value(box)
+            return isinstance(relation, sp.Ne) if low > 0 or high < 0 else None
+        low, high = tape_of(relation.gts - relation.lts, symbols).value(box)
+        if isinstance(relation, sp.Gt | sp.Lt):
+            return True if low > 0 else False if high <= 0 else None
+        return True if low >= 0 else False if high < 0 else None
+
+    return truth(condition, on_box)
+
+
+_CLOSE = (fmpq(1, 10), fmpq(1, 100), fmpq(1, 1000), fmpq(1, 10**5))
+SAMPLES = 64
+"""Random points of the first box."""
+
+
+def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
+    """The point, if it is admissible and the claim certainly fails there."""
+    low, high = tape_of(problem.gap, problem.symbols).value([interval_of((v, v)) for v in corner])
+    if low > 0 or (low >= 0 and not problem.strict):
+        return None
+    if not high < 0:
+        if problem.zero_tests == 0:
+            return None
+        problem.zero_tests -= 1
+    point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
+    sign = sign_at(problem.gap, point)
+    fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
+    if not fails or not all(starmap(admits, point.items())) or not all(truth_at(c, point) for c in problem.conditions):
+        return None
+    return point if defined_at(problem.sides or (problem.gap,), point) else None
+
+
+def corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Middle and some corners of the first box."""
+    box = problem.root
+    yield tuple(short_point(edge) for edge in box)
+    for index in range(min(2 ** len(box), 32)):
+        yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
+
+
+def _samples(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Random points of the first box."""
+    pick = problem.generator
+    for _ in range(SAMPLES):
+        yield tuple(_share(edge, fmpq(pick.randint(0, 64), 64), even=pick.random() < 0.5) for edge in problem.root)
+
+
+def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
+    """A point of the edge, evenly spread or denser towards its low end."""
+    return edge[0] + (edge[1] - edge[0]) * (share if even else share**3)
+
+
+def fails_at(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Point | None:
+    """The first of the points at which the claim certainly fails; the lowest of the others is noted."""
+    for corner in candidates:
+        point = breaks(problem, corner)
+        if point is not None:
+            return point
+        problem.lowest = min(problem.lowest, (_height(problem, corner), corner))
+    return None
+
+
+def failing_point(problem: Problem) -> Point | None:
+    """A failing point among random ones, by descent along the axes from the lowest that was tried, or near a corner."""
+    found = fails_at(problem, _samples(problem))
+    share = fmpq(1, 8)
+    while found is None and problem.lowest[1] and share > fmpq(1, 2000):
+        height = problem.lowest[0]
+        found = fails_at(problem, _around(problem, problem.lowest[1], share))
+        if problem.lowest[0] >= height:
+            share /= 2
+    return found or fails_at(problem, _near_corners(problem))
+
+
+def _near_corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+    """Points on the edges of the first box, close to corners: where both sides vanish, the gap is small."""
+    for corner in list(corners(problem))[1:]:
+        for index, (low, high) in enumerate(problem.root):
+            step = (high - low) * (1 if corner[index] == low else -1)
+            for share in _CLOSE:
+                yield (*corner[:index], corner[index] + share * step, *corner[index + 1 :])
+
+
+def _around(problem: Problem, corner: tuple[fmpq, ...], share: fmpq) -> Iterator[tuple[fmpq, ...]]:
+    """The point moved along each axis by a share of the first box, either way."""
+    for index, (low, high) in enumerate(problem.root):
+        for step in (share, -share):
+            moved = min(max(corner[index] + step * (high - low), low), high)
+            yield (*corner[:index], moved, *corner[index + 1 :])
+
+
+def _height(problem: Problem, corner: Sequence[fmpq]) -> float:
+    """The gap at a point where the conditions hold, as a float; infinite elsewhere."""
+    box = [interval_of((value, value)) for value in corner]
+    if not all(status(condition, problem.symbols, box) for condition in problem.conditions):
+        return inf
+    value = float(tape_of(problem.gap, problem.symbols).value(box)[0])
+    return inf if isnan(value) else value
+
+
+Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
+"""Each symbol with its interval."""
+
+_FEW_BALLS, _MANY_BALLS = 20, 1000
+"""Boxes that balls may look at before z3 is asked, and after."""
+
+Prover = Callable[..., Answer]
+"""`branch.prove`."""
+
+
+def inside_of(box: Box) -> tuple[Boolean, ...]:
+    """A box and the declared signs of its symbols as conditions."""
+    ends = (c for s, (low, high) in box.items() for c in (sp.Ge(s, low), sp.Le(s, high)))
+    return tuple(c for c in (*ends, *(c for s in box for c in declared(s))) if c != sp.true)
+
+
+def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], bool]:
+    """Tell whether a condition follows from premises on the box: by a few balls, by z3, and else by many balls."""
+    real = tuple(s for s, (low, high) in box.items() if low != high)
+    point = {s: low for s, (low, high) in box.items() if low == high}
+    edges: Edges = tuple(edge_of(box[s]) for s in real)
+
+    def positive(gap: sp.Expr, premises: Sequence[Boolean], budget: int, *, strict: bool) -> bool:
+        gap = at(gap, point)
+        known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
+        return prove(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
+
+    def by_balls(premises: Sequence[Boolean], condition: Boolean, budget: int) -> bool:
+        if isinstance(condition, And | Or):
+            combined = all if isinstance(condition, And) else any
+            return combined(by_balls(premises, part, budget) for part in condition.args)
+        try:
+            if isinstance(condition, sp.Ne):
+                gap = condition.lhs - condition.rhs
+                return any(positive(side, premises, budget, strict=True) for side in (gap, -gap))
+            if isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
+                strict = isinstance(condition, sp.Gt | sp.Lt)
+                return positive(condition.gts - condition.lts, premises, budget, strict=strict)
+        except UnsupportedError:
+            return False
+        return False
+
+    def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
+        if by_balls(premises, condition, budget=_FEW_BALLS) or entails((*premises, *inside_of(box)), condition):
+            return True
+        if isinstance(condition, And | Or):
+            return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
+        return by_balls(premises, condition, budget=_MANY_BALLS)
+
+    return shown
+
+
+@lru_cache(maxsize=2048)
+def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> sp.Expr:
+    """The gap with some symbols at an end of the first box, simplified so that an identical zero shows."""
+    value = gap.xreplace(dict(fixed))
+    if value.has(sp.zoo, sp.nan):
+        return sp.nan
+    shorter = sp.simplify(value) if value.count_ops() < 200 else value
+    return sp.S.Zero if shorter == 0 else value
+
+
+def face_tape(problem: Problem, edges: Edges) -> Tape | None:
+    """The gap's tape; on a face of the first box, its own. None where the gap is zero there and may be."""
+    fixed = tuple(
+        (symbol, rational(edge[0]))
+        for symbol, edge, first in zip(problem.symbols, edges, problem.root, strict=True)
+        if edge[0] == edge[1] and edge[0] in first
+    )
+    if not fixed:
+        return tape_of(problem.gap, problem.symbols)
+    gap = _on_face(problem.gap, fixed)
+    if gap is sp.nan:
+        return tape_of(problem.gap, problem.symbols)
+    if gap == 0 and not problem.strict:
+        return None
+    return tape_of(gap, problem.symbols)
+
+
+def reduced(problem: Problem, ladder: int, prove: Prover) -> Answer | None:
+    """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least.
+
+    For a strict claim that face may carry the value zero where the conditions exclude it. Then the derivative
+    must not be negative on the whole box, so that the gap grows from the face on, and must be positive wherever
+    the conditions hold, so that it has grown when it arrives there.
+    """
+    if not _smooth(problem, prove):
+        return None
+    for index, symbol in enumerate(problem.symbols):
+        low, high = problem.root[index]
+        if low == high:
+            continue
+        slope = sp.diff(problem.gap, symbol)
+        for direction, end in ((1, low), (-1, high)):
+            face = tuple((end, end) if k == index else edge for k, edge in enumerate(problem.root))
+            gap = _on_face(problem.gap, ((symbol, rational(end)),))
+            closed_zero = gap == 0 and not problem.strict
+            open_zero = gap == 0 and problem.strict and _excluded(problem, face)
+            if gap is sp.nan or (gap == 0 and not (closed_zero or open_zero)):
+                continue
+            signed, less = direction * slope, max(problem.budget // 16, 300)
+            shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
+            if shown.held and open_zero:
+                shown = prove(
+                    signed,
+                    problem.symbols,
+                    problem.root,
+                    problem.conditions,
+                    strict=True,
+                    budget=less,
+                    ladder=ladder - 1,
+                )
+            if not shown.held:
+                continue
+            if closed_zero or open_zero:
+                return Answer(held=True, boxes=problem.boxes + shown.boxes)
+            rest = prove(gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder - 1)
+            if rest.held:
+                return rest
+    return None
+
+
+_SMOOTH = (
+    sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.erf,
+    sp.erfc, sp.tan, sp.acosh, sp.asin, sp.acos, sp.atanh, sp.loggamma,
+)  # fmt: skip
+
+
+def is_smooth(gap: sp.Expr) -> bool:
+    """Tell whether a gap has a derivative wherever it is defined."""
+    parts = sp.preorder_traversal(gap)
+    return all(part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in parts)
+
+
+def _smooth(problem: Problem, prove: Prover) -> bool:
+    """Tell whether the gap is continuous on the whole first box, conditions aside, with a derivative that says all.
+
+    A derivative says nothing across a pole or a jump.
+    """
+    if not is_smooth(problem.gap):
+        return False
+    box = {s: tuple(map(rational, edge)) for s, edge in zip(problem.symbols, problem.root, strict=True)}
+    return not unmet((problem.gap,), (), shown_on(box, prove))
+
+
+def _excluded(problem: Problem, face: Edges) -> bool:
+    """Tell whether the conditions fail all over the face, and so cut the box along this coordinate."""
+    box = [interval_of(edge) for edge in face]
+    return False in [status(c, problem.symbols, box) for c in problem.conditions]
+
 
 __all__ = ["Answer", "prove"]
 

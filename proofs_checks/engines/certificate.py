@@ -10,7 +10,6 @@ import json
 from math import inf
 from typing import Any, Final
 
-from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.bound import Bound, bound_by_shifts
@@ -21,12 +20,12 @@ from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
 from lastiterate.proofs_checks.engines.attack import altered_setting, split_assumptions
-from lastiterate.proofs_checks.engines.replay import replay
+from lastiterate.proofs_checks.engines.replay import replay_theorems
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Certified, Check
+from lastiterate.symbolic.checks import Certified
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _ROUNDING: Final = 1e-8
@@ -35,12 +34,7 @@ _LESS: Final = (1e-9, 1e-6, 1e-3, 1e-2, 1e-1)
 
 
 def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Ask `bound` at the settings that meet the assumptions, and the checker about its certificates.
-
-    Raises:
-        NoPointError: no setting meets the assumptions and leads to a certificate.
-        InputError: an altered symbol is none of a setting, or no runs or losses have this name.
-    """
+    """Ask `bound` at the settings that meet the assumptions, and the checker about its certificates."""
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(
@@ -109,7 +103,7 @@ def _refused(certificate: dict[str, Any]) -> str:
 def _supposed(certificate: dict[str, Any]) -> str:
     """Reason why the derived theorem behind a certificate does not give its numbers; empty if it does or none is."""
     try:
-        more = [one for one in replay(certificate) if one.exceeds(_ROUNDING)]
+        more = [one for one in replay_theorems(certificate) if one.exceeds(_ROUNDING)]
     except UnprovedError as error:
         return str(error)
     return f"{more[0].theorem} gives mu^2 = {more[0].cost!r}, not {more[0].stated!r}" if more else ""
@@ -142,6 +136,4 @@ def _lessened(value: Any, factor: float) -> Any:
     return found
 
 
-def near_misses(check: Certified, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """None: its mutants alter the run."""
-    return ()
+near_misses = without_near_misses  # its mutants alter the run

@@ -1,38 +1,44 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cache
-from typing import Any, TypeVar, cast
+from functools import cache, lru_cache
+from typing import Any, TypeAlias, TypeVar, cast
 
-from sympy import Add, Expr
+from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.proofs_checks.engines import consequence, decide_check, deduction
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.divergence import bounded, unmeetable
+from lastiterate.proofs_checks.engines import decide_check
+from lastiterate.proofs_checks.engines.answers import LESS, held, lessened, refuted, spread, terms, undecided, variant
+from lastiterate.proofs_checks.engines.citation import decide_consequence
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
-from lastiterate.proofs_checks.engines.variants import LESS, lessened, spread, terms, variant
-from lastiterate.proofs_checks.feasible_points import NoPointError
+from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
 from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, NormBound, Printed, RenyiBound, Tracked
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
+from lastiterate.symbolic.integrals.couplings import Calculus
+from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
+from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.integrals.rules import quantities
 from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.projected import Projected
-from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.kernel.renyi import largest_order, renyi
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.tables import Chords
 from lastiterate.symbolic.ledger import known
-from lastiterate.symbolic.notation import T
-from lastiterate.symbolic.statement import Constant
+from lastiterate.symbolic.notation import T, alpha
+from lastiterate.symbolic.statement import Constant, ForAll, free
 
 _Made = TypeVar("_Made")
+_Checks: TypeAlias = Consequence | Deduced | Derived | Printed | RenyiBound | Tracked
 
 
 def _named(table: Mapping[str, _Made], name: str) -> _Made:
@@ -46,6 +52,19 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 
 @cache
+def deduce(name: str) -> Judgement:
+    """The inequality that a deduction reaches.
+
+    Raises:
+        InputError: there is none of this name.
+        UnprovedError: a rule does not apply; the deduction stops there.
+    """
+    made = _named(DEDUCTIONS, name)(Calculus(prove))
+    replayed(made)
+    return made
+
+
+@cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
     """Both orders that a derivation reaches under these conditions on the numbers, by rules and the package's prover.
 
@@ -53,6 +72,14 @@ def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
         UnprovedError: a side condition is not shown; the derivation stops there.
     """
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
+
+
+@cache
+def track(name: str, given: frozenset[Boolean]) -> Span:
+    """The judgement about a distance that a derivation reaches; arguments and errors as of `derive`."""
+    made = _named(TRACKED, name)(Kernel(prove, given))
+    _replayed(made)
+    return made
 
 
 def _both(made: Guarantee) -> Guarantee:
@@ -69,94 +96,127 @@ def _replayed(*ends: Span) -> None:
         raise UnprovedError("What an induction supposes of the steps before is supposed of none in the end.")
 
 
-@cache
-def track(name: str, given: frozenset[Boolean]) -> Span:
-    """The judgement about a distance that a derivation reaches under these conditions on the numbers.
+def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Follow the rules of the calculus or of the kernel to their end, and hold it against the check.
 
-    Raises:
-        UnprovedError: a side condition is not shown; the derivation stops there.
+    What does not follow is undecided; only a proof as it is printed may be refuted, by its first line that is false. A
+    derivation that uses claims of the ledger proves no more than they do: what was not shown for vectors of every
+    dimension is its scope.
     """
-    made = _named(TRACKED, name)(Kernel(prove, given))
-    _replayed(made)
+    if isinstance(check, Consequence):
+        return decide_consequence(check, assumptions)
+    given = frozenset((*assumptions, *check.given) if isinstance(check, RenyiBound) else assumptions)
+    kernel = Kernel(prove, given)
+    if isinstance(check, RenyiBound) and (why := unmeetable(given)):
+        raise NoPointError(why)
+    try:
+        if isinstance(check, Deduced):
+            made = conclude(deduce(check.derivation), check.statement)
+            return held(check, Grade.PROVED, f"{len(list(made.lines()))} rules")
+        if isinstance(check, Printed):
+            both = _both(_named(PRINTED, check.derivation)(kernel))
+            spans = [*both.first.lines(), *both.second.lines()]
+            return held(check, Grade.PROVED, f"{len(spans)} rules reach {both.first.profile}")
+        if isinstance(check, Tracked):
+            return _reached(check, _tracked(check, kernel))
+        if isinstance(check, RenyiBound):
+            ends, cites = _bounded(check, given)
+            return _reached(check, *ends, cites=cites)
+        both = derive(check.derivation, given)
+        for span in (both.first, both.second):
+            _suppose(kernel, span)
+            kernel.weaken(span, profile=check.profile)
+        return _reached(check, both.first, both.second)
+    except UnprovedError as error:
+        if isinstance(check, Printed) and isinstance(error, FalseLineError):
+            return refuted(check, None, ": ".join(("it stops", *getattr(error, "__notes__", ()), str(error))))
+        return undecided(check, f"the derivation stops: {error}")
+
+
+def _suppose(kernel: Kernel, span: Span) -> None:
+    """Raise an error unless what a span supposes of the numbers follows from what is given."""
+    for condition in span.given - kernel.given:
+        kernel.how(condition, kernel.given)
+
+
+def _tracked(check: Tracked, kernel: Kernel) -> Span:
+    """The distance that a derivation reaches, at no cost and from equal starts; at most the one of the check."""
+    made = track(check.derivation, kernel.given)
+    _suppose(kernel, made)
+    if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
+        raise UnprovedError(f"a distance needs T steps from equal starts at no cost, got {made}")
+    kernel.weaken(made, far=check.distance)
     return made
 
 
-def decide(
-    check: Consequence | Deduced | Derived | Printed | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]
-) -> Outcome:
-    """Follow the rules of the calculus or of the kernel, for a theorem or for a proof as it is printed."""
-    if isinstance(check, Consequence):
-        return consequence.decide(check, assumptions)
-    if isinstance(check, Deduced):
-        return deduction.decide(check)
-    if isinstance(check, Printed):
-        return _follow(check, Kernel(prove, frozenset(assumptions)))
-    if isinstance(check, Tracked):
-        return _track(check, Kernel(prove, frozenset(assumptions)))
-    if isinstance(check, RenyiBound):
-        return _bound(check, frozenset((*assumptions, *check.given)))
-    return _replay(check, assumptions)
-
-
-def _follow(check: Printed, kernel: Kernel) -> Outcome:
-    """Follow a printed proof to its end, or to the first line that is false."""
-    try:
-        made = _both(_named(PRINTED, check.derivation)(kernel))
-    except FalseLineError as error:
-        return refuted(check, None, ": ".join(("it stops", *getattr(error, "__notes__", ()), str(error))))
-    except UnprovedError as error:
-        return undecided(check, f"the proof stops: {error}")
-    spans = [*made.first.lines(), *made.second.lines()]
-    return held(check, Grade.PROVED, f"{len(spans)} rules reach {made.first.profile}")
-
-
-def _track(check: Tracked, kernel: Kernel) -> Outcome:
-    """Hold the distance that a derivation reaches, at no cost and from equal starts, against the check."""
-    try:
-        made = track(check.derivation, kernel.given)
-        for condition in made.given - kernel.given:
-            kernel.how(condition, kernel.given)
-        if made.scope or (made.start, made.end, made.near) != (0, T, 0) or made.profile != Equal():
-            return undecided(check, f"a distance needs T steps from equal starts at no cost, got {made}")
-        kernel.weaken(made, far=check.distance)
-    except UnprovedError as error:
-        return undecided(check, f"the derivation stops: {error}")
-    return _reached(check, made)
-
-
-def _bound(check: RenyiBound, given: frozenset[Boolean]) -> Outcome:
-    """Hold the Renyi divergence of the profile that a derivation reaches against the check."""
+def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, Span], tuple[str, ...]]:
+    """Both orders whose Renyi divergences are at most the bound, and the claims that this rests on beside them."""
     numbers = frozenset(one for one in given if not one.has(largest_order))
-    why = unmeetable(given)
-    if why:
-        raise NoPointError(why)
-    try:
-        made = derive(check.derivation, numbers)
-        for condition in (made.first.given | made.second.given) - numbers:
-            prove(condition, numbers)
-        cites = bounded(check, made, given)
-    except UnprovedError as error:
-        return undecided(check, f"the derivation stops: {error}")
-    return _reached(check, made.first, made.second, cites=cites)
+    made, cites = derive(check.derivation, numbers), dict[str, None]()
+    for condition in (made.first.given | made.second.given) - numbers:
+        prove(condition, numbers)
+    if check.bound.has(oo, nan, zoo):
+        raise UnprovedError(f"a finite bound is needed, and not {check.bound}")
+    for span in (made.first, made.second):
+        found = renyi(span.profile, alpha, amplified=check.amplified)
+        below = Le(found.value, check.bound, evaluate=False)
+        for condition in (*(one for one in found.conditions if one != true), below):
+            if condition in given or supposed_order(condition, given):
+                continue
+            if condition.has(largest_order):
+                raise UnprovedError(f"{condition} is not supposed")
+            prove(condition, given)
+        cites |= dict.fromkeys(found.cites)
+    return (made.first, made.second), tuple(cites)
 
 
-def _replay(check: Derived, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Replay the derivation and hold its end against the check; what does not follow is undecided, never refuted.
+def conclude(made: Judgement, statement: ForAll) -> Judgement:
+    """The inequality of a statement from one that was deduced, under the conditions of the statement.
 
-    A derivation that uses claims of the ledger proves no more than they do: what was not shown for vectors of every
-    dimension is its scope.
+    Raises:
+        UnprovedError: it does not follow.
+        NoPointError: no numbers meet the conditions.
     """
-    given = frozenset(assumptions)
-    kernel = Kernel(prove, given)
-    try:
-        made = derive(check.derivation, given)
-        for span in (made.first, made.second):
-            for condition in span.given - given:
-                kernel.how(condition, given)
-            kernel.weaken(span, profile=check.profile)
-    except UnprovedError as error:
-        return undecided(check, f"the derivation stops: {error}")
-    return _reached(check, made.first, made.second)
+    body, conditions = statement.body, frozenset(statement.conditions)
+    if free(statement):
+        raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
+    numbers = frozenset(one for one in conditions if isinstance(one, Relational) and not quantities(one))
+    for _ in points(free_symbols(*numbers), tuple(numbers), 1):
+        break
+    rules = Calculus(prove, conditions)
+    for condition in made.given - conditions:
+        if not isinstance(condition, Relational) or quantities(condition):
+            raise UnprovedError(f"It supposes {condition}, which the statement does not.")
+        rules.how(condition, numbers)
+    if body == made.says:
+        return made
+    if not isinstance(body, Le):
+        raise UnprovedError(f"An inequality is needed, got {body}.")
+    return Calculus(prove, numbers).follow(made, body.lhs, body.rhs)
+
+
+def supposed_order(condition: Basic, given: Iterable[Basic]) -> bool:
+    """Tell whether a condition is that the order is at most alpha* of certain arguments, and one that is given."""
+    if not condition.has(largest_order):
+        return False
+    for one in given:
+        if not isinstance(one, Le | Lt | Ge | Gt):
+            continue
+        if one.has(largest_order) and one.lts == condition.lts and one.gts.func == condition.gts.func:
+            pairs = zip(one.gts.args, condition.gts.args, strict=True)
+            if all(simplify(left - right) == 0 for left, right in pairs):
+                return True
+    return False
+
+
+@lru_cache(maxsize=1024)  # near misses and mutants suppose what their check does
+def unmeetable(given: frozenset[Basic]) -> str:
+    """Reason why relations cannot be met, "" where they can; alpha* may be any positive number there."""
+    said = list(relations(given))
+    orders = sorted({one for part in said for one in part.atoms(AppliedUndef) if one.func == largest_order}, key=str)
+    letters = {order: Dummy(str(order.func), positive=True) for order in orders}
+    named = (one.xreplace(letters) for one in said)
+    return impossible(sorted((one for one in named if not one.atoms(AppliedUndef)), key=str))
 
 
 def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[str, ...] = ()) -> Outcome:
@@ -198,7 +258,7 @@ def used(key: str) -> tuple[Outcome, ...]:
 
 
 def near_misses(
-    check: Consequence | Deduced | Derived | Printed | RenyiBound | Tracked,
+    check: _Checks,
     assumptions: tuple[Boolean, ...],  # noqa: ARG001
     room: Expr,
 ) -> tuple[Check, ...]:

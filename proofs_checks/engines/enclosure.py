@@ -1,6 +1,18 @@
-"""Transcendental inequalities on a box and printed values, by ball arithmetic."""
+"""Transcendental inequalities on a box and printed values, by ball arithmetic.
 
-from collections.abc import Mapping, Sequence
+An infinite end of the box is reached by an exact change of variable, else by the sign of a derivative on the range.
+
+Lemma 1. x = low - 1 + 1/t maps 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t onto x <= high; a whole line is
+two such ranges. So the relation holds for all x when it holds for all t with t > 0. Next to t = 0 balls give the
+range of each operation over [X, oo], and no slope is taken there.
+
+Lemma 2. A gap that is defined on low <= x < oo, with a derivative that is nowhere negative there, is least at low. So
+where both are shown on the whole box, conditions aside, the face x = low is all that is left to show; low may be any
+point of the range, with the part before it shown on its own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import product
@@ -13,19 +25,15 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits, within
 from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, in_words, needs, unmet
-from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
-from lastiterate.proofs_checks.engines.boxes import Edges, edge_of
-from lastiterate.proofs_checks.engines.branch import FEW, prove
-from lastiterate.proofs_checks.engines.faces import Box, inside_of, shown_on
-from lastiterate.proofs_checks.engines.possible import some_point
-from lastiterate.proofs_checks.engines.unbounded import decide as decide_unbounded
-from lastiterate.proofs_checks.engines.unbounded import is_unbounded
-from lastiterate.proofs_checks.engines.variants import closest, variant
-from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
+from lastiterate.proofs_checks.engines.branch import FEW, Box, Edges, edge_of, inside_of, is_smooth, prove, shown_on
+from lastiterate.proofs_checks.engines.inequality import fails
+from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, IntervalInequality, RandomPoints, Relation, Value
+from lastiterate.symbolic.kernel.term import new_letter
 
 _LITTLE = 200
 """Boxes for a point that fails where the sides are not defined all over the box: there nothing can hold."""
@@ -60,15 +68,20 @@ def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp
     return box
 
 
-def scope_of(
-    symbols: Sequence[sp.Symbol], box: Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]], premises: Sequence[Boolean]
+def _scope(
+    check: IntervalInequality, box: Mapping[sp.Symbol, tuple[sp.Expr, sp.Expr]], assumptions: tuple[Boolean, ...]
 ) -> str:
-    """The intervals that are narrower than what the premises and the declarations leave, "" where none is."""
-    return ", ".join(
-        f"{symbol} = {low}" if low == high else f"{low} <= {symbol} <= {high}"
-        for symbol, (low, high) in box.items()
-        if symbol in symbols and not (entails(premises, symbol >= low) and entails(premises, symbol <= high))
-    )
+    """The intervals that are narrower than what the assumptions and the declarations leave; "" where none is."""
+    inside = [one for one in assumptions if one.free_symbols <= box.keys()]
+    seen = free_symbols(check.left, check.right)
+    used, found = free_symbols(seen, connected(inside, seen)), list[str]()
+    for symbol, (low, high) in box.items():
+        ends = [one for one in (sp.Ge(symbol, low), sp.Le(symbol, high)) if not entails(assumptions, one)]
+        if symbol in used and _is_unbounded(check):
+            found += map(str, ends)
+        elif symbol in used and ends:
+            found.append(f"{symbol} = {low}" if low == high else f"{low} <= {symbol} <= {high}")
+    return ", ".join(found)
 
 
 def _cut(
@@ -135,9 +148,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
-    seen = free_symbols(check.left, check.right)
-    scope = scope_of(free_symbols(seen, connected(inside, seen)), box, assumptions)
-    return held(check, Grade.CERTIFIED, detail, scope)
+    return held(check, Grade.CERTIFIED, detail, _scope(check, box, assumptions))
 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
@@ -190,16 +201,10 @@ def _value(check: Value) -> Outcome:
 
 
 def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`.
-
-    Raises:
-        NoPointError: no point of the box satisfies the assumptions.
-        UnsupportedError: the expression cannot be enclosed.
-        InputError: the box or the printed number is not usable.
-    """
+    """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`."""
     if isinstance(check, Value):
         return _value(check)
-    return decide_unbounded(check, assumptions, _holds) if is_unbounded(check) else _holds(check, assumptions)
+    return _on_ranges(check, assumptions) if _is_unbounded(check) else _holds(check, assumptions)
 
 
 def near_misses(
@@ -218,3 +223,125 @@ def _digits(check: Value) -> tuple[Check, ...]:
     printed = Decimal(check.printed)
     unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
     return tuple(variant(check, f"printed {value}", printed=str(value)) for value in (printed - unit, printed + unit))
+
+
+_BOXES = 400
+"""Next to an infinite end either few boxes do or none."""
+
+_STARTS = (0, 4, 32)
+"""Distances from the finite end at which the slope may begin to keep its sign."""
+
+_LADDER = 3
+"""Derivatives of derivatives that may be shown to keep their sign."""
+
+
+def _is_unbounded(check: IntervalInequality) -> bool:
+    """Tell whether an end of the box is infinite."""
+    return any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
+
+
+def _on_ranges(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `IntervalInequality` with infinite ends."""
+    for symbol, (low, high) in check.box.items():
+        if low is sp.oo or high is -sp.oo:
+            raise InputError(f"box needs ends low <= high, got {symbol}=({low}, {high}); turn them round.")
+    outcomes = [_on_range(part, assumptions, _LADDER) for part in _halves(check)]
+    failed = [one for one in outcomes if one.status is not Status.HELD]
+    if failed:
+        return failed[0]
+    detail = "; ".join(dict.fromkeys(one.detail for one in outcomes))
+    return held(check, Grade.CERTIFIED, detail, _scope(check, check.box, assumptions))
+
+
+def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
+    """The check on boxes with at most one infinite end to a symbol."""
+    for symbol, ends in check.box.items():
+        if ends == (-sp.oo, sp.oo):
+            for half in ((-sp.oo, sp.S.Zero), (sp.S.Zero, sp.oo)):
+                yield from _halves(replace(check, box={**check.box, symbol: half}))
+            return
+    yield check
+
+
+def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> Outcome:
+    finite, values = _finite(check, assumptions)
+    known = (*assumptions, *(c for s in check.box for c in conditions_of(s)))
+    there = tuple(c for c in (one.xreplace(values) for one in known) if c != sp.true)
+    if sp.false in there:
+        return undecided(check, "no point of the range meets the assumptions")
+    outcome = _holds(finite, there, _BOXES)
+    if outcome.status is Status.HELD:
+        return replace(outcome, detail=f"{outcome.detail}, infinite ends by 1/t", scope="")
+    if outcome.status is Status.REFUTED and outcome.counterexample is not None:
+        at = {str(s): sp.Rational(v) for s, v in outcome.counterexample.at.items()}
+        numbers = {s: at[str(s)] for s in finite.box if str(s) in at}
+        point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
+        premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
+        return refuted_at(check, point) if fails(check, premises, point) else undecided(check, "fails between points")
+    box = {s: (sp.Rational(low), sp.Rational(high)) for s, (low, high) in finite.box.items()}
+    if unmet((finite.left, finite.right), (), shown_on(box, prove)):  # to be defined on the whole box, for Lemma 2
+        return outcome
+    starts = _STARTS if ladder == _LADDER else _STARTS[:1]
+    sloped = (_by_slope(check, assumptions, ladder, start) for start in starts)
+    return next((found for found in sloped if found is not None), outcome)
+
+
+def _finite(
+    check: IntervalInequality, assumptions: tuple[Boolean, ...]
+) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
+    """The check in a new letter t for each symbol with an infinite end, and what each such symbol is in it."""
+    values: dict[sp.Symbol, sp.Expr] = {}
+    box = {}
+    for symbol, (low, high) in check.box.items():
+        if sp.oo in (low, high) or -sp.oo in (low, high):
+            said = (check.left, check.right, *check.box, *box, *assumptions)
+            t = new_letter(sp.Symbol(f"t_{symbol}", positive=True), *said)
+            values[symbol] = low - 1 + 1 / t if high is sp.oo else high + 1 - 1 / t
+            box[t] = (sp.S.Zero, sp.S.One)
+        else:
+            box[symbol] = (low, high)
+    left, right = (side.xreplace(values) for side in (check.left, check.right))
+    return replace(check, left=left, right=right, box=box, mutants=()), values
+
+
+def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int, start: int) -> Outcome | None:
+    """The outcome by Lemma 2 from a distance of a symbol's finite end on; None where no symbol allows it."""
+    gap = check.right - check.left
+    if not ladder or not is_smooth(gap):
+        return None
+    for symbol, (low, high) in check.box.items():
+        if sp.oo not in (low, high) and -sp.oo not in (low, high):
+            continue
+        direction, end = (1, low) if high is sp.oo else (-1, high)
+        begin = end + direction * start
+        far = (begin, sp.oo) if direction == 1 else (-sp.oo, begin)
+        slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
+        rising = replace(check, left=sp.S.Zero, right=slope, sign="<=", box={**check.box, symbol: far}, mutants=())
+        try:
+            rises = _on_range(rising, (), ladder - 1).status is Status.HELD
+            if not rises or not _face(check, assumptions, symbol, begin, ladder):
+                continue
+            near = replace(check, box={**check.box, symbol: (min(begin, end), max(begin, end))}, mutants=())
+            if not start or _small(near, assumptions, ladder):
+                return held(check, Grade.CERTIFIED, f"from {symbol} = {begin} on the slope keeps its sign")
+        except UnsupportedError:
+            continue
+    return None
+
+
+def _small(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> bool:
+    """Tell whether the relation holds on a smaller box."""
+    unbounded = _is_unbounded(check)
+    outcome = _on_range(check, assumptions, ladder - 1) if unbounded else _holds(check, assumptions, 20 * _BOXES)
+    return outcome.status is Status.HELD
+
+
+def _face(
+    check: IntervalInequality, assumptions: tuple[Boolean, ...], symbol: sp.Symbol, end: sp.Rational, ladder: int
+) -> bool:
+    """Tell whether the relation holds where the symbol has its finite end, whatever is assumed of it."""
+    at_end = {symbol: sp.sympify(end, strict=True)}
+    rest = {s: ends for s, ends in check.box.items() if s != symbol}
+    left, right = check.left.xreplace(at_end), check.right.xreplace(at_end)
+    known = tuple(one for one in assumptions if symbol not in one.free_symbols)
+    return _small(replace(check, left=left, right=right, box=rest, mutants=()), known, ladder)

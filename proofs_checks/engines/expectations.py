@@ -8,8 +8,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import identity, inequality
-from lastiterate.proofs_checks.engines.answers import undecided
-from lastiterate.proofs_checks.engines.variants import LESS, MORE, variant
+from lastiterate.proofs_checks.engines.answers import LESS, MORE, undecided, variant
 from lastiterate.proofs_checks.engines.vectors import MOST, gram
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
@@ -20,12 +19,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
 def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Expected` under the assumptions and its own premises.
-
-    Raises:
-        InputError: a mean that no rule evaluates.
-        NoPointError: no sample satisfies the premises.
-    """
+    """Decide an `Expected` under the assumptions and its own premises."""
     check, assumptions = _whole(check, assumptions)
     premises = (*assumptions, *check.given)
     means = _means(check)

@@ -1,43 +1,174 @@
 """Inequalities between vectors of every dimension, for all members of families of functions, sets and operators.
 
 What holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of hypotheses
-with multipliers, verified exactly in `gram_verify`; a refutation is an exact matrix. Finding neither decides nothing.
+with multipliers, verified exactly; a refutation is an exact matrix. Finding neither decides nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.gram_asked import require, undefined
-from lastiterate.proofs_checks.engines.gram_fit import fitted
-from lastiterate.proofs_checks.engines.gram_forms import Problem, problems, renamed
-from lastiterate.proofs_checks.engines.gram_refute import Matrix, breaks, edges, inside
-from lastiterate.proofs_checks.engines.gram_search import candidates
-from lastiterate.proofs_checks.engines.gram_verify import fault
-from lastiterate.proofs_checks.engines.variants import changed, spread, terms_of
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines.answers import changed, held, refuted, spread, terms_of, undecided
+from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, problems, renamed, seen, slack
+from lastiterate.proofs_checks.engines.gram_search import Matrix, breaks, candidates, edges, inside
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, VectorInequality
-from lastiterate.symbolic.families import Clipping
+from lastiterate.symbolic.families import Clipping, Family, Functions, FunctionValue, Operators, Sample
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
 
-_FITTED = 30
-"""Points of a fit."""
+
+def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
+    """Raise unless every letter has one meaning, and every family has a member.
+
+    Raises:
+        InputError: it is not so.
+    """
+    if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
+        raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
+    _letters(check)
+    known = _known(check, assumptions)
+    for family in {one.family for one in check.samples}:
+        for number in _not_negative(family):
+            if not (number.is_nonnegative or entails(known, sp.Ge(number, 0, evaluate=False))):
+                raise InputError(f"A family needs constants that suit each other, got {family}; show 0 <= {number}.")
+
+
+def undefined(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> str:
+    """Say what is not shown to be defined: a side, a point or a constant; "" where all are."""
+    return unmet(tuple(_numbers(check)), _known(check, assumptions), lambda given, need: entails(tuple(given), need))
+
+
+def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[Boolean, ...]:
+    """The conditions on numbers that are supposed."""
+    return (*assumptions, *(one for one in check.given if not one.atoms(Vector, FunctionValue)))
+
+
+def _letters(check: VectorInequality) -> None:
+    """Raise unless every letter of a sample is that of one member at one point, and every value has a sample."""
+    families: dict[str, Family] = {}
+    meanings: dict[sp.Expr, tuple[str, sp.Expr]] = {}
+    points: dict[tuple[str, str], Sample] = {}
+    for one in dict.fromkeys(check.samples):
+        family = one.family
+        if isinstance(family, Functions) and not isinstance(one.value, FunctionValue):
+            raise InputError(f"A sample needs a letter for the value there, got value={one.value}; use at.")
+        if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
+            raise InputError(f"A name needs one family, got {family.name} for two; put them into one.")
+        if points.setdefault((family.name, one.name), one) != one:
+            raise InputError(f"Samples need names of their own, got name={one.name!r} for two; name them apart.")
+        letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
+        meaning = family.name, sp.expand(one.point)
+        if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):
+            raise InputError(f"A letter needs one meaning, got those at {one.point} at another point, too; use at.")
+    made = {letter: one.point.free_symbols for one in check.samples for letter in one.shown}
+    while known := [letter for letter, parts in made.items() if not parts & made.keys()]:
+        made = {letter: parts for letter, parts in made.items() if letter not in known}
+    if made:
+        circle = ", ".join(sorted(map(str, made)))
+        raise InputError(f"A point needs to be known before what is there, got {circle} in a circle; name the point.")
+    calls = tuple(f"{name}(" for name in families)
+    parts = [check.left, check.right, *check.given, *(one.point for one in check.samples)]
+    used = set[sp.Symbol]().union(*(one.atoms(Vector, FunctionValue) for one in parts))
+    for letter in sorted(used - meanings.keys(), key=str):
+        if isinstance(letter, FunctionValue) or letter.name.startswith(calls):
+            raise InputError(f"What is said of a member needs a sample, got {letter}; add the sample at its point.")
+
+
+def _not_negative(family: Family) -> Iterator[sp.Expr]:
+    """Numbers that must not be negative for the family to have a member.
+
+    No function on R^d that is strongly convex or concave has bounded gradients. Of the operators, those of strong
+    monotonicity m, cocoercive with b, have |T(x) - T(y)| = a |x - y| with a >= m + b a^2 and a <= lipschitz, and a
+    multiple of x is one wherever such an a exists.
+    """
+    if isinstance(family, Functions) and family.steep != sp.oo:
+        yield from (family.steep, -family.low, *(one for one in (family.high,) if one != sp.oo))
+    elif isinstance(family, Clipping):
+        yield family.radius
+    elif isinstance(family, Operators):
+        a, m, b = family.lipschitz, family.strong, family.cocoercive
+        yield from (number for number in (a, m, b) if number != sp.oo)
+        roots = 1 - 4 * m * b
+        yield roots if a == sp.oo else a - m if b == 0 else sp.Max(a - m - b * a**2, sp.Min(roots, 2 * a * b - 1))
+
+
+def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
+    """The expressions of a claim, with letters in the places of lengths and inner products, and what stands in them."""
+    constants = (part for one in check.samples for part in vars(one.family).values() if isinstance(part, sp.Basic))
+    samples = (part for one in check.samples for part in (one.point, one.image, one.value))
+    for part in (check.left, check.right, *samples, *(one for one in constants if one != sp.oo)):
+        products = part.atoms(Norm, Inner)
+        yield from (inside for product in products for inside in product.args)
+        yield part.xreplace({product: sp.Dummy(real=True) for product in products})
+
+
+def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
+    """Say what keeps the multipliers from being a proof; "" where they are one."""
+    given = problem.premises  # under which the forms are defined, as what they are of is, and its curvatures differ
+    rest = slack(problem, multipliers)
+    rest = Form(rest.matrix.applyfunc(sp.factor), rest.values.applyfunc(sp.cancel), sp.factor(rest.constant))
+    if any(value != 0 for value in rest.values):
+        return "the values of functions do not cancel"
+    for name, number in multipliers.items():
+        if not nonnegative(number, given):
+            return f"the multiplier {number} of {name} may be negative or undefined"
+    if not nonnegative(rest.constant, given):
+        return f"the constant {rest.constant} may be negative"
+    for number in problem.signs:
+        if not nonnegative(number, given):
+            return f"the number {number} before a length may be negative"
+    return next(
+        (
+            f"the minor {one} may be negative"
+            for one in _minors(_left(rest.matrix, given))
+            if not nonnegative(one, given)
+        ),
+        "",
+    )
+
+
+def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
+    """The matrix that elimination by positive entries of the diagonal leaves: both are semidefinite, or neither is."""
+    for i in range(matrix.rows):
+        pivot = matrix[i, i]
+        if pivot.is_positive or (pivot != 0 and entails(given, sp.Gt(pivot, 0, evaluate=False))):
+            rest = [k for k in range(matrix.rows) if k != i]
+            less = matrix[:, i] * matrix[i, :] / pivot
+            return _left((matrix - less).extract(rest, rest).applyfunc(sp.factor), given)
+    return matrix
+
+
+def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
+    """The principal minors that are not 0, without rows that are, and without letters that a translation sets to 0."""
+    kept = [i for i in seen([matrix]) if any(entry != 0 for entry in matrix[i, :])]
+    chosen = (rows for size in range(1, len(kept) + 1) for rows in combinations(kept, size))
+    minors = (sp.factor(matrix.extract(list(rows), list(rows)).det(method="berkowitz")) for rows in chosen)
+    return [minor for minor in minors if minor != 0]
+
+
+def nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
+    """Tell whether z3 shows that a number is defined and not negative; even powers and known signs are left out."""
+    if unmet((number,), given, entails):
+        return False
+    above, below = sp.fraction(sp.together(number))
+    sign, factors = sp.factor_list(sp.expand(above * below))
+    rest = sp.sign(sign)
+    for factor, power in factors:
+        if power % 2 and not factor.is_positive:
+            rest = -rest if factor.is_negative else rest * factor
+    return bool(rest.is_nonnegative) or entails(given, sp.Ge(rest, 0, evaluate=False))
 
 
 def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `VectorInequality` under the assumptions and its own premises.
-
-    Raises:
-        NoPointError: no sample satisfies the premises.
-        UnsupportedError: a side or a premise is not linear in inner products and function values.
-        InputError: a letter has two meanings, or a family has no member.
-    """
+    """Decide a `VectorInequality` under the assumptions and its own premises."""
     require(check, assumptions)
     why = undefined(check, assumptions)
     if why:
@@ -72,16 +203,12 @@ def _proof(problem: Problem) -> tuple[str, str]:
         return "", "no inner products are known that meet the hypotheses"
     why = "no multipliers found"
     given = problem.multipliers
-    for search in ((given,) if given else (), candidates(problem, spots), _fits(problem)):
+    for search in ((given,) if given else (), candidates(problem, spots)):
         for multipliers in search:
             why = fault(problem, multipliers)
             if not why:
                 return ", ".join(f"{name}: {number}" for name, number in multipliers.items()) or "none", ""
     return "", why
-
-
-def _fits(problem: Problem) -> Iterator[dict[str, sp.Expr]]:
-    yield from fitted(problem, tuple(inside(problem, _FITTED)))
 
 
 def _consistent(problem: Problem, spot: dict[sp.Symbol, sp.Rational]) -> bool:

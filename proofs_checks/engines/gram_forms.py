@@ -298,3 +298,13 @@ def seen(matrices: Sequence[sp.Matrix]) -> list[int]:
         return list(range(size))
     _, pivots = sp.Matrix.hstack(*null).T.rref()
     return [i for i in range(size) if i not in pivots]
+
+
+def slack(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> Form:
+    """The form sum l_k H_k - goal."""
+    matrix, values, constant = (-part for part in problem.goal)
+    for name, number in multipliers.items():
+        form = problem.hypotheses[name]
+        matrix, values = matrix + number * form.matrix, values + number * form.values
+        constant += number * form.constant
+    return Form(matrix, values, constant)

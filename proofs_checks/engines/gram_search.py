@@ -1,35 +1,250 @@
-"""Search for multipliers: candidates, each of which is verified exactly by others.
+"""Search for multipliers and counterexamples: candidates, each of which is verified exactly by others."""
 
-The values of functions cancel, and so do the entries beside a diagonal entry that is 0: linear equations, solved
-exactly. What is left free goes to `gram_vertex`. Of many multipliers, a semidefinite program at a point says which may
-vanish, and which agree.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
-from typing import TypeAlias
+from itertools import combinations, islice, product
+from typing import Any, NamedTuple, TypeAlias
 
+import clarabel
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
+from scipy import sparse
+from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, linear, seen
-from lastiterate.proofs_checks.engines.gram_sdp import Floats, solve
-from lastiterate.proofs_checks.engines.gram_vertex import Free, vertices
+from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, linear, seen, slack
 from lastiterate.proofs_checks.exact_values import Point
+from lastiterate.proofs_checks.feasible_points import NoPointError, points
 
-_MOST_FREE = 3
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def solve(
+    cost: Floats, equal: tuple[Floats, Floats], above: tuple[Floats, Floats], psd: Sequence[tuple[Floats, Floats]]
+) -> Floats | None:
+    """The least ``cost . x`` where A x = b, A x >= b, and all matrices B + sum of x_j A_j are positive semidefinite.
+
+    Args:
+        cost: a number for every x_j.
+        equal: A and b of equations.
+        above: A and b of inequalities.
+        psd: of every matrix the A_j, stacked, and B.
+    """
+    rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
+    if len(equal[1]):
+        cones.append(clarabel.ZeroConeT(len(equal[1])))
+    if len(above[1]):
+        cones.append(clarabel.NonnegativeConeT(len(above[1])))
+    for parts, rest in psd:
+        size = len(rest)
+        if size:
+            places = np.triu_indices(size)
+            order = np.lexsort((places[0], places[1]))
+            i, k = places[0][order], places[1][order]
+            scale = np.where(i == k, 1.0, np.sqrt(2.0))
+            rows.append(-(parts[:, i, k] * scale).T)
+            sides.append(rest[i, k] * scale)
+            cones.append(clarabel.PSDTriangleConeT(size))
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    count = len(cost)
+    constraints = sparse.csc_matrix(np.vstack([row.reshape(-1, count) for row in rows]))
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix((count, count)), cost, constraints, np.concatenate(sides), cones, settings
+    )
+    found = solver.solve()
+    good = {"Solved", "AlmostSolved"}
+    return np.array(found.x) if str(found.status) in good else None
+
+
+_TOLERANCE = 1e-9
+_PLACES = (0.31, 0.93, 1.71, 2.63)
+_MOST_LINES = 3000
+_MOST_FOUND = 12
+
+
+@dataclass(frozen=True)
+class _Free:
+    """Multipliers, the number s and the matrix S, linear in free numbers t."""
+
+    names: tuple[str, ...]
+    letters: tuple[sp.Symbol, ...]
+    multipliers: tuple[sp.Expr, ...]
+    constant: sp.Expr
+    matrix: sp.Matrix
+
+    def put(self, values: dict[sp.Symbol, sp.Expr]) -> dict[str, sp.Expr]:
+        """The multipliers where t has these values, without those that are 0."""
+        found = (sp.factor(one.xreplace(values)) for one in self.multipliers)
+        return {name: one for name, one in zip(self.names, found, strict=True) if one != 0}
+
+    def equations(self) -> list[sp.Expr]:
+        """Expressions linear in t that may vanish."""
+        rows = range(self.matrix.rows)
+        found = [*self.multipliers, self.constant, *(one - other for one, other in combinations(self.multipliers, 2))]
+        found += (self.matrix[i, k] for i in rows for k in rows if i <= k)
+        for i, k in combinations(rows, 2):
+            minor = self.matrix[i, i] * self.matrix[k, k] - self.matrix[i, k] ** 2
+            found += (sp.expand(minor.diff(letter)) for letter in self.letters)
+        return [one for one in dict.fromkeys(found) if one.free_symbols & {*self.letters}]
+
+
+class _End(NamedTuple):
+    """The last free number: where an equation holds, or where a minor after an elimination has its vertex."""
+
+    equation: int = -1
+    pivot: int = -1
+    rows: tuple[int, int] = (-1, -1)
+
+
+def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
+    """Multipliers that serve at the points, in floats.
+
+    Of the free numbers t all but one are put where a multiplier, s or an entry of S vanishes, two multipliers agree, or
+    a minor of two rows has no slope: linear equations. The last one is put where one of these happens, or at the vertex
+    of a minor of two rows, of S or of what one elimination leaves of S. All of it is rational in the parameters.
+    """
+    if not free.letters:
+        if all(_serves(free, {}, point) for point in points):
+            yield free.put({})
+        return
+    equations = free.equations()
+    for zeros, end in islice(_recipes(free, equations, points[0]), _MOST_FOUND):
+        values = _followed(free, [equations[i] for i in zeros], end, equations)
+        if values is not None and all(_serves(free, values, point) for point in points):
+            yield free.put(values)
+
+
+def _recipes(free: _Free, equations: list[sp.Expr], point: Point) -> Iterator[tuple[tuple[int, ...], _End]]:
+    """Recipes that serve at one point."""
+    rows = np.array([_coefficients(one, free.letters, point) for one in equations])
+    size = free.matrix.rows
+    matrix = np.array([_coefficients(one, free.letters, point) for one in free.matrix]).reshape(size, size, -1)
+    numbers = np.array([_coefficients(one, free.letters, point) for one in (*free.multipliers, free.constant)])
+    for zeros in islice(combinations(range(len(equations)), len(free.letters) - 1), _MOST_LINES):
+        line = _line_of(rows[list(zeros)], len(free.letters))
+        if line is None:
+            continue
+        start, way = line
+
+        def at(s: float, start: Floats = start, way: Floats = way) -> Floats:
+            return np.append(1.0, start + s * way)
+
+        seen = list[float]()
+        for end, s in _ends(rows, matrix, at):
+            if any(abs(s - other) <= _TOLERANCE * (1 + abs(s)) for other in seen):
+                continue
+            seen.append(s)
+            if _is_good(numbers @ at(s), matrix @ at(s)):
+                yield zeros, end
+
+
+def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Point) -> list[float]:
+    """The number without letters, then those before them."""
+    here = sp.expand(expression.xreplace(point))
+    slopes = [here.coeff(letter) for letter in letters]
+    return [float(here.xreplace(dict.fromkeys(letters, sp.S.Zero))), *map(float, slopes)]
+
+
+def _line_of(rows: Floats, count: int) -> tuple[Floats, Floats] | None:
+    """A point and a direction of the solutions of equations, where these are a line."""
+    if not len(rows):
+        return np.zeros(count), np.ones(1)
+    _, sizes, directions = np.linalg.svd(rows[:, 1:])
+    if sizes[-1] <= _TOLERANCE * sizes[0]:
+        return None
+    return np.asarray(np.linalg.lstsq(rows[:, 1:], -rows[:, 0], rcond=None)[0], float), directions[-1]
+
+
+def _ends(rows: Floats, matrix: Floats, at: Callable[[float], Floats]) -> Iterator[tuple[_End, float]]:
+    """Places on a line for the last number."""
+    values, slopes = rows @ at(0), rows @ (at(1) - at(0))
+    for i, (value, slope) in enumerate(zip(values, slopes, strict=True)):
+        if abs(slope) > _TOLERANCE * (1 + abs(value)):
+            yield _End(i), -value / slope
+    size, whole = len(matrix), [matrix @ at(s) for s in _PLACES]
+    for pivot in range(-1, size):
+        if pivot >= 0 and any(abs(one[pivot, pivot]) <= _TOLERANCE for one in whole):
+            continue
+        left = whole if pivot < 0 else [_without(one, pivot) for one in whole]
+        for i, k in combinations([j for j in range(size) if j != pivot], 2):
+            minors = np.array([one[i, i] * one[k, k] - one[i, k] ** 2 for one in left])
+            quadratic = np.polyfit(_PLACES[:3], minors[:3], 2)
+            room = _TOLERANCE * (1 + float(np.abs(minors).max()))
+            if quadratic[0] < -1e-3 * room and abs(np.polyval(quadratic, _PLACES[3]) - minors[3]) < room:
+                yield _End(pivot=pivot, rows=(i, k)), -quadratic[1] / (2 * quadratic[0])
+
+
+def _without(matrix: Floats, pivot: int) -> Floats:
+    return np.asarray(matrix - np.outer(matrix[pivot], matrix[pivot]) / matrix[pivot, pivot], float)
+
+
+def _is_good(multipliers: Floats, matrix: Floats) -> bool:
+    if min(multipliers, default=0) < -_TOLERANCE:
+        return False
+    return not matrix.size or float(np.linalg.eigvalsh(matrix)[0]) >= -_TOLERANCE * (1 + float(np.abs(matrix).max()))
+
+
+def _followed(
+    free: _Free, zeros: list[sp.Expr], end: _End, equations: list[sp.Expr]
+) -> dict[sp.Symbol, sp.Expr] | None:
+    """The free numbers by a recipe, exactly."""
+    solved = sp.linsolve(zeros, free.letters) if zeros else {free.letters}
+    found = next(iter(solved), None)
+    if found is None:
+        return None
+    values = {letter: sp.factor(one) for letter, one in zip(free.letters, found, strict=True)}
+    left = [letter for letter, one in values.items() if letter == one]
+    if len(left) != 1:
+        return None
+    (last,) = left
+    if end.equation >= 0:
+        expression = sp.cancel(equations[end.equation].xreplace(values))
+    else:
+        matrix = free.matrix.xreplace(values)
+        (i, k), j = end.rows, end.pivot
+        if j >= 0:
+            matrix = matrix - matrix[:, j] * matrix[j, :] / matrix[j, j]
+        expression = sp.cancel(matrix[i, i] * matrix[k, k] - matrix[i, k] ** 2).diff(last)
+    slope = sp.cancel(expression.diff(last))
+    place = sp.factor(last - expression / slope) if slope != 0 else last
+    return (
+        None if last in place.free_symbols else {letter: one.xreplace({last: place}) for letter, one in values.items()}
+    )
+
+
+def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
+    """Tell whether the multipliers are not negative and S is positive semidefinite at a point, in floats."""
+    here = {name: value.xreplace(point) for name, value in values.items()}
+    found = [one.xreplace(point).xreplace(here) for one in (*free.multipliers, free.constant, *free.matrix)]
+    if not all(one.is_number and one.is_real for one in found):
+        return False
+    numbers, count = np.array([float(one) for one in found]), len(free.multipliers) + 1
+    return _is_good(numbers[:count], numbers[count:].reshape(free.matrix.shape))
+
+
+_MOST_FREE, _SHORT = 3, 60
+"""Free numbers, and the denominator of a rounded multiplier."""
 _NOTHING = 1e-5
+"""Share of the largest multiplier below which another one is 0."""
 
 _Groups: TypeAlias = tuple[tuple[str, ...], ...]
 """Names of hypotheses, those together that have one multiplier."""
 
 
 def candidates(problem: Problem, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Multipliers that serve at the points, in floats."""
+    """Multipliers that serve at the points, in floats; numbers, rounded, in the end."""
     for groups in dict.fromkeys(_supports(problem, points)):
         free = _eliminated(problem, groups)
         if free is not None and len(free.letters) <= _MOST_FREE:
-            yield from vertices(free, points)
+            yield from _vertices(free, points)
+    found = at_point(problem, points[0], np.ones(len(problem.hypotheses)))
+    if found is not None:
+        short = (sp.Rational(Fraction(float(one)).limit_denominator(_SHORT)) for one in found)
+        yield dict(zip(problem.hypotheses, short, strict=True))
 
 
 def _supports(problem: Problem, points: Sequence[Point]) -> Iterator[_Groups]:
@@ -75,15 +290,12 @@ def at_point(problem: Problem, point: Point, weights: Floats) -> Floats | None:
     return solve(weights, (equal, values), above, [(stacked, -matrix)])
 
 
-def _eliminated(problem: Problem, groups: _Groups) -> Free | None:
+def _eliminated(problem: Problem, groups: _Groups) -> _Free | None:
     """The multipliers of these hypotheses for which values cancel; None where there are none."""
     names = tuple(name for group in groups for name in group)
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
-    forms = [problem.hypotheses[name] for name in names]
-    matrix, values = -problem.goal.matrix, -problem.goal.values
-    for letter, form in zip(letters, forms, strict=True):
-        matrix, values = matrix + letter * form.matrix, values + letter * form.values
     by_name = dict(zip(names, letters, strict=True))
+    matrix, values, constant = slack(problem, by_name)
     equations = [one for one in values if one != 0]
     equations += (by_name[group[0]] - by_name[name] for group in groups for name in group[1:])
     if not letters and equations:
@@ -100,7 +312,9 @@ def _eliminated(problem: Problem, groups: _Groups) -> Free | None:
         more = [one for one in more if one != 0]
         if not more:
             kept = seen([reduced.xreplace(dict.fromkeys(free, sp.S.Zero)), *(reduced.diff(one) for one in free)])
-            return Free(names, free, tuple(found), reduced.extract(kept, kept))
+            return _Free(
+                names, free, tuple(found), _collected(constant.xreplace(by), free), reduced.extract(kept, kept)
+            )
         equations += more
 
 
@@ -108,3 +322,125 @@ def _collected(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> sp.Expr:
     """The expression as a sum of free numbers with factors."""
     *numbers, rest = linear(expression, free) or (expression,)
     return sum((number * letter for number, letter in zip(numbers, free, strict=True)), start=rest)
+
+
+_LARGEST = 100.0
+_DENOMINATORS = (1, 10, 100, 10**4, 10**6)
+"""Largest denominators of rounded numbers, tried in this order."""
+
+
+class Matrix(NamedTuple):
+    """Exact inner products and values that meet the hypotheses and break the goal, if there is one.
+
+    Attributes:
+        point: of the parameters.
+        vectors: rows of coordinates, a column for every letter: the inner products are theirs.
+        values: of functions.
+        excess: the goal there, above 0.
+    """
+
+    point: Point
+    vectors: sp.Matrix
+    values: sp.Matrix
+    excess: sp.Expr
+
+
+def breaks(problem: Problem, point: Point, *, goal: bool = True) -> Matrix | None:
+    """Inner products and values at this point that meet the hypotheses and, with ``goal``, break the goal."""
+    found = _with_room(problem, point, goal=goal)
+    if found is None:
+        return None
+    gram, values = found
+    weights, directions = np.linalg.eigh(gram)
+    roots = (directions * np.sqrt(np.maximum(weights, 0))).T[::-1]
+    for rank, most in product(range(1, len(roots) + 1), _DENOMINATORS):
+        exact = Matrix(point, _rounded(roots[:rank], most), _rounded(values.reshape(-1, 1), most), sp.S.Zero)
+        excess = _excess(problem, exact, goal=goal)
+        if excess is not None:
+            return exact._replace(excess=excess)
+    return None
+
+
+def _with_room(problem: Problem, point: Point, *, goal: bool) -> tuple[Floats, Floats] | None:
+    """The inner products and values, in floats, with the most room."""
+    forms = [numbers(form, point) for form in problem.hypotheses.values()]
+    below = [(-matrix, -values, -constant) for matrix, values, constant in forms]
+    if goal:
+        below.append(numbers(problem.goal, point))
+    size, count = len(problem.letters), len(problem.values)
+    places = [(i, k) for i in range(size) for k in range(i, size)]
+    basis = np.zeros((len(places) + count + 1, size, size))
+    for j, (i, k) in enumerate(places):
+        basis[j, i, k] = basis[j, k, i] = 1
+    rows = [
+        np.concatenate([[m[i, k] * (1 if i == k else 2) for i, k in places], v, [-(1 + np.abs(m).sum())]])
+        for m, v, _ in below
+    ]
+    sides = [-constant for *_, constant in below]
+    trace = np.array([float(i == k) for i, k in places])
+    rows.append(np.concatenate([-trace, np.zeros(count + 1)]))
+    sides.append(-_LARGEST)
+    for sign in (1, -1):
+        for j in range(count):
+            rows.append(np.concatenate([np.zeros(len(places)), sign * np.eye(count)[j], [0]]))
+            sides.append(-_LARGEST)
+    cost = np.append(np.zeros(len(places) + count), -1.0)
+    rows.append(cost)
+    sides.append(-1.0)
+    nothing = np.zeros((0, len(cost))), np.zeros(0)
+    found = solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros((size, size)))])
+    if found is None or found[-1] < 1e-7:
+        return None
+    gram = np.tensordot(found, basis, axes=(0, 0))
+    return gram, found[len(places) : len(places) + count]
+
+
+def _rounded(array: Floats, most: int) -> sp.Matrix:
+    numbers = [sp.Rational(Fraction(float(one)).limit_denominator(most)) for one in array.ravel()]
+    return sp.Matrix(*array.shape, numbers)
+
+
+def _excess(problem: Problem, found: Matrix, *, goal: bool) -> sp.Expr | None:
+    """The goal at exact inner products, where every hypothesis is met and the goal is not; 0 without a goal."""
+    gram = found.vectors.T * found.vectors
+    if any(_value(form.at(found.point), gram, found.values) > 0 for form in problem.hypotheses.values()):
+        return None
+    if not goal:
+        return sp.S.Zero
+    excess = _value(problem.goal.at(found.point), gram, found.values)
+    return excess if excess > 0 else None
+
+
+def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
+    products = sum((a * b for a, b in zip(form.matrix, gram, strict=True)), start=sp.S.Zero)
+    return products + sum((a * b for a, b in zip(form.values, values, strict=True)), start=form.constant)
+
+
+def inside(problem: Problem, wanted: int) -> Iterator[Point]:
+    """Points of the parameters at which the premises hold."""
+    yield from _some(problem, problem.premises, wanted)
+
+
+def edges(problem: Problem) -> Iterator[Point]:
+    """Points at which a premise holds with equality."""
+    for premise in problem.premises:
+        if isinstance(premise, sp.Le | sp.Ge):
+            gap = premise.lhs - premise.rhs
+            for letter in sorted(gap.free_symbols, key=str):
+                for solution in sp.solve(gap, letter)[:2]:
+                    yield from _some(problem, (sp.Eq(letter, solution, evaluate=False), *problem.premises), 2)
+
+
+def _some(problem: Problem, premises: tuple[Boolean, ...], wanted: int) -> Iterator[Point]:
+    letters = sorted(_symbols(problem), key=str)
+    try:
+        yield from points(letters, premises, wanted, tries=50)
+    except NoPointError:
+        return
+
+
+def _symbols(problem: Problem) -> set[sp.Symbol]:
+    """The parameters."""
+    forms = [problem.goal, *problem.hypotheses.values()]
+    parts = [*problem.premises, *problem.signs, *(part for form in forms for part in form)]
+    return set[sp.Symbol]().union(*(part.free_symbols for part in parts))

@@ -1,24 +1,396 @@
-"""Equalities, by Sympy and by exact arithmetic; `recursion` decides recursions.
+"""Equalities and recursions, by Sympy and by exact arithmetic.
 
 To show an identity, several routes of simplification must reach zero; to refute it, one admissible rational
 point where the difference is certainly not zero. A residue that no route removes is "not shown", never
 "false". Both sides must be shown to be defined wherever the assumptions hold, and agree at one point at least.
+A recursion is shown by its base case and its step, and unrolled at exact points.
 """
 
-import sympy as sp
-from sympy.logic.boolalg import Boolean
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
-from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.equality import compared, differ, shown, vanishes
-from lastiterate.proofs_checks.engines.finite_sums import by_induction, summed
-from lastiterate.proofs_checks.engines.possible import impossible
-from lastiterate.proofs_checks.engines.recursion import recursion
-from lastiterate.proofs_checks.engines.variants import equation
+import sympy as sp
+from sympy.logic.boolalg import And, Boolean, Or
+
+from lastiterate.numeric.enclosure.operations import UnsupportedError
+from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
+from lastiterate.proofs_checks.engines.answers import equation, held, refuted, undecided
+from lastiterate.proofs_checks.engines.z3_answers import entails, impossible
+from lastiterate.proofs_checks.exact_values import Point, as_text, enclosures, side, sign_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols, points
-from lastiterate.proofs_checks.verdict import Grade, Outcome
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Identity, Recursion
+from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.unevaluated import carried_out
+
+_EVERY: Final = {"integer", "positive", "nonnegative"}
+"""What may be declared of a letter that takes every value from 0 or 1 on."""
+
+
+def summed(expression: sp.Expr) -> sp.Expr:
+    """The expression with every sum that the binomial theorem gives put as the power that it is.
+
+    The theorem holds for all numbers, with 0^0 = 1 as in Sympy, and the sum is over all indices from 0 to n >= 0.
+
+    >>> from sympy.abc import i, x
+    >>> n = sp.Symbol("n", integer=True, nonnegative=True)
+    >>> summed(sp.Sum(sp.binomial(n, i) * x**i, (i, 0, n)))
+    (x + 1)**n
+    """
+    return expression.replace(lambda part: isinstance(part, sp.Sum), lambda part: _binomial_power(part) or part)
+
+
+def _binomial_power(total: sp.Sum) -> sp.Expr | None:
+    if len(total.limits) != 1 or len(total.limits[0]) != 3:
+        return None
+    index, low, high = total.limits[0]
+    if low != 0 or not (high.is_integer and high.is_nonnegative):
+        return None
+    scale, term = total.function.as_independent(index, as_Add=False)
+    factors = sp.Mul.make_args(term)
+    counts = [one for one in factors if one in (sp.binomial(high, index), sp.binomial(high, high - index))]
+    bases = {index: sp.S.One, high - index: sp.S.One}
+    for one in factors:
+        if one in counts:
+            continue
+        base, exponent = one.as_base_exp()
+        if exponent not in bases or base.has(index):
+            return None
+        bases[exponent] *= base
+    return scale * (bases[index] + bases[high - index]) ** high if len(counts) == 1 else None
+
+
+def by_induction(difference: sp.Expr, conditions: Sequence[Boolean], is_zero: Callable[[sp.Expr], bool]) -> bool:
+    """Tell whether a difference is zero by induction on the letter up to which all its sums go.
+
+    It must be linear in the sums, with factors and summands free of that letter: from one value of it to the next one
+    each sum grows by its last summand. No condition may be on the letter, for the steps go over all its values.
+
+    Args:
+        difference: defined wherever the conditions hold.
+        conditions: what is supposed.
+        is_zero: what shows a difference without these sums to be zero where they hold.
+    """
+    sums = sorted(difference.atoms(sp.Sum), key=sp.default_sort_key)
+    if not sums or any(len(one.limits) != 1 or len(one.limits[0]) != 3 for one in sums):
+        return False
+    for letter in sorted(
+        sums[0].limits[0][2].free_symbols - {s for one in conditions for s in one.free_symbols}, key=str
+    ):
+        start = 1 if letter.is_positive else 0
+        every = letter.is_integer and letter.is_nonnegative and set(letter._assumptions_orig) <= _EVERY
+        if every and all(_grows(one, letter, start) for one in sums):
+            return _inducted(difference, sums, letter, start, is_zero)
+    return False
+
+
+def _grows(total: sp.Sum, letter: sp.Symbol, start: int) -> bool:
+    """Tell whether a sum has one summand more for the next value of the letter, and a few for the first one."""
+    _, low, high = total.limits[0]
+    count = (high - low).xreplace({letter: sp.Integer(start)})
+    return (
+        (high - letter).is_Integer
+        and not total.function.has(letter)
+        and not low.has(letter)
+        and (count.is_Integer and -1 <= count <= 8)
+    )
+
+
+def _inducted(
+    difference: sp.Expr, sums: list[sp.Sum], letter: sp.Symbol, start: int, is_zero: Callable[[sp.Expr], bool]
+) -> bool:
+    named = {one: sp.Dummy() for one in sums}
+    rest = difference.xreplace(named)
+    factors = [sp.diff(rest, one) for one in named.values()]
+    if any(factor.has(letter, *named.values()) for factor in factors):
+        return False
+    rest = rest.xreplace(dict.fromkeys(named.values(), sp.S.Zero))
+    first = difference.xreplace({letter: sp.Integer(start)})
+    last = [one.function.xreplace({one.limits[0][0]: one.limits[0][2]}) for one in sums]
+    grown = sum((factor * one for factor, one in zip(factors, last, strict=True)), sp.S.Zero)
+    return is_zero(first.doit()) and is_zero(grown + rest - rest.xreplace({letter: letter - 1}))
+
+
+_TINY = 1e-20
+"""Two values nearer than this are taken to confirm an identity; they prove nothing."""
+
+_ACCURATE = 32
+"""Bits of a part of a complex number that is taken to be known; Sympy keeps as many as are right."""
+
+CASES = 3
+"""How often a residue is split into two cases."""
+
+
+def _hyperbolic(expression: sp.Expr) -> sp.Expr:
+    return sp.simplify(sp.expand(expression.rewrite(sp.exp)))
+
+
+def _powers(expression: sp.Expr) -> sp.Expr:
+    return sp.powsimp(sp.expand(sp.expand_power_exp(sp.expand_power_base(expression, force=False))))
+
+
+def _parts(expression: sp.Expr) -> sp.Expr:
+    """In real letters for the parts of each complex one."""
+    pairs = {s: sp.Dummy(real=True) + sp.I * sp.Dummy(real=True) for s in expression.free_symbols if not s.is_real}
+    return sp.simplify(sp.expand(expression.xreplace(pairs), complex=True)) if pairs else expression
+
+
+ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
+    ("expand", sp.expand),
+    ("together", lambda e: sp.expand(sp.numer(sp.together(e)))),
+    ("cancel", sp.cancel),
+    ("powsimp", _powers),
+    ("powsimp of the numerator", lambda e: _powers(sp.numer(sp.together(_powers(e))))),
+    ("radsimp", lambda e: sp.expand(sp.radsimp(e))),
+    ("factor", sp.factor),
+    ("simplify", sp.simplify),
+    ("exponential form", _hyperbolic),
+    ("trigsimp", sp.trigsimp),
+    ("error functions", lambda e: sp.expand(e.rewrite(sp.erf))),
+    ("real and imaginary parts", _parts),
+)
+"""Routes to zero, cheapest first."""
+
+
+def vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
+    """The route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
+    residue = difference.doit()
+    if residue == 0:
+        return "doit", residue
+    for condition in conditions:
+        if isinstance(condition, sp.Eq):
+            for symbol, value in (condition.args, condition.args[::-1]):
+                if symbol.is_Symbol and symbol not in value.free_symbols:
+                    residue = residue.xreplace({symbol: value})
+                    break
+    conditions = tuple(one for one in conditions if not complex_valued(one))  # z3 takes all letters for real ones
+    residue = _pieces_decided(residue, conditions)
+    if residue == 0:
+        return "cases that the assumptions decide", residue
+    route, shortest = _by_routes(residue)
+    if not route and _by_cases(residue, conditions, CASES):
+        return "cases", sp.S.Zero
+    return route, shortest
+
+
+def _by_routes(residue: sp.Expr) -> tuple[str, sp.Expr]:
+    shortest = residue
+    for name, route in ROUTES:
+        try:
+            left = route(residue)
+        except (sp.PolynomialError, NotImplementedError, ValueError, TypeError, AttributeError):
+            continue
+        if left == 0:
+            return name, left
+        shortest = min(shortest, left, key=sp.count_ops)
+    return "", shortest
+
+
+def _by_cases(residue: sp.Expr, conditions: Sequence[Boolean], depth: int) -> bool:
+    """Tell whether the residue is zero in each of the cases that it falls into, by sign or by its pieces."""
+    if complex_valued(residue) or entails(conditions, sp.Eq(residue, 0, evaluate=False)):
+        return not complex_valued(residue)
+    pieces = [condition for piecewise in residue.atoms(sp.Piecewise) for _, condition in piecewise.args]
+    split = next((condition for condition in pieces if isinstance(condition, sp.Rel)), None)
+    if split is None or depth == 0:
+        return False
+    for case in (split, sp.Not(split)):
+        here = (*conditions, case)
+        part, signs = residue.subs(split, case is split), _signs(residue.free_symbols, here)
+        if entails(here, sp.false) or part == 0:
+            continue
+        if not _by_routes(part.xreplace(signs))[0] and not _by_cases(part, here, depth - 1):
+            return False
+    return True
+
+
+def _signs(symbols: set[sp.Symbol], conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
+    """Letters of a declared sign for those whose sign the conditions give."""
+    known: dict[sp.Symbol, sp.Expr] = {}
+    for symbol in symbols:
+        for sign, fact in ((1, "positive"), (-1, "positive"), (1, "nonnegative"), (-1, "nonnegative")):
+            relation = sp.Gt if fact == "positive" else sp.Ge
+            unknown = not symbol.is_nonnegative and not symbol.is_nonpositive and symbol not in known
+            if unknown and entails(conditions, relation(sign * symbol, 0)):
+                known[symbol] = sign * sp.Dummy(symbol.name, **{fact: True, "integer": symbol.is_integer})
+    return known
+
+
+def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
+    """Min, Max, Abs and Piecewise with every case settled that the assumptions imply or exclude."""
+    if complex_valued(expression) or not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
+        return expression
+    expression = expression.replace(
+        lambda part: isinstance(part, sp.Min | sp.Max | sp.Abs), lambda part: part.rewrite(sp.Piecewise)
+    )
+    settled: dict[sp.Basic, Boolean] = {}
+    for piecewise in expression.atoms(sp.Piecewise):
+        for _, condition in (piece.args for piece in piecewise.args):
+            if condition != sp.true and entails(conditions, condition):
+                settled[condition] = sp.true
+            elif condition != sp.true and entails(conditions, sp.Not(condition)):
+                settled[condition] = sp.false
+    return expression.subs(settled)
+
+
+def compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
+    """Tell whether both sides are defined at a point and equal there, or certainly different; None if unclear."""
+    if not defined_at((left, right), point):
+        return None
+    if complex_valued(left, right):
+        return _complex_zero(sp.N((left - right).xreplace(point).doit(), 30, maxn=400))
+    sign = sign_at(left - right, point, nearly=True)
+    try:
+        near = sign is None and any(abs(ball) < _TINY for ball in enclosures(left - right, point))
+    except UnsupportedError:
+        near = False
+    return sign == 0 if sign is not None else near or None
+
+
+def _complex_zero(off: sp.Expr) -> bool | None:
+    """Tell whether a number is nearly zero, or certainly not; None for one whose digits have cancelled out."""
+    if not off.is_number or not off.is_finite:
+        return None
+    if abs(off) < _TINY:
+        return True
+    accurate = (part for part in off.as_real_imag() if getattr(part, "_prec", _ACCURATE) >= _ACCURATE)
+    return False if any(abs(part) > _TINY for part in accurate) else None
+
+
+def differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Counterexample:
+    """The counterexample at a point where the two sides differ."""
+    if complex_valued(left, right):
+        values = [str(sp.N(part.xreplace(point).doit(), 20)) for part in (left, right)]
+    else:
+        values = [side(part, point) for part in (left, right)]
+    return Counterexample(as_text(point), values[0], "==", values[1], sides)
+
+
+def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
+    """Tell whether a condition follows, a complex number being two real ones."""
+    found = {symbol for part in (*premises, condition) for symbol in part.free_symbols if symbol.is_real is not True}
+    if not found and not condition.has(sp.I):
+        return entails(premises, condition)
+    pairs = {symbol: sp.Dummy(real=True) + sp.I * sp.Dummy(real=True) for symbol in found}
+    split = [_split(premise, pairs) for premise in premises]
+    asked = _split(condition, pairs)
+    return asked is not None and entails([premise for premise in split if premise is not None], asked)
+
+
+def _split(condition: Boolean, pairs: Mapping[sp.Symbol, sp.Expr]) -> Boolean | None:
+    """A condition on complex numbers as one on their parts; None for an order, which they have not."""
+    if isinstance(condition, And | Or):
+        parts = [_split(part, pairs) for part in condition.args]
+        return None if None in parts else condition.func(*parts)
+    if not condition.free_symbols & pairs.keys() and not condition.has(sp.I):
+        return condition
+    if not isinstance(condition, sp.Eq | sp.Ne):
+        return None
+    parts = sp.expand((condition.lhs - condition.rhs).xreplace(pairs), complex=True).as_real_imag()
+    joined = And if isinstance(condition, sp.Eq) else Or
+    return joined(*(condition.func(part, 0) for part in parts))
+
+
+POINTS = 6
+"""Points at which the recursion is unrolled."""
+
+SMALL = 5
+"""Indices past the start to which it is unrolled and compared with its closed form."""
+
+
+def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide a `Recursion` under the assumptions.
+
+    The step alone is not enough: it passes every particular solution, whatever its start.
+    """
+    _written_out(check)
+    index, start = check.index, sp.Integer(check.start)
+    used = set(free_symbols(check.initial, check.step, check.closed_form)) - {index, PREVIOUS}
+    symbols = tuple(sorted(used, key=str))
+    conditions = tuple(condition for condition in assumptions if index not in condition.free_symbols)
+    of_index = tuple(condition for condition in assumptions if index in condition.free_symbols)
+    confirmed = 0
+    for point in points(symbols, conditions, POINTS):
+        for here, left, right in _unrolled(check, point, of_index):
+            same = compared(left, right, {})
+            if same is False:
+                found = replace(differ(left, right, {}, "closed form, recursion"), at=as_text(here))
+                return refuted(
+                    check, found, f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
+                )
+            if not same:
+                break
+            confirmed += 1
+    later = (*conditions, *_hereditary(of_index, index, start, conditions), sp.Ge(index, start + 1, evaluate=False))
+    before, base = check.closed_form.xreplace({index: index - 1}), check.closed_form.xreplace({index: start})
+    stepped = check.step.xreplace({PREVIOUS: before})
+    letter = sp.Dummy("the value before", real=True if not complex_valued(before) else None)
+    known = (*later, sp.Eq(letter, before, evaluate=False))
+    # A premise is taken to be defined, so what the letter stands for must be shown to be without it.
+    undefined = unmet((base, check.initial), conditions, shown) or unmet((before, check.closed_form), later, shown)
+    undefined = undefined or unmet((stepped, check.step.xreplace({PREVIOUS: letter})), known, shown)
+    if undefined:
+        return undecided(check, undefined)
+    shown_base, shown_step = vanishes(base - check.initial, conditions), vanishes(stepped - check.closed_form, later)
+    for part, (route, residue) in (("base case", shown_base), ("induction step", shown_step)):
+        if not route:
+            return undecided(check, f"{part} not shown; {confirmed} exact points agree; residue: {residue}")
+    if not confirmed:
+        return undecided(check, "no admissible point was found at which the recursion and its closed form agree")
+    return held(
+        check,
+        Grade.PROVED,
+        f"base case by {shown_base[0]}, induction step by {shown_step[0]}, agreement at {confirmed} exact points",
+    )
+
+
+def _written_out(check: Recursion) -> None:
+    """Raise unless the index may be every whole number past the start, and the sides hold their own letters only."""
+    if not isinstance(check.start, int):
+        raise InputError(f"A recursion needs a whole number to begin at, got start={check.start!r}; write one.")
+    if check.index == PREVIOUS or not all(admits(check.index, sp.Integer(check.start + k)) for k in range(1, SMALL)):
+        raise InputError(
+            f"index needs to be declared so that it may be every whole number past start={check.start}, "
+            f"got index={check.index}; declare it an integer from there on."
+        )
+    if PREVIOUS in check.initial.free_symbols | check.closed_form.free_symbols:
+        raise InputError(
+            f"initial and closed_form need to be free of the value before, got initial={check.initial} and "
+            f"closed_form={check.closed_form}; write them out."
+        )
+    if check.index in check.initial.free_symbols:
+        raise InputError(f"initial needs to be free of the index, got initial={check.initial}; put the start in.")
+
+
+def _unrolled(
+    check: Recursion, point: Point, of_index: tuple[Boolean, ...]
+) -> Iterator[tuple[Point, sp.Expr, sp.Expr]]:
+    """The closed form and the recursion at the first indices, as long as the assumptions on the index hold."""
+    value = check.initial.xreplace(point)
+    for i in range(SMALL + 1):
+        here = {**point, check.index: sp.Integer(check.start + i)}
+        if i:
+            step = check.step.xreplace(here)
+            if not defined_at((value,), {}) or not defined_at((step,), {PREVIOUS: value}):
+                return
+            value = step.xreplace({PREVIOUS: value})
+        if not all(truth_at(condition, here) for condition in of_index):
+            return
+        yield here, check.closed_form.xreplace(here), value
+
+
+def _hereditary(
+    of_index: tuple[Boolean, ...], index: sp.Symbol, start: sp.Integer, conditions: tuple[Boolean, ...]
+) -> tuple[Boolean, ...]:
+    """The assumptions on the index if they also hold, and are defined, one index earlier; otherwise none."""
+    later = (*conditions, *of_index, sp.Ge(index, start + 1, evaluate=False))
+    earlier = [condition.xreplace({index: index - 1}) for condition in of_index]
+    hold = all(condition == sp.true or entails(later, condition) for condition in earlier)
+    return of_index if hold and not unmet(earlier, later, shown) else ()
+
 
 SPOTS = 12
 """Points at which an identity is tried before any simplification."""
@@ -50,11 +422,7 @@ def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.S
 
 
 def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Identity` or a `Recursion` under the assumptions.
-
-    Raises:
-        NoPointError: no sample satisfies the assumptions.
-    """
+    """Decide an `Identity` or a `Recursion` under the assumptions."""
     if isinstance(check, Recursion):
         return recursion(check, (*assumptions, *check.given))
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)

@@ -8,7 +8,7 @@ the premises; no part of that is taken from the conclusion.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from operator import add
 
 import sympy as sp
@@ -18,10 +18,20 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
-from lastiterate.proofs_checks.engines.answers import held, refuted, refuted_at, undecided
-from lastiterate.proofs_checks.engines.possible import some_point
-from lastiterate.proofs_checks.engines.variants import LESS, MORE, Term, changed, closest, equation, spread
-from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, usable
+from lastiterate.proofs_checks.engines.answers import (
+    LESS,
+    MORE,
+    Term,
+    changed,
+    closest,
+    equation,
+    held,
+    refuted,
+    refuted_at,
+    spread,
+    undecided,
+)
+from lastiterate.proofs_checks.engines.z3_answers import ask, consistent, entails, solve, some_point, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
@@ -116,12 +126,7 @@ def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
 
 
 def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Inequality` under the assumptions and its own premises.
-
-    Raises:
-        NoPointError: no sample satisfies the premises.
-        UnsupportedError: a side is not a real number.
-    """
+    """Decide an `Inequality` under the assumptions and its own premises."""
     if check.relation not in _NEGATION:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
@@ -150,20 +155,13 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     return undecided(check, detail)
 
 
-@lru_cache(maxsize=4096)
-def _consistent(premises: tuple[Boolean, ...]) -> tuple[z3.CheckSatResult, bool]:
-    """Ask z3 whether the premises can be met; also tell whether parts of them are free letters to z3."""
-    terms = Terms(whole=True)
-    return ask(terms, [terms.condition(premise) for premise in premises]), terms.loose
-
-
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     taken = usable(premises)
-    consistent, rough = _consistent(taken)
-    if consistent == z3.unsat:
+    met = consistent(taken)
+    if met is False:
         raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
-    if consistent == z3.unknown or rough or len(taken) < len(premises):
+    if not met or len(taken) < len(premises):
         some_point(free_symbols(check.left, check.right, premises), premises, 2000)
     undefined = unmet((check.left, check.right), premises, entails)
     if undefined:

@@ -7,15 +7,14 @@ are. Nothing is proved: numbers at a few settings are where they belong.
 
 from functools import lru_cache
 
-from sympy import Expr
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.proofs_checks.engines.answers import held, refuted
+from lastiterate.proofs_checks.engines.answers import held, refuted, without_near_misses
 from lastiterate.proofs_checks.recomputations import recomputations
 from lastiterate.proofs_checks.recomputations.record import Number
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check, Recomputed
+from lastiterate.symbolic.checks import Recomputed
 
 
 @lru_cache(maxsize=64)
@@ -34,11 +33,7 @@ def numbers(quantity: str) -> tuple[Number, ...]:
 
 
 def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Hold the numbers of a `Recomputed` check against their limits.
-
-    Raises:
-        InputError: there is no such quantity.
-    """
+    """Hold the numbers of a `Recomputed` check against their limits."""
     found = numbers(check.quantity)
     factor = 1 + float(check.off)
     for one in found:
@@ -52,6 +47,4 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
     return held(check, Grade.NOT_REFUTED, f"{len(found)} numbers agree{beside}; {room}", f"{len(found)} numbers")
 
 
-def near_misses(check: Recomputed, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """None: its mutants are numbers that are off."""
-    return ()
+near_misses = without_near_misses  # its mutants are numbers that are off

@@ -16,11 +16,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
-from lastiterate.proofs_checks.engines.answers import held, refuted_at, undecided
-from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.answers import equation, held, refuted_at, undecided
+from lastiterate.proofs_checks.engines.branch import inside_of, prove, shown_on
 from lastiterate.proofs_checks.engines.enclosure import box_of
-from lastiterate.proofs_checks.engines.faces import inside_of, shown_on
-from lastiterate.proofs_checks.engines.variants import equation
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, completed, connected
@@ -76,13 +74,7 @@ def _suspicious(relation: Relation, left: Any, right: Any) -> bool | None:
 
 
 def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Sample a `RandomPoints` check; the grade is SAMPLED at best.
-
-    Raises:
-        NoPointError: no sample of the box satisfies the assumptions.
-        InputError: the box is not usable.
-        UnsupportedError: the relation has no meaning at points.
-    """
+    """Sample a `RandomPoints` check; the grade is SAMPLED at best."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"The sampling engine cannot decide the relation {check.relation}; use ==, <= or <.")
     box = box_of(check)

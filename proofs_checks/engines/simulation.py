@@ -18,9 +18,8 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at
-from lastiterate.proofs_checks.engines.answers import held, refuted, undecided
-from lastiterate.proofs_checks.engines.possible import impossible
-from lastiterate.proofs_checks.engines.variants import variant
+from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, variant
+from lastiterate.proofs_checks.engines.z3_answers import impossible
 from lastiterate.proofs_checks.exact_values import as_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -114,12 +113,7 @@ def _answer(check: Simulated, low: float, high: float, value: float, tolerance: 
 
 
 def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `Simulated` check; the grade is SIMULATED at best, and a refutation has the same confidence.
-
-    Raises:
-        InputError: the quantity is not known, or its parameters or the value are not its numbers.
-        NoPointError: the parameters do not satisfy the assumptions.
-    """
+    """Decide a `Simulated` check; the grade is SIMULATED at best, and a refutation has the same confidence."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those.")
     if check.quantity not in EXPERIMENTS:

@@ -1,20 +1,17 @@
 """Time of the processor that a check may take, so that a busy machine decides as an idle one does.
 
-The main thread is interrupted by a timer of the process, and any other by one that watches it. Neither stops a call
-into compiled code: a process of `runner` that does not end in time is killed by the one that started it, which begins
-another that gives up that step (`watched`).
+The main thread is interrupted by a timer of the process; any other thread, and a platform without such timers, ends a
+check at its next question to z3. No timer stops a call into compiled code: a process of `runner` that does not end in
+time is killed by the one that started it, which begins another that gives up that step (`watched`).
 """
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from ctypes import c_ulong, py_object, pythonapi
-from functools import partial
 from math import inf
-from time import monotonic, process_time, thread_time
+from time import process_time
 from types import MappingProxyType
 from typing import Final
 
@@ -28,11 +25,8 @@ _AGAIN: Final = 0.5
 _until: ContextVar[float] = ContextVar("_until", default=inf)
 """Processor time at which what is being decided is given up."""
 _allowed: ContextVar[float] = ContextVar("_allowed", default=SECONDS)
-
-
-def clock() -> float:
-    """The processor time that a limit is of: that of the process, or of a thread which is not the main one."""
-    return process_time() if threading.current_thread() is threading.main_thread() else thread_time()
+_begin: ContextVar[Callable[[str], None] | None] = ContextVar("_begin", default=None)
+"""Told of each block with a limit that is in no other, where another process watches."""
 
 
 def seconds_left() -> float:
@@ -41,7 +35,7 @@ def seconds_left() -> float:
     Raises:
         TimeoutError: nothing is left.
     """
-    left = _until.get() - clock()
+    left = _until.get() - process_time()
     if left <= 0:
         raise TimeoutError("the engine had no time left")
     return left
@@ -58,13 +52,8 @@ def allowing(seconds: float) -> Iterator[None]:
 
 
 class _Waiting(threading.local):
-    """Blocks of a thread that are not to be disturbed and are open, and what is to be said when the last one ends."""
+    """Blocks that are not to be disturbed and are open, and what is to be said when the last one ends."""
 
-    def __init__(self) -> None:
-        self.state = _State()
-
-
-class _State:
     blocks = 0
     late = ""
 
@@ -78,34 +67,14 @@ def undisturbed() -> Iterator[None]:
 
     z3 counts references, and an error between two of its calls would free what is still in use.
     """
-    state = _waiting.state
-    state.blocks += 1
+    _waiting.blocks += 1
     try:
         yield
     finally:
-        state.blocks -= 1
-        if state.late and not state.blocks:
-            late, state.late = state.late, ""
+        _waiting.blocks -= 1
+        if _waiting.late and not _waiting.blocks:
+            late, _waiting.late = _waiting.late, ""
             raise TimeoutError(late)
-
-
-class _Steps:
-    """The steps of a claim in a process that another one watches: every block with a limit that is in no other."""
-
-    def __init__(self, tell: Callable[[int, str], None], given_up: Mapping[int, str]) -> None:
-        self.number = 0
-        self.tell = tell
-        self.given_up = given_up
-
-    def begin(self, words: str) -> None:
-        self.number += 1
-        why = self.given_up.get(self.number) or self.given_up.get(0)
-        if why:
-            raise TimeoutError(why)
-        self.tell(self.number, words)
-
-
-_steps: ContextVar[_Steps | None] = ContextVar("_steps", default=None)
 
 
 @contextmanager
@@ -116,11 +85,20 @@ def watched(tell: Callable[[int, str], None], given_up: Mapping[int, str] = Mapp
         tell: called with both.
         given_up: why a step of this number has no answer, or all of them: 0.
     """
-    token = _steps.set(_Steps(tell, given_up))
+    number = 0
+
+    def begin(words: str) -> None:
+        nonlocal number
+        number += 1
+        if why := given_up.get(number) or given_up.get(0):
+            raise TimeoutError(why)
+        tell(number, words)
+
+    token = _begin.set(begin)
     try:
         yield
     finally:
-        _steps.reset(token)
+        _begin.reset(token)
 
 
 def too_late(seconds: float) -> str:
@@ -134,35 +112,28 @@ def limited(seconds: float | None = None, words: str = "") -> Iterator[None]:
 
     A block inside another one has no more time than is left of that, and takes its time from it.
     """
-    around, steps = _until.get(), _steps.get()
-    if around == inf and steps is not None:
-        steps.begin(words)
+    around, begin = _until.get(), _begin.get()
+    if around == inf and begin is not None:
+        begin(words)
     limit = _allowed.get() if seconds is None else seconds
     given = min(seconds_left(), limit)
-    late = too_late(limit)
-    token = _until.set(min(around, clock() + given))
-    alone = threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGVTALRM")
+    token = _until.set(min(around, process_time() + given))
+    timed = hasattr(signal, "SIGVTALRM") and threading.current_thread() is threading.main_thread()
     try:
-        with _by_watching(given, late) if alone else _by_timer(given, late):
+        with _interrupted(given, too_late(limit)) if timed else nullcontext():
             yield
-    except TimeoutError as error:
-        if error.args:
-            raise
-        raise TimeoutError(late) from None
     finally:
         _until.reset(token)
-        if around < inf and not alone:
+        if around < inf and timed:
             signal.setitimer(signal.ITIMER_VIRTUAL, max(around - process_time(), _SOON), _AGAIN)
 
 
 @contextmanager
-def _by_timer(given: float, late: str) -> Iterator[None]:
-    state = _waiting.state
-
+def _interrupted(given: float, late: str) -> Iterator[None]:
     def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        if not state.blocks:
+        if not _waiting.blocks:
             raise TimeoutError(late)
-        state.late = late
+        _waiting.late = late
 
     before = signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, max(given, _SOON), _AGAIN)
@@ -170,40 +141,5 @@ def _by_timer(given: float, late: str) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        state.late = ""
+        _waiting.late = ""
         signal.signal(signal.SIGVTALRM, before)
-
-
-@contextmanager
-def _by_watching(given: float, late: str) -> Iterator[None]:
-    state, thread, over = _waiting.state, threading.get_ident(), threading.Event()
-    spent = _clock_of(thread)
-    end = spent() + given
-
-    def watch() -> None:
-        while not over.wait(min(max(end - spent(), _SOON), _AGAIN)):
-            if spent() >= end and state.blocks:
-                state.late = late
-            elif spent() >= end:
-                pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(TimeoutError))
-                over.wait(_AGAIN)  # on its way out of the block it is not to meet another one
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        try:
-            over.set()
-            watcher.join()
-            watcher.is_alive()  # an error that is on its way is raised at a call, and not after the block
-        except TimeoutError:
-            over.set()
-            watcher.join()
-        state.late = ""
-
-
-def _clock_of(thread: int) -> Callable[[], float]:
-    """The processor time of a thread, for another one; the time of day where the platform does not tell it."""
-    of = getattr(time, "pthread_getcpuclockid", None)
-    return monotonic if of is None else partial(time.clock_gettime, of(thread))

@@ -13,8 +13,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.engines.answers import held, refuted
-from lastiterate.proofs_checks.engines.variants import changed, spread, terms_of
+from lastiterate.proofs_checks.engines.answers import changed, held, refuted, spread, terms_of
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Units
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, UNITS, D, unit_text
@@ -125,12 +124,7 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
 
 
 def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
-    """Decide a `Units` check; the assumptions play no part, since a unit holds at every point.
-
-    Raises:
-        InputError: a symbol has no unit, or a unit cannot be read.
-        UnsupportedError: an expression of a kind that has no rule here.
-    """
+    """Decide a `Units` check; the assumptions play no part, since a unit holds at every point."""
     for side in (check.left, check.right):
         if side.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
             raise InputError(f"units needs formulas without infinities, got {side}; write it out.")

@@ -14,8 +14,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import inequality
-from lastiterate.proofs_checks.engines.answers import held
-from lastiterate.proofs_checks.engines.variants import lessened
+from lastiterate.proofs_checks.engines.answers import held, lessened
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, Inequality, NormBound
 from lastiterate.symbolic.kernel.term import new_letter
@@ -26,13 +25,7 @@ MOST = 3
 
 
 def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `NormBound` under the assumptions and its own premises.
-
-    Raises:
-        NoPointError: no sample satisfies the premises.
-        UnsupportedError: more than three vectors, or vectors outside lengths and inner products.
-        InputError: ``vector`` is no sum of vectors.
-    """
+    """Decide a `NormBound` under the assumptions and its own premises."""
     said: tuple[Basic, ...] = (*assumptions, *check.given, check.bound)
     letters = sorted(check.vector.atoms(Vector).union(*(one.atoms(Vector) for one in said)), key=str)
     if len(letters) > MOST:

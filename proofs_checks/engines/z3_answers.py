@@ -8,13 +8,41 @@ from math import ceil, inf
 from time import monotonic
 from typing import Final
 
+import sympy as sp
 import z3
-from sympy.logic.boolalg import Boolean
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import And, Boolean, BooleanAtom, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
-from lastiterate.proofs_checks.engines.z3_questions import note
 from lastiterate.proofs_checks.engines.z3_terms import Terms
+from lastiterate.proofs_checks.exact_values import Point
+from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+
+_kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[str]]:
+    """Keep what z3 finds to have no solution inside the block; not what it found before and is remembered."""
+    questions: list[str] = []
+    token = _kept.set(questions)
+    try:
+        yield questions
+    finally:
+        _kept.reset(token)
+
+
+def note(formulas: Sequence[z3.BoolRef]) -> None:
+    """Keep formulas that have no solution together, where they are recorded."""
+    kept = _kept.get()
+    if kept is None:
+        return
+    solver = z3.Solver()
+    solver.add(*formulas)
+    text = solver.to_smt2().replace("\\|", "!").replace("'", "~")  # neither stands in a name of SMT-LIB
+    kept.append(f"(set-logic {'QF_NIRA' if ' Int)' in text else 'QF_NRA'})\n{text}")
+
 
 EFFORT = 1_000_000
 """z3 resource units for one question, a few seconds; the answer does not depend on how busy the machine is."""
@@ -129,3 +157,62 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
         if ask(terms, formulas) == z3.unsat:
             return True
     return False
+
+
+FEW = 100
+"""Points that are tried before z3 is asked whether there are any."""
+
+
+def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], tries: int) -> Point:
+    """The first admissible point.
+
+    Raises:
+        NoPointError: z3 shows that there is none, or none of so many candidates is one.
+    """
+    try:
+        return next(points(symbols, conditions, 1, tries=min(FEW, tries)))
+    except NoPointError:
+        if entails(conditions, sp.false):
+            raise
+    return next(points(symbols, conditions, 1, tries=tries))
+
+
+def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
+    """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
+    symbols, why = free_symbols(assumptions), ""
+    for some in dict.fromkeys((min(FEW, tries), tries)):
+        try:
+            next(points(symbols, assumptions, 1, tries=some))
+        except NoPointError as error:
+            why = str(error)
+            if entails(assumptions, sp.false):
+                return why
+            if consistent(tuple(assumptions)):  # z3 takes milliseconds, many points seconds
+                return ""
+        else:
+            return ""
+    return why
+
+
+@lru_cache(maxsize=4096)
+def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
+    """Tell whether numbers meet the conditions; None where z3 does not know, or where parts are free letters to it."""
+    terms = Terms(whole=True)
+    try:
+        answer = ask(terms, [terms.condition(one) for one in conditions])
+    except UnsupportedError:
+        return None
+    return False if answer == z3.unsat else True if answer == z3.sat and not terms.loose else None
+
+
+def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
+    """Relations between numbers among premises, and what is made of such alone; parts of a conjunction one by one."""
+    for one in said:
+        for part in And.make_args(one) if isinstance(one, Boolean) else ():
+            if isinstance(part, Relational | BooleanAtom) or _of_relations(part):
+                yield part
+
+
+def _of_relations(part: Boolean) -> bool:
+    inner = isinstance(part, And | Or | Not)
+    return inner and all(isinstance(one, Relational | BooleanAtom) or _of_relations(one) for one in part.args)

@@ -8,10 +8,7 @@ import sympy as sp
 from flint import fmpq
 
 from lastiterate.proofs_checks.engines import decide_check, enclosure
-from lastiterate.proofs_checks.engines.boxes import Answer, Edges, Problem
-from lastiterate.proofs_checks.engines.branch import prove
-from lastiterate.proofs_checks.engines.faces import shown_on
-from lastiterate.proofs_checks.engines.failing_point import breaks, failing_point
+from lastiterate.proofs_checks.engines.branch import Answer, Edges, Problem, breaks, failing_point, prove, shown_on
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import IntervalInequality
 from lastiterate.symbolic.notation import q, t, x, xi, y

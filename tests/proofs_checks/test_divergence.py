@@ -4,7 +4,7 @@ import pytest
 from sympy import Ge, Le, Lt
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.divergence import supposed_order, unmeetable
+from lastiterate.proofs_checks.engines.derivation import supposed_order, unmeetable
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import alpha, q, x
 

@@ -8,8 +8,7 @@ from sympy import Eq, Ge, Gt, Le, Lt, Ne, sqrt
 
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.existence import sequences_exist
-from lastiterate.proofs_checks.engines.induction import NOT_SHOWN
+from lastiterate.proofs_checks.engines.induction import NOT_SHOWN, sequences_exist
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic.checks import Induction
 from lastiterate.symbolic.notation import K, c, s, t

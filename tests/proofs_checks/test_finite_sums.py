@@ -6,7 +6,7 @@ import pytest
 from sympy import Expr, Integer, S, Sum, Symbol, binomial, exp, oo
 
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.finite_sums import by_induction, summed
+from lastiterate.proofs_checks.engines.identity import by_induction, summed
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import Status, Verdict
 from lastiterate.symbolic.checks import Identity

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines import decide_check, gram_fit, gram_forms, gram_refute, gram_verify
+from lastiterate.proofs_checks.engines import decide_check, gram, gram_forms, gram_search
 from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.checks import VectorInequality
 from lastiterate.symbolic.claim import derived
@@ -151,8 +151,8 @@ def test_one_percent_off_is_refuted_by_vectors(name):
 def test_the_vectors_of_a_refutation_are_exact():
     check, premises = MISSES["eta up to 2.02/L"]
     (problem, *_), found = tuple(gram_forms.problems(check, premises)), None
-    for point in gram_refute.edges(problem):
-        found = found or gram_refute.breaks(problem, point)
+    for point in gram_search.edges(problem):
+        found = found or gram_search.breaks(problem, point)
     assert found is not None
     gram = found.vectors.T * found.vectors
     assert all(number.is_Rational for number in (*gram, *found.values))
@@ -180,7 +180,7 @@ def test_the_vectors_of_a_refutation_are_exact():
 )
 def test_verification_finds_what_is_wrong_with_multipliers(multipliers: Mapping[str, sp.Expr], why: str):
     problem, *_ = gram_forms.problems(*ROWS["convex"])
-    found = gram_verify.fault(problem, multipliers)
+    found = gram.fault(problem, multipliers)
     assert why in found
     assert bool(why) == bool(found)
 
@@ -188,7 +188,7 @@ def test_verification_finds_what_is_wrong_with_multipliers(multipliers: Mapping[
 def test_multipliers_that_leave_a_negative_constant_are_no_proof():
     problem, *_ = gram_forms.problems(*ROWS["convex"])
     more = replace(problem, goal=problem.goal._replace(constant=sp.S.One))
-    assert gram_verify.fault(more, {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}) == "the constant -1 may be negative"
+    assert gram.fault(more, {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}) == "the constant -1 may be negative"
 
 
 def test_multipliers_that_are_given_are_verified_and_wrong_ones_do_no_harm():
@@ -197,12 +197,6 @@ def test_multipliers_that_are_given_are_verified_and_wrong_ones_do_no_harm():
         outcome = decide_check(VectorInequality(check.left, "<=", check.right, check.samples, (), given), premises)
         assert outcome.status is Status.HELD
         assert "f(x, y): 2*eta" in outcome.detail
-
-
-def test_a_fit_finds_multipliers_that_are_unique():
-    problem, *_ = gram_forms.problems(*ROWS["convex"])
-    (found,) = gram_fit.fitted(problem, tuple(gram_refute.inside(problem, 30)))
-    assert found == {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}
 
 
 def _decided(left, right, *samples, given=(), premises=()) -> Outcome:

@@ -6,8 +6,8 @@ import pytest
 import sympy as sp
 
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.engines import decide_check, equality, identity
-from lastiterate.proofs_checks.engines.variants import MOST
+from lastiterate.proofs_checks.engines import decide_check, identity
+from lastiterate.proofs_checks.engines.answers import MOST
 from lastiterate.proofs_checks.lock import Expected, drifts
 from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.unlocked import failures
@@ -112,7 +112,7 @@ def test_an_engine_that_accepts_everything_is_noticed(make_claim, monkeypatch):
     good = decide(make_claim(SQUARE))
     assert (good.near_rejected, len(good.near_misses)) == (MOST, MOST)
     monkeypatch.setattr(identity, "compared", lambda *_: True)
-    monkeypatch.setattr(identity, "vanishes", lambda *_: ("believing", equality.vanishes))
+    monkeypatch.setattr(identity, "vanishes", lambda *_: ("believing", identity.vanishes))
     found = drifts([decide(make_claim(SQUARE))], {"toy/claim": Expected.of(good)})
     assert f"toy/claim rejects 0 of {MOST} near misses, the lock file says {MOST}." in found
     assert len([sentence for sentence in found if "does not reject the near miss" in sentence]) == MOST

@@ -12,7 +12,9 @@ import pytest
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check, derivation, identity
-from lastiterate.proofs_checks.engines.time_limit import allowing, limited, undisturbed
+from lastiterate.proofs_checks.engines.time_limit import allowing, limited
+from lastiterate.proofs_checks.engines.z3_answers import entails
+from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.runner import Step, run
 from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
@@ -115,41 +117,28 @@ def test_a_derivation_out_of_time_is_not_rejected(monkeypatch: pytest.MonkeyPatc
     assert not outcome.rejected
 
 
-@pytest.mark.parametrize("thread", [False, True])
-def test_what_is_decided_here_ends_in_any_thread(make_claim: Callable[..., Claim], thread: bool) -> None:
-    found: list[ClaimReport] = []
-
-    def work() -> None:
-        with allowing(0.3):
-            found.append(decide(make_claim(replace(TRUE, name="never"), TRUE)))
-
-    if thread:
-        one = threading.Thread(target=work)
-        one.start()
-        one.join(60)
-    else:
-        work()
-    assert _of(found[0]) == [(Status.ERROR, LATE), (Status.HELD, "")]
+def test_what_is_decided_here_ends(make_claim: Callable[..., Claim]) -> None:
+    with allowing(0.3):
+        found = decide(make_claim(replace(TRUE, name="never"), TRUE))
+    assert _of(found) == [(Status.ERROR, LATE), (Status.HELD, "")]
 
 
-def test_a_thread_is_not_disturbed_between_two_calls_of_z3() -> None:
+def test_in_another_thread_a_check_ends_at_a_question_to_z3() -> None:
     done: list[str] = []
 
     def work() -> None:
         try:
             with limited(0.1):
-                with undisturbed():
-                    for _ in range(200):
-                        sum(range(20_000))
-                    done.append("undisturbed")
-                _never()
+                while True:
+                    entails((x > 0,), x**2 + len(done) > 0)
+                    Terms(whole=False).term(x)
         except TimeoutError as error:
             done.append(str(error))
 
     one = threading.Thread(target=work)
     one.start()
     one.join(60)
-    assert done == ["undisturbed", LATE.replace("0.3", "0.1")]
+    assert done == ["the engine had no time left"]
 
 
 def test_what_is_going_on_is_told(make_claim: Callable[..., Claim]) -> None:

@@ -15,8 +15,8 @@ from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.certificates import proof
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.engines import suppositions
-from lastiterate.proofs_checks.engines.replay import Replayed, replay
+from lastiterate.proofs_checks.engines import replay
+from lastiterate.proofs_checks.engines.replay import ReplayedTheorem, replay_theorems
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
 _FALLING = tuple(0.1 * (1 - 0.5 * t / 40) for t in range(40))
@@ -38,7 +38,7 @@ def _certificate(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> d
     return made
 
 
-def _same(one: Replayed) -> bool:
+def _same(one: ReplayedTheorem) -> bool:
     return not one.exceeds(1e-9) and one.cost >= one.stated * (1 - 1e-6)
 
 
@@ -49,7 +49,7 @@ def test_the_theorem_gives_the_number(scheme: str) -> None:
     for assumption in _CLASSES:
         for changes in ({}, {"step_size": _FALLING}, {"diameter": float("inf"), "steps": 30}):
             for ask in ({"order": 4.0}, {"delta": 1e-4}):
-                for one in replay(_certificate(_run(scheme, **changes), assumption, **ask)):
+                for one in replay_theorems(_certificate(_run(scheme, **changes), assumption, **ask)):
                     assert _same(one), (one, assumption, changes)
                     theorems[one.theorem] += 1
     assert sum(theorems.values()) >= 24
@@ -60,7 +60,7 @@ def test_the_theorem_gives_the_number(scheme: str) -> None:
 
 def test_a_distance_that_is_tracked() -> None:
     run = _run("without_replacement", diameter=float("inf"), steps=60, noise_std=0.5, dataset_size=20, batch_size=5)
-    (one,) = replay(_certificate(run, li.StronglyConvex(2.0, 0.5), delta=1e-3))
+    (one,) = replay_theorems(_certificate(run, li.StronglyConvex(2.0, 0.5), delta=1e-3))
     assert one.theorem == "without_replacement/strongly convex, tracked from 0"
     assert _same(one)
 
@@ -81,40 +81,40 @@ def test_a_number_of_another_run_is_noticed(scheme: str, fault: str) -> None:
     part, name, other = _FAULTS[fault]
     run = _run(scheme, diameter=0.003)
     certificate = _certificate(run, li.StronglyConvex(2.0, 0.5), order=4.0)
-    assert all(map(_same, replay(certificate)))
+    assert all(map(_same, replay_theorems(certificate)))
     if scheme == "full" and name == "batch_size":
         certificate["run"]["dataset_size"] = 360
     certificate[part][name] = other
     with suppress(UnprovedError):
-        assert any(one.exceeds(1e-6) for one in replay(certificate)), fault
+        assert any(one.exceeds(1e-6) for one in replay_theorems(certificate)), fault
 
 
 def test_another_theorem_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A theorem without the sensitivity does not give the number of `bound`: the texts are held together."""
     certificate = _certificate(_run("full"), li.Convex(2.0), order=4.0)
-    (right,) = replay(certificate)
-    laws = suppositions._laws
+    (right,) = replay_theorems(certificate)
+    laws = replay._laws
     for scale in (0.97, 1.03):
 
-        def changed(name: str, scale: float = scale) -> tuple[suppositions._Law, ...]:
+        def changed(name: str, scale: float = scale) -> tuple[replay._Law, ...]:
             found = []
             for law in laws(name):
                 if {"z_j", "z_next"} <= law.names:
                     grows = law.law.rhs.subs(2 * law.right.letters["K"], 2 * scale * law.right.letters["K"])
-                    found.append(suppositions._Law(law.law.func(law.law.lhs, grows)))
+                    found.append(replay._Law(law.law.func(law.law.lhs, grows)))
                 else:
                     found.append(law)
             return tuple(found)
 
         with monkeypatch.context() as patch:
-            patch.setattr(suppositions, "_laws", changed)
-            (other,) = replay(certificate)
+            patch.setattr(replay, "_laws", changed)
+            (other,) = replay_theorems(certificate)
             assert abs(other.cost / right.cost - 1) > 0.001
 
 
 def test_what_is_no_certificate_is_refused() -> None:
     with pytest.raises(InputError, match="needs a proof"):
-        replay({"proof": {"rule": "path"}})
+        replay_theorems({"proof": {"rule": "path"}})
 
 
 def test_verify_names_the_theorem_and_refuses_what_it_does_not_give(
@@ -129,6 +129,6 @@ def test_verify_names_the_theorem_and_refuses_what_it_does_not_give(
     def stop(_: object) -> None:
         raise UnprovedError("The theorem supposes more.")
 
-    monkeypatch.setattr("lastiterate.proofs_checks.engines.replay.replay", stop)
+    monkeypatch.setattr("lastiterate.proofs_checks.engines.replay.replay_theorems", stop)
     refused = CliRunner().invoke(cli, ["verify", str(file), "--theorem"])
     assert (refused.exit_code, refused.output) == (1, "refused: The theorem supposes more.\n")

@@ -6,8 +6,7 @@ import sympy as sp
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import second_opinion
-from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.engines.z3_questions import recorded
+from lastiterate.proofs_checks.engines.z3_answers import entails, recorded
 from lastiterate.proofs_checks.second_opinion import ask, opinion, opinions
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Inequality

@@ -31,7 +31,7 @@ def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bo
     from lastiterate.proofs_checks.certificates.shape import shaped
 
     if by_theorem:
-        from lastiterate.proofs_checks.engines.replay import replay
+        from lastiterate.proofs_checks.engines.replay import replay_theorems
         from lastiterate.symbolic.kernel.judgement import UnprovedError
 
     try:
@@ -48,7 +48,7 @@ def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bo
     if holds and by_theorem:
         try:
             with progress("evaluating the derived theorem"):
-                found = replay(json.loads(text))
+                found = replay_theorems(json.loads(text))
             holds = not any(one.exceeds() for one in found)
             told = [{"theorem": one.theorem, "cost": one.cost, "stated": one.stated} for one in found]
         except UnprovedError as error:

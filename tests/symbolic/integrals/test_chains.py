@@ -7,7 +7,7 @@ from random_laws import Instance
 from sympy import Expr, Le, Rational, Symbol
 from sympy.core.relational import Relational
 
-from lastiterate.proofs_checks.engines.deduction import deduce
+from lastiterate.proofs_checks.engines.derivation import deduce
 from lastiterate.symbolic.integrals.language import ANY_ORDER
 from lastiterate.symbolic.integrals.lemmas import T
 from lastiterate.symbolic.integrals.rules import quantities

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sympy import Eq, Function, Gt, Integer, Lambda, Le, Lt, Rational, S, Sum, Symbol, exp
 
-from lastiterate.proofs_checks.engines.deduction import conclude, deduce
+from lastiterate.proofs_checks.engines.derivation import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.integrals import lemmas, statements
 from lastiterate.symbolic.integrals.couplings import Calculus

@@ -16,7 +16,7 @@ from sympy import Eq, Expr, Float, Function, Ge, I, Integer, Le, Rational, S, Su
 
 from lastiterate.proofs_checks.decide import decide as decide_claim
 from lastiterate.proofs_checks.engines import derivation
-from lastiterate.proofs_checks.engines.deduction import deduce
+from lastiterate.proofs_checks.engines.derivation import deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Derived, Tracked
