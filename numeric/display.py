@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from html import escape
 from io import StringIO
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from lastiterate.numeric.rounding import printed_up
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,11 +43,6 @@ class TextTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-
-    def beside(self, column: str, cells: list[str]) -> "TextTable":
-        """The table with one more column on its right."""
-        rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
-        return TextTable(self.caption, (*self.columns, column), rows, self.notes)
 
     @property
     def numbers(self) -> tuple[bool, ...]:
@@ -89,16 +86,24 @@ _LIKE_NUMBERS: Final = ("inf", "nan", "-", "infinite", "not known", "none truste
 
 
 class Displayed:
-    """Base of results: a table in a notebook, and a DataFrame."""
+    """Base of results: a table in a notebook, plain data for JSON, and a DataFrame."""
+
+    _kind: ClassVar[str] = ""
+    _named: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields and properties that the plain data hold beside the kind; none for all fields."""
 
     @abstractmethod
     def table(self) -> TextTable:
         """The table that is displayed."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The numbers as plain data."""
-        plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
-        return plain
+        """The numbers and what they rest on, as plain data for JSON."""
+        if not self._named:
+            plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+            return plain
+        values = {name: getattr(self, name) for name in self._named}
+        lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
+        return {"kind": self._kind} | values | lists
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of the DataFrame, unrounded; one for a result that is one record."""
@@ -126,3 +131,9 @@ def facts(caption: str, values: dict[str, str], assumptions: tuple[str, ...] = (
     """A table of names and values, of those that are not empty, with the assumptions below."""
     notes = ("assuming that", *(f"- {one}" for one in assumptions)) if assumptions else ()
     return TextTable(caption, ("", ""), tuple((name, value) for name, value in values.items() if value), notes)
+
+
+def printed_loss(epsilon: float, order: float | None, delta: float | None) -> str:
+    """The privacy loss in words, rounded up to six digits; with neither an order nor a delta nothing."""
+    number = printed_up(epsilon)
+    return f"({number}, {delta:g})-DP" if delta is not None else f"({order:g}, {number})-RDP" if order else ""

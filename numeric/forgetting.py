@@ -20,27 +20,30 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from math import inf, isfinite, log, nextafter
+from typing import ClassVar
 
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.chain import Goal, resampled
 from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import Table, spread, unknown
-from lastiterate.numeric.display import Displayed, TextTable, facts
+from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, count, order_or_delta, positive
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.subsampling.poisson import least_range
 
-CLAIM = "ours/contraction/forgetting"
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
+"""Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a
+share of delta a step, a Poisson batch is larger than is assumed."""
 _MOST_STEPS = 10**9
 
 
@@ -54,7 +57,7 @@ class Forgetting(Displayed):
         clean: the clean steps as a run.
         order: alpha of the Renyi numbers, or None.
         delta: of the (epsilon, delta) numbers, or None.
-        epsilon: against the run that never saw the sample and was otherwise treated alike.
+        epsilon: against the run that never saw the sample and was otherwise treated in the same way.
         retrained: against any model made without the sample whose last steps are such clean steps.
         shifts: what shifts of the clean steps alone say, in place of either.
         claim: of the ledger, for blocks of steps; reflected noise is proved in docs/proofs/reflection.md.
@@ -67,7 +70,9 @@ class Forgetting(Displayed):
     epsilon: float
     retrained: float
     shifts: float
-    claim: str = field(default=CLAIM, init=False)
+    claim: str = field(default="ours/contraction/forgetting", init=False)
+    _kind: ClassVar = "forgetting"
+    _named: ClassVar = tuple("clean_steps epsilon retrained before shifts order delta claim assumptions".split())
 
     @property
     def clean_steps(self) -> int:
@@ -83,28 +88,24 @@ class Forgetting(Displayed):
     def assumptions(self) -> tuple[str, ...]:
         """The assumptions that the numbers rest on, in words."""
         eta, noise = self.clean.step_size_at(0), self.clean.noise_std_at(0)
-        then = (
-            f"{self.clean_steps} steps without the sample, the same in both runs, with step size {eta:g} and noise of"
-        )
-        return (*self.trained.assumptions, f"then come {then} standard deviation {noise:g}")
+        then = f"then come {self.clean_steps} steps without the sample, the same in both runs, with step size {eta:g}"
+        return (*self.trained.assumptions, f"{then} and noise of standard deviation {noise:g}")
 
     def __str__(self) -> str:
         """The number, rounded up to six digits."""
-        number = printed_up(self.epsilon)
-        return f"({number}, {self.delta:g})-DP" if self.order is None else f"({self.order:g}, {number})-RDP"
-
-    def as_dict(self) -> dict[str, object]:
-        """The numbers and what they rest on, ready for JSON."""
-        names = ("clean_steps", "epsilon", "retrained", "before", "shifts", "order", "delta", "claim")
-        known: dict[str, object] = {name: getattr(self, name) for name in names}
-        return {"kind": "forgetting"} | known | {"assumptions": list(self.assumptions)}
+        return printed_loss(self.epsilon, self.order, self.delta)
 
     def table(self) -> TextTable:
         """The numbers, and what they rest on."""
-        against = {"never trained on it": self.epsilon, "retrained": self.retrained, "by shifts alone": self.shifts}
-        values = {"clean steps": str(self.clean_steps), "at the deletion": printed_up(self.before)}
-        values |= {name: printed_up(epsilon) for name, epsilon in against.items()} | {"claim": self.claim}
+        numbers = {
+            "at the deletion": self.before,
+            "against the run that never saw the sample": self.epsilon,
+            "against any model retrained with as many such steps or more": self.retrained,
+            "by shifts of the clean steps alone": self.shifts,
+        }
+        values = {"clean steps": str(self.clean_steps)} | {name: printed_up(x) for name, x in numbers.items()}
         at = f"delta = {self.delta:g}" if self.order is None else f"order {self.order:g}"
+        values["claim"] = f"{self.claim} for blocks of steps, docs/proofs/reflection.md for reflected noise"
         return facts(f"What is left of a deleted sample: epsilon at {at}, rounded up", values, self.assumptions)
 
 
@@ -125,8 +126,8 @@ def forgetting(
         run: the run up to the deletion, with the sample; its diameter is finite.
         assumption: what is assumed of the losses on the domain.
         clean_steps: projected noisy steps on the rest of the data.
-        order: alpha > 1 for numbers in the sense of Renyi.
-        delta: in (0, 1) for numbers in the sense of (epsilon, delta). Exactly one of the two.
+        order: as of `bound`, exactly one of order and delta.
+        delta: likewise.
         step_size: of the clean steps; that of the run's last step by default.
         noise_std: likewise.
 
@@ -158,12 +159,12 @@ def steps_to_forget(
     """The least number of clean steps after which a target is met, one step fewer than which is known to miss it.
 
     Args:
-        run: the run up to the deletion.
-        assumption: what is assumed of the losses on the domain.
+        run: as of `forgetting`.
+        assumption: likewise.
         epsilon: the target, above 0, of `Forgetting.epsilon`.
         order: as of `forgetting`.
         delta: likewise.
-        step_size: of the clean steps; that of the run's last step by default.
+        step_size: likewise.
         noise_std: likewise.
         retrained: the target is of `Forgetting.retrained`.
         on_bound: called after every bound with their number so far, and with about how many there will be.
@@ -204,60 +205,53 @@ def steps_to_forget(
     return best[1]
 
 
-@dataclass(frozen=True, eq=False)
 class _Deletion:
     """A run, a target, and clean steps of which only the number is not known yet."""
 
-    run: NoisySGD
-    assumption: Assumption
-    order: float | None
-    delta: float | None
-    step_size: float | None
-    noise_std: float | None
-
-    def __post_init__(self) -> None:
-        run = described_run("forgetting", self.run)
-        described_assumption(self.assumption)
-        order, delta = order_or_delta("forgetting", self.order, self.delta)
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "delta", delta)
+    def __init__(
+        self,
+        run: NoisySGD,
+        assumption: Assumption,
+        order: float | None,
+        delta: float | None,
+        step_size: float | None,
+        noise_std: float | None,
+    ) -> None:
+        described_run("forgetting", run)
+        described_assumption(assumption)
+        self.order, self.delta = order_or_delta("forgetting", order, delta)
         if not isfinite(run.diameter):
             raise InputError(
                 "forgetting needs a domain of finite diameter, got diameter=inf: without a projection two runs may be "
                 "at any distance when the sample is deleted, and no number of steps hides every distance; project."
             )
-        refuse_extreme("forgetting", run, self.assumption)
-
-    @cached_property
-    def trained(self) -> Bound:
-        return bound(self.run, self.assumption, order=self.order, delta=self.delta)
-
-    @cached_property
-    def _rdp(self) -> Callable[[float], float]:
-        return cache(self.trained.rdp)  # each order takes a bound
+        refuse_extreme("forgetting", run, assumption)
+        eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
+        noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
+        self.assumption, self.step = assumption, replace(run, steps=1, step_size=eta, noise_std=noise)
+        refuse_extreme("forgetting", self.step, assumption)
+        self.trained = bound(run, assumption, order=self.order, delta=self.delta)
+        self.rdp = cache(self.trained.rdp)  # each order takes a bound
 
     def after(self, steps: int) -> Forgetting:
-        last = self.run.steps - 1
-        eta = self.run.step_size_at(last) if self.step_size is None else positive("step_size", self.step_size)
-        noise = self.run.noise_std_at(last) if self.noise_std is None else positive("noise_std", self.noise_std)
-        run = replace(self.run, steps=steps, step_size=eta, noise_std=noise)
-        refuse_extreme("forgetting", run, self.assumption)
+        """The numbers after so many clean steps."""
         largest, delta = self._sizes(steps)
-        mu = (clean := Clean(run, self.assumption, largest)).mu(steps)
+        clean = Clean(replace(self.step, steps=steps), self.assumption, largest)
+        mu = clean.mu(steps)
         shifts = gdp_epsilon(mu, delta) if delta is not None else _gaussian_rdp(mu, self.order or 2.0)
 
         def tail(order: float) -> float:
-            return min(self._rdp(order), _gaussian_rdp(mu, order))
+            return min(self.rdp(order), _gaussian_rdp(mu, order))
 
         known = min(self.trained.epsilon, shifts)
-        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), self._start))
+        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), lambda g: resampled(self._profile, g)))
         any_goal = Goal(self.order, delta, shifts, lambda order: _gaussian_rdp(mu, order))
         retrained = min(shifts, _settled(clean, any_goal, unknown))
         return Forgetting(self.trained, clean.run, self.order, self.delta, min(found, retrained), retrained, shifts)
 
     def _sizes(self, steps: int) -> tuple[int, float | None]:
         """A size that no clean batch exceeds, outside an event that the runs share, and what is left of delta."""
-        run, others = self.run, self.run.dataset_size - 1
+        run, others = self.step, self.step.dataset_size - 1
         if run.scheme.fixed_size or self.delta is None or run.batch == run.dataset_size:
             return others, self.delta
         rate = Fraction(run.batch, run.dataset_size)
@@ -265,12 +259,9 @@ class _Deletion:
         left = Fraction(self.delta) - steps * Fraction(chance)
         return largest, nextafter(float(left), 0.0)
 
-    def _start(self, g: np.ndarray) -> Table:
-        """The table at the deletion, the worse order in both."""
-        return resampled(self._profile, g)
-
     @cached_property
     def _profile(self) -> Table:
+        """The table at the deletion, the worse order in both."""
         candidate: Candidate = self.trained.candidate
         if isinstance(candidate, Contracted):
             return Table(candidate.table.g, worse := candidate.table.worse, worse)
@@ -283,7 +274,7 @@ class _Deletion:
         return Table(np.exp(logs), values, values)
 
 
-def _settled(clean: Clean, goal: Goal, start: Callable[[np.ndarray], Table]) -> float:
+def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
     """The number after the clean steps, on nodes that are made for it."""
     number = goal.known if isfinite(goal.known) else 10.0
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Participation: what a sample loses that is used at known steps.
+"""Participation: what a sample loses that is used at known steps, and what the samples of each batch of an epoch lose.
 
 The steps at which a sample is used are fixed before training and are the same in both runs. A sample that is used at
 fewer of the listed steps loses no more: what holds of a step with it holds of one without it.
@@ -7,9 +7,10 @@ Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of c
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import inf, isfinite
+from math import ceil, inf, isfinite
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,73 +20,138 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
-from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, count, order_or_delta
+from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
+from lastiterate.numeric.errors import InputError, count, is_list, order_or_delta, portion
 from lastiterate.numeric.explain import assumed
-from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
-from lastiterate.numeric.rounding import precision, printed_up, upper
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.shift_program.listed import cut, used_program
 from lastiterate.numeric.shift_program.optimum import optimum
 
-_SHIFTS, _CONTRACTION = "ours/cyclic/theorem", "ours/contraction/cyclic"
+_LOOKED = 64
+"""Numbers of clean steps after the last use that are looked at; a user with more has the number of the next fewer.
+Where steps differ it is the number of batches."""
+
+
+@dataclass(frozen=True, eq=False)
+class _OfKnownSteps(Displayed):
+    """A rigorous bound at an order of Renyi divergence or at a delta; every number is rounded up."""
+
+    run: NoisySGD
+    assumption: Assumption
+    order: float | None
+    delta: float | None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The assumptions that the number rests on, in words."""
+        fixed = "the steps that use the sample are fixed before training, whatever the data are"
+        return (*assumed(self.run, self.assumption), fixed)
+
+    def _printed(self, epsilon: float) -> str:
+        return printed_loss(epsilon, self.order, self.delta)
 
 
 @teaches()
 @dataclass(frozen=True, eq=False)
-class Participation(Displayed):
+class Participation(_OfKnownSteps):
     """A rigorous bound for a sample that is used at listed steps and at no others; numbers are rounded up.
 
     Attributes:
-        run: the run.
-        assumption: of its losses.
         uses: the steps at which the sample is used, from 0, rising; of `at_most` the worst of all choices.
-        order: alpha of the Renyi number, or None.
-        delta: of the (epsilon, delta) number, or None.
         epsilon: the number, whichever of the two laws is the numerator.
         shifts: the number by shifts alone.
         batch_sizes: of the batches at these steps; empty where all have that of the run.
     """
 
-    run: NoisySGD
-    assumption: Assumption
     uses: Sequence[int]
-    order: float | None
-    delta: float | None
     epsilon: float
     shifts: float
     batch_sizes: tuple[int, ...] = ()
+    _kind: ClassVar = "participation"
+    _named: ClassVar = ("epsilon", "shifts", "order", "delta", "claim", "times", "last", "assumptions")
 
     @property
     def claim(self) -> str:
         """Key of the ledger's claim behind the number; docs/proofs/participation.md reads it for a list of steps."""
-        return _SHIFTS if self.epsilon == self.shifts else _CONTRACTION
+        return "ours/cyclic/theorem" if self.epsilon == self.shifts else "ours/contraction/cyclic"
+
+    @property
+    def times(self) -> int:
+        """The number of steps that use the sample."""
+        return len(self.uses)
+
+    @property
+    def last(self) -> int | None:
+        """The last of them; None where there is none."""
+        return self.uses[-1] if self.uses else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions that the number rests on, in words."""
         least, most = min(self.batch_sizes, default=0), max(self.batch_sizes, default=0)
         sizes = f"the batches that use the sample have the sizes given, {least} to {most}, in this order"
-        return (*stated(self.run, self.assumption), *([sizes] if self.batch_sizes else []))
+        return (*super().assumptions, *([sizes] if most else []))
 
     def __str__(self) -> str:
         """The number, rounded up to six digits."""
-        return said(self.epsilon, self.order, self.delta)
-
-    def as_dict(self) -> dict[str, object]:
-        """The number and what it rests on, ready for JSON."""
-        names = ("epsilon", "shifts", "order", "delta", "claim")
-        known: dict[str, object] = {name: getattr(self, name) for name in names}
-        last = self.uses[-1] if self.uses else None
-        told = {"times": len(self.uses), "last": last, "assumptions": list(self.assumptions)}
-        return {"kind": "participation"} | known | told
+        return self._printed(self.epsilon)
 
     def table(self) -> TextTable:
         """The number, that by shifts alone, and what they rest on."""
-        shifts = said(self.shifts, self.order, self.delta)
-        values = {"a sample loses": str(self), "by shifts alone": shifts, "claim": self.claim}
-        used = f"{len(self.uses)} times" + (f", last in step {self.uses[-1]}" if self.uses else "")
+        values = {"a sample loses": str(self), "by shifts alone": self._printed(self.shifts), "claim": self.claim}
+        used = f"{self.times} times" + (f", last in step {self.last}" if self.uses else "")
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
+
+
+@teaches()
+@dataclass(frozen=True, eq=False)
+class ByPosition(_OfKnownSteps):
+    """Bounds for the samples of every batch of an epoch, each a `Participation`; a batch has equally many samples.
+
+    Attributes:
+        epsilons: for each batch, in the order of an epoch; 0 for one that is never met.
+        shifts: likewise, by shifts alone.
+    """
+
+    epsilons: tuple[float, ...] = field(repr=False)
+    shifts: tuple[float, ...] = field(repr=False)
+    _kind: ClassVar = "by_position"
+    _named: ClassVar = ("order", "delta", "worst", "median", "epsilons", "shifts", "assumptions")
+
+    @property
+    def worst(self) -> float:
+        """The bound for everyone."""
+        return max(self.epsilons)
+
+    @property
+    def median(self) -> float:
+        """The least number that holds for half of the samples."""
+        return self.quantile(0.5)
+
+    @teaches()
+    def quantile(self, p: float) -> float:
+        """The least number that holds for a share p of the samples, p in (0, 1]."""
+        share = portion("p", p, "a share in (0, 1]", "0.5 is the median.")
+        return sorted(self.epsilons)[min(ceil(share * len(self.epsilons)), len(self.epsilons)) - 1]
+
+    def __str__(self) -> str:
+        """The worst, the median and the least, each rounded up to six digits."""
+        worst, median, best = map(self._printed, (self.worst, self.median, min(self.epsilons)))
+        return f"worst {worst}, median {median}, best {best}"
+
+    def table(self) -> TextTable:
+        """The worst number, that of nine samples of ten, the median and the best."""
+        numbers = {"worst": self.worst, "nine of ten": self.quantile(0.9), "median": self.median}
+        values = {name: self._printed(number) for name, number in (numbers | {"best": min(self.epsilons)}).items()}
+        values |= {"batches of an epoch": str(len(self.epsilons))}
+        return facts("Bounds by position in the epoch, rounded up", values, self.assumptions)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every batch of an epoch."""
+        named = {"kind": "bound", "order": self.order, "delta": self.delta}
+        both = enumerate(zip(self.epsilons, self.shifts, strict=True))
+        return [{"batch": k, "epsilon": epsilon, "shifts": shifts} | named for k, (epsilon, shifts) in both]
 
 
 @teaches()
@@ -106,12 +172,13 @@ def participation(
         run: its batches have a fixed order; those of the steps that are not listed hold other samples.
         assumption: what is assumed of the losses on the domain.
         steps: where the sample is used, from 0, rising.
-        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run.
+        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run. Batches without
+            the sample may have any size.
         position: in place of a list the batch of an epoch that holds the sample, from 0.
-        at_most: in place of a list how often the sample is used at most, at steps that are not known, alike in both
+        at_most: in place of a list how often the sample is used at most, at steps that are not known, the same in both
             runs and fixed before training.
-        order: alpha > 1 for a number in the sense of Renyi.
-        delta: in (0, 1) for one in the sense of (epsilon, delta). Exactly one of the two.
+        order: as of `bound`, exactly one of order and delta.
+        delta: likewise.
 
     Raises:
         InputError: as `bound`, or the steps are not those of the run, or the worst placement is not known.
@@ -122,7 +189,7 @@ def participation(
     >>> early < late / 10
     True
     """
-    asked = Asked(run, assumption, order, delta)
+    asked = _Asked(run, assumption, order, delta)
     if [steps, position, at_most].count(None) != 2:
         raise InputError(
             f"participation needs one of steps, position and at_most, got steps={steps}, position={position}, "
@@ -130,7 +197,7 @@ def participation(
         )
     if steps is not None:
         uses = _listed(run, steps)
-        asked = asked.sized(uses, batch_sizes)
+        asked = replace(asked, sizes=_sizes(len(uses), batch_sizes))
     elif batch_sizes is not None:
         raise InputError(f"batch_sizes needs the list of steps, got batch_sizes={batch_sizes}; pass steps as well.")
     elif position is not None:
@@ -140,14 +207,59 @@ def participation(
             )
         uses = range(position, run.steps, run.period)
     else:
-        uses = asked.latest(count("at_most", at_most))
+        uses = _latest(run, assumption, count("at_most", at_most))
     epsilon, shifts = asked.numbers(uses, [run.steps - 1 - uses[-1]])[0] if uses else (0.0, 0.0)
-    return Participation(run, assumption, uses, asked.order, asked.delta, epsilon, shifts, asked.sizes)
+    return Participation(run, assumption, asked.order, asked.delta, uses, epsilon, shifts, asked.sizes)
+
+
+@teaches()
+def by_position(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
+) -> ByPosition:
+    """Bound what the last iterate tells of the samples of each batch of an epoch.
+
+    Arguments are those of `participation`; a single epoch of cyclic batches is a single pass.
+
+    Raises:
+        InputError: as `participation`, or steps differ and an epoch has too many batches.
+
+    >>> from lastiterate.numeric.losses.assumptions import Convex
+    >>> run = NoisySGD(100, 0.1, 0.1, clip_norm=1, dataset_size=100, batch_size=1, sampling="cyclic", diameter=1)
+    >>> found = by_position(run, Convex(1.0), delta=1e-5)
+    >>> found.median < found.worst / 10
+    True
+    """
+    asked = _Asked(run, assumption, order, delta)
+    met, found = min(run.period, run.steps), [(0.0, 0.0)] * run.period
+    if not run.constant and met > _LOOKED:
+        raise InputError(
+            f"by_position needs at most {_LOOKED} batches where step size or noise changes, got {met}; ask "
+            "participation for some of them."
+        )
+    rest = (run.steps - 1) % run.period + 1  # batches that are met once more than others
+    parts = ((0, rest), (rest, met)) if run.constant else ((place, place + 1) for place in range(met))
+    for first, last in parts:
+        if first < last:
+            found[first:last] = _met_equally_often(asked, first, last)
+    epsilons, shifts = zip(*found, strict=True)
+    return ByPosition(run, assumption, asked.order, asked.delta, epsilons, shifts)
+
+
+def _met_equally_often(asked: "_Asked", first: int, last: int) -> list[tuple[float, float]]:
+    """The numbers of batches that differ by the clean steps after the last use alone."""
+    met, uses = last - first, range(last - 1, asked.run.steps, asked.run.period)
+    fewest = asked.run.steps - 1 - uses[-1]
+    kept = range(met) if met <= _LOOKED else np.unique(np.geomspace(1, met, _LOOKED).astype(int) - 1).tolist()
+    numbers = dict(zip(kept, asked.numbers(uses, [fewest + more for more in kept]), strict=True))
+    found = list[tuple[float, float]]()
+    for more in range(met):
+        found.append(numbers[more] if more in numbers else found[-1])
+    return found[::-1]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A run, and the number that is wanted."""
+class _Asked:
+    """A run, and the number that is wanted; where the batches that use the sample have sizes of their own, these."""
 
     run: NoisySGD
     assumption: Assumption
@@ -158,13 +270,10 @@ class Asked:
     def __post_init__(self) -> None:
         run = described_run("participation", self.run)
         described_assumption(self.assumption)
-        if isinstance(self.assumption, Measured):
-            raise InputError(
-                "participation needs an assumption that is proved or assumed, got assumption=Measured(...); state one."
-            )
-        order, delta = order_or_delta("participation", self.order, self.delta)
-        object.__setattr__(self, "order", order)
-        object.__setattr__(self, "delta", delta)
+        for name, value in zip(
+            ("order", "delta"), order_or_delta("participation", self.order, self.delta), strict=True
+        ):
+            object.__setattr__(self, name, value)
         if not run.scheme.fixed:
             raise InputError(
                 f"participation needs batches in a known order, got sampling={run.sampling!r}; where they are drawn "
@@ -172,30 +281,9 @@ class Asked:
             )
         refuse_extreme("participation", run, self.assumption)
 
-    def sized(self, uses: Sequence[int], sizes: Sequence[int] | None) -> "Asked":
-        """The same where the batches that use the sample have sizes of their own; it moves an iterate by 2 eta K / b.
-
-        Batches without the sample may have any size: that of two data sets is the same there.
-        """
-        if sizes is None:
-            return self
-        if isinstance(sizes, str | bytes) or not isinstance(sizes, Sequence) or len(sizes) != len(uses):
-            raise InputError(
-                f"batch_sizes needs one size for each of the {len(uses)} steps listed, got batch_sizes={sizes!r}; "
-                "list them in the order of the steps."
-            )
-        counted = tuple(count(f"batch_sizes[{i}]", size) for i, size in enumerate(sizes))
-        return replace(self, sizes=counted)
-
     def numbers(self, uses: Sequence[int], clean: Sequence[int]) -> list[tuple[float, float]]:
         """The number and that by shifts, for each number of clean steps after the last use; see `Used.numbers`."""
-        pairs = list[DominatingPair]()
-        for more in clean:
-            run = replace(self.run, steps=uses[-1] + 1 + more) if self.run.constant else self.run
-            with precision():
-                pairs.append(
-                    DominatingPair(upper(optimum(used_program(run, self.assumption, uses, sizes=self.sizes)).cost))
-                )
+        pairs = [self._pair(uses, more) for more in clean]
         shifts = [
             gdp_epsilon(pair.mu, self.delta) if self.delta is not None else pair.rdp(self.order or 2.0)
             for pair in pairs
@@ -210,31 +298,36 @@ class Asked:
         best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # what more clean steps follow is no worse
         return list(zip(best, shifts, strict=True))
 
-    def latest(self, times: int) -> Sequence[int]:
-        """The last steps, where they are the worst for a sample that is used at most so often.
-
-        Raises:
-            InputError: they are not known to be.
-        """
-        clean = used_program(cut(self.run, 0, 2), self.assumption, (0,)).expansion(1) if self.run.steps > 1 else None
+    def _pair(self, uses: Sequence[int], clean: int) -> DominatingPair:
+        """The Gaussian pair of the cheapest shifts, with so many clean steps after the last use."""
+        run = replace(self.run, steps=uses[-1] + 1 + clean) if self.run.constant else self.run
         with precision():
-            line = None if clean is None else clean.affine_on(self.run.diameter)
-        if clean is not None and not (self.run.constant and line is not None and line[0] <= 1):
-            raise InputError(
-                "at_most needs constant step size and noise, and losses of which no step without the sample brings "
-                f"points farther apart (convex ones), got assumption={self.assumption!r}; list the steps."
-            )
-        return range(max(self.run.steps - times, 0), self.run.steps)
+            return DominatingPair(upper(optimum(used_program(run, self.assumption, uses, sizes=self.sizes)).cost))
+
+
+def _latest(run: NoisySGD, assumption: Assumption, times: int) -> Sequence[int]:
+    """The last steps, where they are the worst for a sample that is used at most so often.
+
+    Raises:
+        InputError: they are not known to be.
+    """
+    clean = used_program(cut(run, 0, 2), assumption, (0,)).expansion(1) if run.steps > 1 else None
+    with precision():
+        line = None if clean is None else clean.affine_on(run.diameter)
+    if clean is not None and not (run.constant and line is not None and line[0] <= 1):
+        raise InputError(
+            "at_most needs constant step size and noise, and losses of which no step without the sample brings "
+            f"points farther apart (convex ones), got assumption={assumption!r}; list the steps."
+        )
+    return range(max(run.steps - times, 0), run.steps)
 
 
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
         raise InputError(f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first.")
-    if isinstance(steps, range) and steps.step > 0:
-        uses: Sequence[int] = steps
-    else:
-        uses = tuple(count(f"steps[{i}]", t, least=0) for i, t in enumerate(steps))
-    rising = isinstance(uses, range) or all(a < b for a, b in pairwise(uses))
+    uses: Sequence[int] = steps if isinstance(steps, range) else ()
+    uses = uses or tuple(count(f"steps[{i}]", t, least=0) for i, t in enumerate(steps))
+    rising = uses.step > 0 if isinstance(uses, range) else all(a < b for a, b in pairwise(uses))
     if not uses or not rising or not 0 <= uses[0] <= uses[-1] < run.steps:
         raise InputError(
             f"steps needs rising steps of the run, from 0 to {run.steps - 1}, at least one, got steps={steps}; list "
@@ -243,12 +336,13 @@ def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     return uses
 
 
-def stated(run: NoisySGD, assumption: Assumption) -> tuple[str, ...]:
-    """The assumptions of such numbers, in words."""
-    return (*assumed(run, assumption), "the steps that use the sample are fixed before training, whatever the data are")
-
-
-def said(number: float, order: float | None, delta: float | None) -> str:
-    """A number as it is printed."""
-    told = printed_up(number)
-    return f"({told}, {delta:g})-DP" if order is None else f"({order:g}, {told})-RDP"
+def _sizes(uses: int, sizes: Sequence[int] | None) -> tuple[int, ...]:
+    """The sizes of the batches that use the sample, where they are not that of the run."""
+    if sizes is None:
+        return ()
+    if not is_list(sizes) or len(sizes) != uses:
+        raise InputError(
+            f"batch_sizes needs one size for each of the {uses} steps listed, got batch_sizes={sizes!r}; list them in "
+            "the order of the steps."
+        )
+    return tuple(count(f"batch_sizes[{i}]", size) for i, size in enumerate(sizes))

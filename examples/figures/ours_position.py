@@ -3,8 +3,8 @@
 A single pass and five epochs of convex losses on a bounded domain; by contraction and by shifts alone.
 """
 
-from lastiterate.numeric.by_position import by_position
 from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.participation import by_position
 from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.run import NoisySGD
 

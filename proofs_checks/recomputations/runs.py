@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
-from lastiterate.numeric.by_position import by_position
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.certificates.description import undyadic
 from lastiterate.numeric.forgetting import forgetting
@@ -30,7 +29,7 @@ from lastiterate.numeric.losses.assumptions import (
 )
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.participation import participation
+from lastiterate.numeric.participation import by_position, participation
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD

@@ -4,8 +4,6 @@ from lastiterate.numeric.advice import Advice as Advice
 from lastiterate.numeric.advice import advise as advise
 from lastiterate.numeric.bound import Bound as Bound
 from lastiterate.numeric.bound import bound as bound
-from lastiterate.numeric.by_position import ByPosition as ByPosition
-from lastiterate.numeric.by_position import by_position as by_position
 from lastiterate.numeric.calibrate import Calibrated as Calibrated
 from lastiterate.numeric.calibrate import calibrate as calibrate
 from lastiterate.numeric.compare import Comparison as Comparison
@@ -40,7 +38,9 @@ from lastiterate.numeric.networks.constants import network_constants as network_
 from lastiterate.numeric.networks.convolutions import average_pool as average_pool
 from lastiterate.numeric.networks.convolutions import convolution as convolution
 from lastiterate.numeric.networks.layers import Layer as Layer
+from lastiterate.numeric.participation import ByPosition as ByPosition
 from lastiterate.numeric.participation import Participation as Participation
+from lastiterate.numeric.participation import by_position as by_position
 from lastiterate.numeric.participation import participation as participation
 from lastiterate.numeric.random_projection.bound import ProjectionBound as ProjectionBound
 from lastiterate.numeric.random_projection.bound import projection_bound as projection_bound

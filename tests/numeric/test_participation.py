@@ -15,13 +15,12 @@ from lastiterate.__main__ import main
 from lastiterate.commands.schema import schemas
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.by_position import by_position
 from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.participation import participation
+from lastiterate.numeric.participation import by_position, participation
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 
@@ -129,7 +128,7 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     everyone = json.loads(told("--json")[0])
     jsonschema.validate(everyone, schemas()["participation"])
     assert json.loads(told("--position", "2", "--json")[0])["epsilon"] == pytest.approx(everyone["epsilons"][2])
-    assert told()[0].startswith(f"worst: epsilon {printed_up(everyone['worst'])}\nnine of ten")
+    assert f"({printed_up(everyone['worst'])}, 1e-05)-DP" in told()[0]
     assert "whole numbers with commas between, got '3;4'" in told("--steps", "3;4", status=2)[1]
 
 

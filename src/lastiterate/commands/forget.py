@@ -37,7 +37,6 @@ def command(
     """Bound what the last iterate still tells of a deleted sample of the run in RUN_FILE, after clean steps."""
     from lastiterate.numeric.errors import InputError
     from lastiterate.numeric.forgetting import forgetting, steps_to_forget
-    from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
 
     if (steps is None) == (epsilon is None):
@@ -59,11 +58,4 @@ def command(
     if as_json:
         say_json(found.as_dict())
         return
-    click.echo(f"clean_steps = {found.clean_steps}")
-    click.echo(f"{found} against the run that never saw the sample; {printed_up(found.before)} at the deletion")
-    click.echo(f"epsilon {printed_up(found.retrained)} against any model retrained with as many such steps or more")
-    click.echo(f"epsilon {printed_up(found.shifts)} by shifts of the clean steps alone")
-    click.echo(f"claim {found.claim} for blocks of steps, docs/proofs/reflection.md for reflected noise")
-    click.echo("assuming that")
-    for statement in found.assumptions:
-        click.echo(f"  - {statement}")
+    click.echo(str(found.table()))

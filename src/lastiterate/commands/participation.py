@@ -47,9 +47,7 @@ def command(
     Without --steps, --position and --at-most it is the samples of every batch of an epoch: the worst, nine of ten, the
     median and the best. `python examples/figures ours/position` draws them.
     """
-    from lastiterate.numeric.by_position import ByPosition, by_position
-    from lastiterate.numeric.participation import Participation, participation
-    from lastiterate.numeric.rounding import printed_up
+    from lastiterate.numeric.participation import ByPosition, Participation, by_position, participation
     from lastiterate.numeric.run_file import load_run
 
     run, assumption = load_run(run_file)
@@ -64,20 +62,5 @@ def command(
         )
     if as_json:
         say_json(found.as_dict())
-        return
-    if isinstance(found, ByPosition):
-        for name, number in (
-            ("worst", found.worst),
-            ("nine of ten", found.quantile(0.9)),
-            ("median", found.median),
-            ("best", min(found.epsilons)),
-        ):
-            click.echo(f"{name}: epsilon {printed_up(number)}")
-        click.echo(f"batches of an epoch: {len(found.epsilons)}")
     else:
-        click.echo(str(found))
-        click.echo(f"epsilon {printed_up(found.shifts)} by shifts alone")
-        click.echo(f"claim {found.claim}; docs/proofs/participation.md reads it for a list of steps")
-    click.echo("assuming that")
-    for statement in found.assumptions:
-        click.echo(f"  - {statement}")
+        click.echo(str(found.table()))
