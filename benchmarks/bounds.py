@@ -11,7 +11,7 @@ from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit, Row, median_time
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Holder, Smooth
-from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import renyi_order
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD, refuse_extreme
 
@@ -24,7 +24,7 @@ class Row(Displayed):
     """One theorem's number for a run.
 
     Attributes:
-        name: the theorem in `lastiterate.numeric.published.registry`, or "lower", "bound", "composition", "last_step".
+        name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "composition", "last_step".
         title: the theorem, as a reader knows it.
         claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself,
             and for a conjecture, which has none.

@@ -44,6 +44,11 @@ class TextTable:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
+    def beside(self, column: str, cells: list[str]) -> "TextTable":
+        """The table with one more column on its right."""
+        rows = tuple((*row, cell) for row, cell in zip(self.rows, cells, strict=True))
+        return TextTable(self.caption, (*self.columns, column), rows, self.notes)
+
     @property
     def numbers(self) -> tuple[bool, ...]:
         """For each column, tell whether it holds numbers, which stand on the right."""
@@ -89,7 +94,7 @@ class Displayed:
     """Base of results: a table in a notebook, plain data for JSON, and a DataFrame."""
 
     _kind: ClassVar[str] = ""
-    _named: ClassVar[tuple[str, ...]] = ()
+    _named: ClassVar[str] = ""
     """Names of the fields and properties that the plain data hold beside the kind; none for all fields."""
 
     @abstractmethod
@@ -101,7 +106,7 @@ class Displayed:
         if not self._named:
             plain: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
             return plain
-        values = {name: getattr(self, name) for name in self._named}
+        values = {name: getattr(self, name) for name in self._named.split()}
         lists = {name: list(value) for name, value in values.items() if isinstance(value, tuple)}
         return {"kind": self._kind} | values | lists
 

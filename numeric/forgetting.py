@@ -72,7 +72,7 @@ class Forgetting(Displayed):
     shifts: float
     claim: str = field(default="ours/contraction/forgetting", init=False)
     _kind: ClassVar = "forgetting"
-    _named: ClassVar = tuple("clean_steps epsilon retrained before shifts order delta claim assumptions".split())
+    _named: ClassVar = "clean_steps epsilon retrained before shifts order delta claim assumptions"
 
     @property
     def clean_steps(self) -> int:

@@ -70,7 +70,7 @@ class Participation(_OfKnownSteps):
     shifts: float
     batch_sizes: tuple[int, ...] = ()
     _kind: ClassVar = "participation"
-    _named: ClassVar = ("epsilon", "shifts", "order", "delta", "claim", "times", "last", "assumptions")
+    _named: ClassVar = "epsilon shifts order delta claim times last assumptions"
 
     @property
     def claim(self) -> str:
@@ -117,7 +117,7 @@ class ByPosition(_OfKnownSteps):
     epsilons: tuple[float, ...] = field(repr=False)
     shifts: tuple[float, ...] = field(repr=False)
     _kind: ClassVar = "by_position"
-    _named: ClassVar = ("order", "delta", "worst", "median", "epsilons", "shifts", "assumptions")
+    _named: ClassVar = "order delta worst median epsilons shifts assumptions"
 
     @property
     def worst(self) -> float:

@@ -18,7 +18,7 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
     Raises:
         InputError: the file cannot be read, is not TOML, lacks a value, or has a key or value that is not known.
     """
-    return described(read_toml(path), str(path))
+    return described_tables(read_toml(path), str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption
     >>> run.steps, assumption
     (10, Smooth(L=1.0, lam=1.0))
     """
-    return described(_tables(text, origin), origin)
+    return described_tables(_tables(text, origin), origin)
 
 
 def _tables(text: str, origin: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _tables(text: str, origin: str) -> dict[str, Any]:
         raise InputError(f"A run file needs to be TOML, got path={origin}: {error}; mend that line.") from error
 
 
-def described(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
+def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:
     """The run and the assumption in the tables [run] and [assumption] of a file, called ``origin`` in errors.
 
     Raises:

@@ -15,9 +15,8 @@ from typing import Final
 from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.folklore import TRIVIAL
 from lastiterate.numeric.published.record import PublishedBound, run_of
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS, TRIVIAL
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Setting
 from lastiterate.proofs_checks.attacks.settings import settings

@@ -8,7 +8,7 @@ from typing import Final
 
 import sympy as sp
 
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
 from lastiterate.proofs_checks.exact_values import enclosures
 from lastiterate.proofs_checks.statement import Line, as_text
 from lastiterate.symbolic.refutation import Refutation, Words

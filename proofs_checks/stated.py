@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import positive
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.published.registry import named
+from lastiterate.numeric.published.theorems import theorem_named
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.refutations import in_one_line
@@ -59,7 +59,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     """Ask for a printed theorem by name; refuted ones answer too, and say that they are.
 
     Args:
-        name: one of `lastiterate.numeric.published.registry.THEOREMS`.
+        name: one of `lastiterate.numeric.published.theorems.THEOREMS`.
         run: the run.
         assumption: what is assumed of the losses.
         order: alpha > 1.
@@ -73,7 +73,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
     >>> found.verdict, round(found.epsilon, 4)
     ('REFUTED', 0.0807)
     """
-    asked, order = named(name), positive("order", order)
+    asked, order = theorem_named(name), positive("order", order)
     refusal = asked.refusal(described_run("theorem", run), assumption)
     claims = ledger.naming(asked.claim)
     claim = next(claim for claim in claims if claim.key == asked.claim)

@@ -6,8 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lastiterate.numeric.plotting.canvas import draw
-from lastiterate.numeric.plotting.drawing import table
+from lastiterate.numeric.plotting import draw, figure_csv
 
 __all__ = ["pictures"]
 
@@ -34,5 +33,5 @@ def pictures(*, coarse: bool) -> dict[str, str | bytes]:
         with rc_context({"svg.hashsalt": name}):  # the same names inside the file in every build
             draw(figure).savefig(image, format="svg", metadata={"Date": None})
         stem = f"pictures/{name.replace('/', '-')}"
-        made |= {f"{stem}.svg": image.getvalue(), f"{stem}.csv": table(figure)}
+        made |= {f"{stem}.svg": image.getvalue(), f"{stem}.csv": figure_csv(figure)}
     return made

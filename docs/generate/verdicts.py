@@ -6,7 +6,7 @@ from itertools import groupby
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.lock import read_lock

@@ -19,8 +19,7 @@ import click
 
 from lastiterate.commands.output import progress
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting.canvas import write_figure
-from lastiterate.numeric.plotting.drawing import Figure
+from lastiterate.numeric.plotting import Figure, write_figure
 
 
 @dataclass(frozen=True)

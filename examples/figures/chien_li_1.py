@@ -1,18 +1,17 @@
 """Figures 1 (a) and 1 (b) of Chien & Li 2025, drawn from the published theorems: the paper's curves and ours.
 
-Setting of both: `lastiterate.numeric.published.first_figure`.
+Setting of both: `lastiterate.numeric.published.theorems`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from curves import bounded
+from curves import bounded, paler
 
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
-from lastiterate.numeric.published.chourasia import chourasia_strongly_convex
-from lastiterate.numeric.published.first_figure import SETTING, run_at
-from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.published.closed_forms import chourasia_strongly_convex
+from lastiterate.numeric.published.theorems import SETTING, claimed_at, run_at
 
 _LOSSES: Final[Mapping[str, Assumption]] = {
     "smooth": Smooth(SETTING["L"]),

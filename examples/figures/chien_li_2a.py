@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from chien_li_1 import claim_curve
+from curves import paler
 
 from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, paler, spaced
-from lastiterate.numeric.published.first_figure import SETTING, run_at
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.store import cache_folder
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind

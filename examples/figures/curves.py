@@ -6,8 +6,8 @@ from typing import Any
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.registry import named
+from lastiterate.numeric.plotting import Curve, Status
+from lastiterate.numeric.published.theorems import theorem_named
 from lastiterate.numeric.run import NoisySGD
 
 RunOf = Callable[[Any], NoisySGD]
@@ -18,7 +18,7 @@ Target = dict[str, float]
 
 def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
     """A theorem of a paper as it is printed, with the status that its verdict gives it."""
-    found = named(theorem)
+    found = theorem_named(theorem)
     status = Status.BOUND if found.usable else Status.REFUTED
     values = tuple(found.epsilon(run_of(place), assumption, order) for place in x)
     return Curve(theorem, found.title, tuple(x), values, status, line=":", **look)
@@ -38,3 +38,13 @@ def lowest(
     """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)
     return Curve(name, label, tuple(x), values, Status.LOWER, line="--", **look)
+
+
+def paler(color: str) -> str:
+    """Half way to white.
+
+    >>> paler("#0072B2")
+    '#7fb8d8'
+    """
+    parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)

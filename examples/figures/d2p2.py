@@ -15,7 +15,7 @@ from d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, t
 from figure_cache import FigureCache, OnPart
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, Figure, Panel, Status
 
 DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
 """Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""

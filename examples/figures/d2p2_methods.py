@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from figure_cache import FigureCache
 
-from lastiterate.numeric.plotting.drawing import COLORS
-from lastiterate.numeric.published.d2p2 import theorem_1
+from lastiterate.numeric.plotting import COLORS
+from lastiterate.numeric.published.closed_forms import d2p2_theorem_1
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.store import Arrays
@@ -116,7 +116,7 @@ def certified(keep: FigureCache, method: Method, training: Training, steps: int)
 
 def claimed(training: Training, steps: int) -> float:
     """Theorem 1 as printed, with the constants of its proof; refuted, and the same for every p."""
-    return theorem_1(DELTA, steps=steps, batch_size=training.batch_size, dataset_size=training.samples,
+    return d2p2_theorem_1(DELTA, steps=steps, batch_size=training.batch_size, dataset_size=training.samples,
                      noise_std=training.noise)  # fmt: skip
 
 

@@ -12,9 +12,9 @@ from curves import RunOf, bounded, lowest, printed
 
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status, spaced
-from lastiterate.numeric.published.liang import naive_bound
-from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.published.closed_forms import naive_bound
+from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 

@@ -16,7 +16,7 @@ from liang import ORDER
 from liang_attacked import DELTA, SAMPLES, WORKLOAD, attack_note, attacked, doublings
 
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel
+from lastiterate.numeric.plotting import CYCLE, Curve, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 if TYPE_CHECKING:

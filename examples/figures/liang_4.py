@@ -15,7 +15,7 @@ from figure_cache import FigureCache, OnPart
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import CYCLE, Curve, Figure, Panel, Status
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays

@@ -13,7 +13,7 @@ from typing import Final
 from curves import RunOf
 from figure_cache import FigureCache
 
-from lastiterate.numeric.plotting.drawing import Curve, Status
+from lastiterate.numeric.plotting import Curve, Status
 from lastiterate.numeric.run import NoisySGD
 
 DELTA: Final = 1e-5

@@ -10,8 +10,8 @@ from chien_li_1 import claim_curve
 from curves import bounded, lowest
 
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import CYCLE, Figure, Panel, spaced
-from lastiterate.numeric.published.first_figure import SETTING, run_at
+from lastiterate.numeric.plotting import CYCLE, Figure, Panel, spaced
+from lastiterate.numeric.published.theorems import SETTING, run_at
 
 KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
     ("clipping alone", Clipped()),

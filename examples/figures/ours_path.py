@@ -11,8 +11,8 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
-from lastiterate.numeric.published.first_figure import SETTING, run_at
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -5,7 +5,7 @@ A single pass and five epochs of convex losses on a bounded domain; by contracti
 
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.participation import by_position
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.run import NoisySGD
 
 _DELTA = 1e-5

@@ -11,7 +11,7 @@ import numpy as np
 from curves import bounded, lowest
 
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.drawing import CYCLE, Figure, Panel
+from lastiterate.numeric.plotting import CYCLE, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 _DELTA = 1e-5

@@ -9,7 +9,7 @@ from typing import Final
 from curves import bounded
 
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Figure, Panel
+from lastiterate.numeric.plotting import COLORS, CYCLE, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 _DELTA = 1e-5

@@ -21,7 +21,7 @@ from scipy.special import expit, ndtr
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.plotting.drawing import COLORS, spaced
+from lastiterate.numeric.plotting import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 

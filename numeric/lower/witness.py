@@ -101,11 +101,13 @@ class Witness:
         Raises:
             InputError: a part is missing or is not known.
         """
-        from lastiterate.numeric.run_file import described
+        from lastiterate.numeric.run_file import described_tables
 
         try:
             data = json.loads(text)
-            run, assumption = described({"run": data.pop("run"), "assumption": data.pop("assumption")}, "the witness")
+            run, assumption = described_tables(
+                {"run": data.pop("run"), "assumption": data.pop("assumption")}, "the witness"
+            )
             return cls(run, assumption, **data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it anew.") from error

@@ -1,7 +1,7 @@
 """The record of a published theorem, and the evaluation of its statement for a run.
 
-A `PublishedBound` is one record a theorem: the statement in Sympy, the hypotheses as types, an evaluator, and the key
-of the claim that decides it. The verdict is not repeated here but read from the lock file, which is data.
+A `PublishedBound` has the statement in Sympy, the hypotheses as types, an evaluator, and the key of the claim that
+decides it. The verdict is not repeated here but read from the lock file, which is data.
 """
 
 # Sympy has no stubs; what pyright infers from its source is wider than what it documents.
@@ -29,6 +29,11 @@ Setting = Mapping[str, float]
 """T, n, eta, sigma, K, D (may be inf), L, lam, m, alpha: the letters of `lastiterate.symbolic.notation`."""
 Evaluator = Callable[[NoisySGD, Assumption, float], float]
 Refusal = Callable[[NoisySGD, Assumption], str]
+"""The hypothesis that a run does not meet, in words; empty where it meets it."""
+
+USABLE = ("bound", "supported")
+"""The kinds of numbers that may be used as bounds."""
+_LETTERS = vars(notation)
 
 
 def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
@@ -54,34 +59,23 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
     )
 
 
-def claimed(statement: Expr, run: NoisySGD, order: float, **letters: float | arb) -> float:
+def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float | arb) -> float:
     """The value of a statement for a run, rounded up.
 
     Args:
         statement: in the letters of `lastiterate.symbolic.notation`.
         run: gives T, n, b, eta, sigma, K and D, those of its first step.
         order: alpha.
-        **letters: all others by their names in `notation`, or other values for these; whole numbers are exact.
+        **more: all other letters by their names in `notation`, or other values for these; whole numbers are exact.
     """
+    known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
+    known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
     with precision():
-        known = {
-            "T": run.steps,
-            "n": run.dataset_size,
-            "b": run.batch,
-            "eta": run.step_size_at(0),
-            "sigma": run.noise_std_at(0),
-            "K": run.clip_norm,
-            "D": run.diameter,
-            "alpha": order,
-        } | letters
         values = {_LETTERS[name]: value for name, value in known.items()}
         # Whole exponents and limits are written out: c^T is defined at c = 0, too.
         whole = {letter: Integer(values[letter]) for letter in _counted(statement) if isinstance(values[letter], int)}
         rest = {letter: arb(value) for letter, value in values.items() if letter not in whole}
         return upper(enclose(statement.xreplace(whole), rest))
-
-
-_LETTERS = vars(notation)
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +86,7 @@ def _counted(statement: Expr) -> frozenset[Symbol]:
     return frozenset().union(*powers, *limits)
 
 
-def contraction(run: NoisySGD, assumption: Assumption) -> arb:
+def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
     """c = max(|1 - eta m|, |1 - eta L|), of one step on losses with these two curvatures."""
     eta = exact(run.step_size_at(0))
     m, L = getattr(assumption, "m", 0.0), getattr(assumption, "L", 0.0)
@@ -100,35 +94,28 @@ def contraction(run: NoisySGD, assumption: Assumption) -> arb:
 
 
 def _needs(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
-    """The hypothesis of these words."""
-
-    def refusal(run: NoisySGD, assumption: Assumption) -> str:
-        """The hypothesis in words, empty where it holds."""
-        return "" if holds(run, assumption) else words
-
-    return refusal
+    return lambda run, assumption: "" if holds(run, assumption) else words
 
 
-nothing = _needs("", lambda _run, _losses: True)
-bounded = _needs("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
-unbounded = _needs("a run without projection", lambda run, _losses: not isfinite(run.diameter))
-short_step = _needs("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
-whole_epochs = _needs("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
-
-
-def one_gradient_noise(run: NoisySGD, assumption: Assumption) -> str:  # noqa: ARG001
-    """Noise of one size on the gradient."""
+def _one_gradient_noise(run: NoisySGD, _losses: Assumption) -> bool:
     first = run.noise_std_at(0) / run.step_size_at(0)
-    same = all(abs(run.noise_std_at(t) / run.step_size_at(t) - first) <= 1e-12 * first for t in range(run.steps))
-    return "" if same else "noise of one size on the gradient, noise_std in proportion to step_size"
+    return all(abs(run.noise_std_at(t) / run.step_size_at(t) - first) <= 1e-12 * first for t in range(run.steps))
 
 
-def _stable(run: NoisySGD, assumption: Assumption) -> str:
-    """step_size <= 2/L, which every theorem for convex losses assumes."""
-    if not isinstance(assumption, Convex | StronglyConvex):
-        return ""
-    L, steps = exact(assumption.L), range(1 if run.constant else run.steps)
-    return "" if all(exact(run.step_size_at(t)) * L <= 2 for t in steps) else "step_size <= 2/L"
+def _stable(run: NoisySGD, losses: Assumption) -> bool:
+    if not isinstance(losses, Convex | StronglyConvex):
+        return True
+    return all(exact(run.step_size_at(t)) * exact(losses.L) <= 2 for t in range(1 if run.constant else run.steps))
+
+
+BOUNDED = _needs("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
+UNBOUNDED = _needs("a run without projection", lambda run, _losses: not isfinite(run.diameter))
+SHORT_STEP = _needs("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
+WHOLE_EPOCHS = _needs("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
+ONE_GRADIENT_NOISE = _needs(
+    "noise of one size on the gradient, noise_std in proportion to step_size", _one_gradient_noise
+)
+_STABLE = _needs("step_size <= 2/L", _stable)  # every theorem for convex losses assumes it
 
 
 @cache
@@ -137,10 +124,6 @@ def _verdicts() -> dict[str, dict[str, str]]:
     file = resources.files("lastiterate") / "proofs_checks" / "verdicts.lock.json"
     found: dict[str, dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))
     return found
-
-
-USABLE = ("bound", "supported")
-"""The kinds of numbers that may be used as bounds."""
 
 
 def kind_of(claim: str) -> str:
@@ -154,7 +137,7 @@ def kind_of(claim: str) -> str:
 
 
 def _meets(assumption: Assumption, kind: type[Assumption]) -> bool:
-    """Tell whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever it is called."""
+    """Tell whether the assumption is of the kind; a modulus L z is that of smooth losses, whatever its class."""
     if kind is Smooth:
         return isinstance(assumption, Holder) and assumption.lam == 1
     return isinstance(assumption, kind)
@@ -170,10 +153,10 @@ class PublishedBound:
         claim: key of the ledger's claim that decides it; empty where the ledger has none.
         schemes: values of `NoisySGD.sampling` it speaks of; none where its run is no `NoisySGD`.
         assumptions: kinds of losses it speaks of.
-        statement: what is claimed, see `lastiterate.symbolic.formulas.published`.
+        statement: see `lastiterate.symbolic.formulas.published`.
         evaluate: run, assumption and order to the least value of the statement, rounded up.
         reading: how the paper's quantities are read off the run, and which constants are used.
-        needs: what else the run must have, in words; empty where it has.
+        needs: further hypotheses on the run.
         schedules: whether it speaks of step sizes and noise that vary, and only of them.
         decays: whether it speaks of weight decay, too.
     """
@@ -186,7 +169,7 @@ class PublishedBound:
     statement: Expr
     evaluate: Evaluator
     reading: str
-    needs: Refusal = nothing
+    needs: tuple[Refusal, ...] = ()
     schedules: bool = False
     decays: bool = False
 
@@ -210,7 +193,7 @@ class PublishedBound:
             return "a run without weight decay"
         if run.constant == self.schedules:
             return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
-        return self.needs(run, assumption) or _stable(run, assumption)
+        return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:
         """The number that the theorem claims, rounded up; inf where it claims nothing.

@@ -1,6 +1,6 @@
 """Bounds in place of refuted privacy bounds of Liang et al. and of D2P2-SGD, and the settings of their attacks.
 
-A and A' are the prices of a step, B that of the domain, as in `lastiterate.numeric.published.liang`; beta, a constant
+A and A' are the prices of a step, B that of the domain, as in `numeric.published.closed_forms`; beta, a constant
 below 1, is taken up to 1 or to its best. A setting has a size b of the batches, or a dimension p that is projected to.
 """
 
@@ -11,8 +11,8 @@ from math import inf, isfinite
 from sympy import sqrt
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.published.altschuler_talwar_sampled import order_is_small
-from lastiterate.numeric.published.record import claimed
+from lastiterate.numeric.published.altschuler_talwar import order_is_small
+from lastiterate.numeric.published.record import statement_value
 from lastiterate.numeric.random_projection.bound import projection_bound
 from lastiterate.numeric.random_projection.run import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
@@ -43,13 +43,13 @@ def liang(setting: Setting, *, small: bool = False) -> float:
     """min{A T, (sqrt A + sqrt B)^2}; A' for A where its conditions hold, else infinite, if ``small``."""
     run, order = _run(setting), setting["alpha"]
     price = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
-    step = claimed(price, run, order)
-    found = [claimed(T * price, run, order)] if not small or _small(run, order, 1.0) else []
+    step = statement_value(price, run, order)
+    found = [statement_value(T * price, run, order)] if not small or _small(run, order, 1.0) else []
     if isfinite(run.diameter):
-        hidden = claimed(stated.LIANG_DOMAIN, run, order, L=setting["L"])
+        hidden = statement_value(stated.LIANG_DOMAIN, run, order, L=setting["L"])
         share = step**0.5 / (step**0.5 + hidden**0.5)
         if not small or _small(run, order, share):
-            found.append(claimed((sqrt(price) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, order, L=setting["L"]))
+            found.append(statement_value((sqrt(price) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, order, L=setting["L"]))
     return min(found, default=inf)
 
 

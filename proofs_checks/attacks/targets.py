@@ -12,9 +12,8 @@ from typing import Final
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.published.folklore import TRIVIAL
 from lastiterate.numeric.published.record import PublishedBound, run_of
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS, TRIVIAL
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks import repaired, wrong
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of

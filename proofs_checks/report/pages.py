@@ -12,8 +12,7 @@ from markupsafe import Markup
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting.canvas import sketch
-from lastiterate.numeric.plotting.drawing import Figure
+from lastiterate.numeric.plotting import Figure, sketch
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.counts import paper_title

@@ -5,7 +5,7 @@ from math import inf
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting.drawing import COLORS, CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, Figure, Panel, Status
 from lastiterate.runtime.constants.along_record import AlongTraining
 from lastiterate.runtime.constants.fit import Constants
 

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Final
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting.drawing import CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import CYCLE, Curve, Figure, Panel, Status
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants
 
 _ROOM: Final = 1.5

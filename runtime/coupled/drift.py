@@ -16,7 +16,7 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
-from lastiterate.numeric.plotting.drawing import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.attacks.attack import Initialisation
 from lastiterate.runtime.attacks.initialisation import crafted_workload

@@ -49,7 +49,7 @@ from lastiterate.numeric.run import NoisySGD as NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket as bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgram
 from lastiterate.numeric.shift_program.sweeps import Bracket as Bracket
-from lastiterate.numeric.sweeps.run import sweep as sweep
+from lastiterate.numeric.sweeps import sweep as sweep
 from lastiterate.proofs_checks.stated import theorem as theorem
 from lastiterate.runtime.attacks.attack import attack as attack
 from lastiterate.runtime.attacks.one_run import attack_once as attack_once

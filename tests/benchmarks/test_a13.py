@@ -10,7 +10,7 @@ from flint import arb
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
 from lastiterate.numeric.losses.expansion import Affine, Expansion
-from lastiterate.numeric.published.chien_li_full import Printed, theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li import PrintedExpansion, theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket
@@ -33,7 +33,7 @@ class _AsPrinted(Assumption):
         s = 2 * eta * run.clip_norm / run.dataset_size
         if self.lam == 1:
             return Affine(1 + exact(eta) * exact(self.L), arb(s))
-        return Printed(eta * self.L, self.lam, arb(s))
+        return PrintedExpansion(eta * self.L, self.lam, arb(s))
 
     @property
     def statement(self) -> str:

@@ -21,7 +21,7 @@ from shared import made_once
 import lastiterate
 from lastiterate import opacus
 from lastiterate.__main__ import cli
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.symbolic import ledger
 

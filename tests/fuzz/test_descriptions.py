@@ -13,7 +13,7 @@ import lastiterate as li
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run_file import parse_run
-from lastiterate.numeric.sweeps.plan import load_sweep
+from lastiterate.numeric.sweeps import load_sweep
 
 _RUN = {
     "steps": "5",

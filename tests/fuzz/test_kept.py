@@ -15,9 +15,7 @@ from processes import PYTEST, python
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import Journal, Store
-from lastiterate.numeric.sweeps.plan import Plan
-from lastiterate.numeric.sweeps.run import _header, _readable
-from lastiterate.numeric.sweeps.table import Result
+from lastiterate.numeric.sweeps import Result, SweepPlan, _header, kept_rows
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.lock import location, read_lock, write_lock
@@ -26,7 +24,7 @@ from lastiterate.symbolic import ledger
 CLAIMS = ledger.claims()
 
 _CLAIM = next(claim for claim in CLAIMS if claim.key == "chien_li/theorem_3_1/composition")
-_PLAN = Plan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
+_PLAN = SweepPlan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
 
 
 @both
@@ -71,7 +69,7 @@ def test_the_lock_file(times: int, tmp_path: Path) -> None:
 
 
 def _rows(journal: Journal) -> dict[int, Result]:
-    return dict(_readable(journal.entries, _PLAN.rows))
+    return kept_rows(journal, _PLAN.rows)
 
 
 @both

@@ -8,7 +8,7 @@ from flint import arb
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import run_of
-from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import best_window, bracket, untested, window
 from lastiterate.numeric.shift_program.program import ShiftProgram

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import pytest
 
 import lastiterate as li
 from lastiterate.numeric.advice import HELPS
-from lastiterate.numeric.advice_picture import figure_advice
 from lastiterate.numeric.run import NoisySGD
 
 DELTA = 1e-5
@@ -84,34 +82,3 @@ def test_decay_and_domain_are_tried_as_far_as_the_assumption_admits() -> None:
 def test_schedules_are_refused() -> None:
     with pytest.raises(li.InputError, match="a schedule over steps=2"):
         li.advise(NoisySGD(2, (0.1, 0.2), 1.0, 1.0, 5), li.Convex(1.0), delta=DELTA)
-
-
-def test_the_picture_has_the_numbers(told: li.Advice, tmp_path: Path) -> None:
-    from lastiterate.numeric.plotting.canvas import write_figure
-
-    lengths: list[tuple[int, int]] = []
-    drawn = figure_advice(told, 3, on_length=lambda done, of: lengths.append((done, of)))
-    composition, ours, below, linear = drawn.panels[0].curves
-    assert {1.0, 45.0, 2000.0, told.helps_from, told.stop_after} == set(composition.x)
-    assert (composition.y[-1], ours.y[-1], below.y[-1], linear.y[-1]) == (
-        told.composed, told.found.epsilon, told.below, told.linear,
-    )  # fmt: skip
-    assert all(path.stat().st_size for path in write_figure(drawn, tmp_path, "advice"))
-    assert lengths == [(k, len(composition.x)) for k in range(len(composition.x))]
-
-
-@pytest.mark.parametrize("decay", [1e-2, 0.0])
-@pytest.mark.sweep(1)
-def test_lines_below_are_those_of_the_run_and_below_its_bound(decay: float) -> None:
-    """Linear losses once were taken without the decay of the run, and lost more than its bound."""
-    plan = replace(DRAWN, weight_decay=decay, steps=1000)
-    drawn = figure_advice(li.advise(plan, li.Convex(1.0), delta=DELTA), 3)
-    curves = {curve.name: curve for curve in drawn.panels[0].curves}
-    assert set(curves) == {"composition", "last iterate", "lower"}
-    assert all(0 < low <= high for low, high in zip(curves["lower"].y, curves["last iterate"].y, strict=True))
-    assert (f"weight decay {decay:g}" in drawn.note) == (decay > 0)
-
-
-def test_a_curve_of_which_nothing_is_known_is_not_in_the_legend() -> None:
-    drawn = figure_advice(li.advise(replace(DRAWN, steps=60), li.StronglyConvex(1.0, 0.5), delta=DELTA), 3)
-    assert [curve.name for curve in drawn.panels[0].curves] == ["composition", "last iterate"]

@@ -27,7 +27,7 @@ from lastiterate.numeric.losses.assumptions import (
     Smooth,
     StronglyConvex,
 )
-from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

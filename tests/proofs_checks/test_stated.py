@@ -7,7 +7,7 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Smooth
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.stated import theorem

@@ -1,7 +1,6 @@
 """Whether all that is written in a picture is inside it, and beside the axes where it is the legend."""
 
-from lastiterate.numeric.plotting.canvas import draw
-from lastiterate.numeric.plotting.drawing import Figure
+from lastiterate.numeric.plotting import Figure, draw
 
 __all__ = ["assert_inside"]
 

@@ -81,7 +81,7 @@ def command(
         return
     files: tuple[Path, ...] = ()
     if plot is not None:
-        from lastiterate.numeric.plotting.canvas import write_figure
+        from lastiterate.numeric.plotting import write_figure
         from lastiterate.runtime.constants.along_picture import figure
 
         files = write_figure(figure(along, order), plot.parent, plot.stem)

@@ -40,5 +40,5 @@ def _workloads() -> Iterable[str]:
 claims = _among(_keys)
 papers = _among(lambda: dict.fromkeys(key.partition("/")[0] for key in _keys()))
 workloads = _among(_workloads)
-theorems = _among(lambda: _found("numeric.published.registry", "THEOREMS"))
+theorems = _among(lambda: _found("numeric.published.theorems", "THEOREMS"))
 commands = _among(lambda: _found("__main__", "COMMANDS"))

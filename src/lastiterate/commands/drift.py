@@ -84,7 +84,7 @@ def command(
     start = options["initialisation"]
     say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found, start)
     if plot is not None:
-        from lastiterate.numeric.plotting.canvas import write_figure
+        from lastiterate.numeric.plotting import write_figure
         from lastiterate.runtime.coupled.drift import picture
 
         for path in write_figure(picture(found, network.name), plot.parent, plot.stem):

@@ -95,7 +95,7 @@ def say_rechecked(workload: "Workload", path: Path, as_json: bool) -> None:
 def carried_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
     from lastiterate.numeric.estimate import estimate
-    from lastiterate.numeric.published.first_figure import SETTING, run_at
+    from lastiterate.numeric.published.theorems import SETTING, run_at
 
     return estimate(run_at(run.steps), measured, order=SETTING["alpha"])
 

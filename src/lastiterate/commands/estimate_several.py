@@ -87,7 +87,7 @@ def say_side_by_side(rows: Sequence["WorkloadConstants"], table: Path | None, pl
             write_whole(table, as_csv(rows).encode())
         files.append(table)
     if plot is not None:
-        from lastiterate.numeric.plotting.canvas import write_figure
+        from lastiterate.numeric.plotting import write_figure
         from lastiterate.runtime.constants.side_by_side_picture import figure
 
         files += write_figure(figure(rows), plot.parent, plot.stem)

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lastiterate.commands.output import WIDTH
-from lastiterate.numeric.published.first_figure import SETTING
-from lastiterate.numeric.published.registry import claimed_at
+from lastiterate.numeric.published.theorems import SETTING, claimed_at
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.runtime.pair_table import Kind
 

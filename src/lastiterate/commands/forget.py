@@ -58,4 +58,5 @@ def command(
     if as_json:
         say_json(found.as_dict())
         return
+    click.echo(f"clean_steps = {found.clean_steps}")
     click.echo(str(found.table()))

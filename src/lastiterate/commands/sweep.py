@@ -47,30 +47,19 @@ def command(
     Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
     once. A sweep that has changed is refused until that file is deleted. A row that is no run carries the reason.
     """
-    from lastiterate.numeric.sweeps.plan import load_sweep
-    from lastiterate.numeric.sweeps.run import sweep
+    from lastiterate.numeric.sweeps import load_sweep, sweep
 
-    plan = load_sweep(sweep_file)
+    plan, picture = load_sweep(sweep_file), None
     if plot is not None:
-        from lastiterate.numeric.sweeps.picture import checked_plot
+        from lastiterate.numeric.pictures import checked_plot, write_sweep_picture
 
         checked_plot(plan, plot)
     with progress("rows") as told:
         table = sweep(
-            plan.run,
-            plan.assumption,
-            plan.axes,
-            out=out,
-            jobs=jobs,
-            backend=backend,
-            scheduler=scheduler,
-            on_row=told,
+            plan.run, plan.assumption, plan.axes, out=out, jobs=jobs, backend=backend, scheduler=scheduler, on_row=told
         )
-    picture = None
     if plot is not None:
-        from lastiterate.numeric.sweeps.picture import write_picture
-
-        picture = write_picture(table, plot, out)
+        picture = write_sweep_picture(table, plot, out)
     if as_json:
         drawn = None if picture is None else str(picture)
         say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})

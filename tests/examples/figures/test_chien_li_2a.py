@@ -12,9 +12,9 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Holder
-from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.first_figure import SETTING
+from lastiterate.numeric.plotting import Curve, Status
 from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.theorems import SETTING
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants, Envelope
 from lastiterate.runtime.constants.record import HolderEstimate

@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
+from lastiterate.numeric.plotting import Curve, Figure, Status
 from lastiterate.runtime.workloads.workload import Workload
 
 SMALL = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=90, epochs=2)

@@ -4,9 +4,9 @@ from liang import figure_1, figure_5, liang_run, worst_batch
 
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
-from lastiterate.numeric.published.liang import naive_bound
-from lastiterate.numeric.published.registry import THEOREMS
+from lastiterate.numeric.plotting import Curve, Figure, Status
+from lastiterate.numeric.published.closed_forms import naive_bound
+from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
 

@@ -12,7 +12,7 @@ from liang_attacked import attacked, doublings
 from pictures import assert_inside
 
 from lastiterate.numeric.lower.audit import Audit, audit
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Status
+from lastiterate.numeric.plotting import Curve, Figure, Status
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.workloads import loading
 from lastiterate.runtime.workloads.workload import Workload

@@ -5,9 +5,9 @@ from ours_path import figure_path
 from ours_position import figure_position
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.plotting.drawing import Curve, Status
-from lastiterate.numeric.published.first_figure import SETTING
+from lastiterate.numeric.plotting import Curve, Status
 from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.theorems import SETTING
 
 
 def by_name(curves: tuple[Curve, ...]) -> dict[str, Curve]:

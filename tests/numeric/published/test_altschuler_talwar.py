@@ -9,10 +9,10 @@ import pytest
 
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Convex, StronglyConvex
-from lastiterate.numeric.published import altschuler_talwar_sampled as printed
-from lastiterate.numeric.published.altschuler_talwar import equation_b_1, theorem_5_6
+from lastiterate.numeric.published import altschuler_talwar as printed
 from lastiterate.numeric.run import NoisySGD
 
+_CONVEX = Convex(1.0)
 RUN = NoisySGD(30, 0.2, 0.5, 1.5, dataset_size=20, batch_size=2, sampling="without_replacement", diameter=1.0)
 
 
@@ -59,9 +59,9 @@ def test_random_batches_against_the_printed_formulas(batch: int, noise: float, o
         c = max(abs(1 - mpmath.mpf(run.step_size_at(0)) * m), abs(1 - mpmath.mpf(run.step_size_at(0)) * L))
         flat = min((run.steps - tau) * Q + H / (run.steps - tau - 1) for tau in range(run.steps - 1))
         shrunk = min((run.steps - tau) * Q + c ** (2 * (run.steps - tau - 1)) * H for tau in range(run.steps))
-        assert flat * (1 - 1e-14) <= printed.equation_3_7(run, order, share) <= flat * (1 + 1e-9)
+        assert flat * (1 - 1e-14) <= printed.equation_3_7(run, _CONVEX, order, share) <= flat * (1 + 1e-9)
         assert (
-            shrunk * (1 - 1e-14) <= printed.equation_5_3(run, order, StronglyConvex(L, m), share) <= shrunk * (1 + 1e-9)
+            shrunk * (1 - 1e-14) <= printed.equation_5_3(run, StronglyConvex(L, m), order, share) <= shrunk * (1 + 1e-9)
         )
         assert printed.smaller_direction(run, order, share) <= Q * (1 + 1e-9)
 
@@ -70,12 +70,12 @@ def test_the_best_split_is_found() -> None:
     for order in (1.5, 4.0):
         m, L = 0.5, 2.0
         shares = np.linspace(0.001, 0.999, 120)
-        b_2, b_3 = printed.equation_b_2(RUN, order), printed.equation_b_3(RUN, order, StronglyConvex(L, m))
-        grid = min(printed.equation_3_7(RUN, order, share) for share in shares)
+        b_2, b_3 = printed.equation_b_2(RUN, _CONVEX, order), printed.equation_b_3(RUN, StronglyConvex(L, m), order)
+        grid = min(printed.equation_3_7(RUN, _CONVEX, order, share) for share in shares)
         whole = RUN.steps * printed.smaller_direction(RUN, order)
         assert min(grid, whole) * (1 - 1e-3) <= b_2 <= min(grid, whole) * (1 + 1e-9)
         assert b_3 <= min(
-            b_2, min(printed.equation_5_3(RUN, order, StronglyConvex(L, m), share) for share in (0.3, 0.5, 0.7))
+            b_2, min(printed.equation_5_3(RUN, StronglyConvex(L, m), order, share) for share in (0.3, 0.5, 0.7))
         )
 
 
@@ -93,8 +93,8 @@ def test_whole_batches_are_at_their_minimum_over_windows_and_splits() -> None:
         )
         unit, D = order / (2 * sigma**2), run.diameter
         for c, found in (
-            (max(abs(1 - eta * m), abs(1 - eta * L)), printed.equation_b_3(run, order, StronglyConvex(L, m))),
-            (1.0, printed.equation_b_2(run, order)),
+            (max(abs(1 - eta * m), abs(1 - eta * L)), printed.equation_b_3(run, StronglyConvex(L, m), order)),
+            (1.0, printed.equation_b_2(run, _CONVEX, order)),
         ):
             grid = run.steps * s**2
             for w in range(1, run.steps):
@@ -110,7 +110,7 @@ def test_b_1_is_the_minimum_over_all_windows() -> None:
         s = 2 * run.step_size_at(0) * run.clip_norm / run.dataset_size
         windows = np.arange(1, run.steps + 1)
         best = min(run.steps * s**2, float(np.min(windows * ((run.diameter + s) / windows + s) ** 2)))
-        assert equation_b_1(run, 2.0) == pytest.approx(best / run.noise_std_at(0) ** 2, rel=1e-12)
+        assert printed.equation_b_1(run, _CONVEX, 2.0) == pytest.approx(best / run.noise_std_at(0) ** 2, rel=1e-12)
 
 
 def test_ours_is_never_above_what_holds() -> None:
@@ -121,21 +121,23 @@ def test_ours_is_never_above_what_holds() -> None:
         m = float(generator.uniform(0.05, 1)) * L
         order = float(generator.uniform(1.1, 30))
         strong, convex = bound(run, StronglyConvex(L, m), order=order), bound(run, Convex(L), order=order)
-        assert strong.epsilon <= printed.equation_b_3(run, order, StronglyConvex(L, m)) * (1 + 1e-12)
-        assert convex.epsilon <= min(equation_b_1(run, order), printed.equation_b_2(run, order)) * (1 + 1e-12)
+        assert strong.epsilon <= printed.equation_b_3(run, StronglyConvex(L, m), order) * (1 + 1e-12)
+        assert convex.epsilon <= min(
+            printed.equation_b_1(run, _CONVEX, order), printed.equation_b_2(run, _CONVEX, order)
+        ) * (1 + 1e-12)
 
 
 def test_theorem_5_6_is_above_ours_and_equals_b_1_for_one_batch() -> None:
     generator = np.random.default_rng(2)
     for _ in range(60):
         run = random_run(generator, "cyclic", 2000)
-        epsilon = theorem_5_6(run, 2.0)
+        epsilon = printed.theorem_5_6(run, _CONVEX, 2.0)
         assert bound(run, Convex(1.0), order=2.0).epsilon <= epsilon * (1 + 1e-12)
         one = replace(run, batch_size=run.dataset_size, steps=10**6)
         s = 2 * one.step_size_at(0) * one.clip_norm / one.dataset_size
         horizon = np.ceil(one.diameter * one.dataset_size / (one.step_size_at(0) * one.clip_norm))
         cost = horizon * ((one.diameter + s) / horizon + s) ** 2 / one.noise_std_at(0) ** 2
-        assert theorem_5_6(one, 2.0) == pytest.approx(cost, rel=1e-9)
+        assert printed.theorem_5_6(one, _CONVEX, 2.0) == pytest.approx(cost, rel=1e-9)
 
 
 def test_theorem_5_6_at_its_worst_position() -> None:
@@ -146,28 +148,36 @@ def test_theorem_5_6_at_its_worst_position() -> None:
         (j - 1) * wide**2 + (T - batches) * (wide + even) ** 2 + (batches - j + 1) * (wide + s / (batches - j + 1)) ** 2
         for j in range(1, batches + 1)
     ]
-    assert theorem_5_6(run, 2.0) == pytest.approx(max(costs), rel=1e-12)
+    assert printed.theorem_5_6(run, _CONVEX, 2.0) == pytest.approx(max(costs), rel=1e-12)
 
 
 @pytest.mark.parametrize("diameter", [0.01, 0.1, 1.0])
 def test_5_7_with_one_step_size_is_3_7_and_with_several_the_printed_minimum(diameter: float) -> None:
-    assert printed.equation_5_7(RUN, 3.0) == pytest.approx(printed.equation_3_7(RUN, 3.0), rel=1e-12)
+    assert printed.equation_5_7(RUN, _CONVEX, 3.0) == pytest.approx(printed.equation_3_7(RUN, _CONVEX, 3.0), rel=1e-12)
     eta = np.array([0.2 / (1 + t) for t in range(12)])
     run = replace(RUN, steps=12, step_size=tuple(eta), noise_std=tuple(2.5 * eta), diameter=diameter)
     with mpmath.workdps(30):
         Q = smaller(replace(RUN, step_size=eta[0], noise_std=2.5 * eta[0]), 3.0, 0.5)
     scale = 3.0 * diameter**2 / (2 * 0.5 * 2.5**2)
     best = min((12 - tau) * Q + (11 - tau) * scale / eta[tau + 1 :].sum() ** 2 for tau in range(11))
-    assert printed.equation_5_7(run, 3.0) == pytest.approx(float(best), rel=1e-9)
+    assert printed.equation_5_7(run, _CONVEX, 3.0) == pytest.approx(float(best), rel=1e-9)
 
 
 def test_no_domain_and_one_step() -> None:
     endless = replace(RUN, diameter=inf)
     whole = RUN.steps * printed.smaller_direction(RUN, 2.0)
-    assert printed.equation_3_7(endless, 2.0) == printed.equation_5_3(endless, 2.0, StronglyConvex(1.0, 1.0)) == inf
-    assert printed.equation_b_2(endless, 2.0) == pytest.approx(whole, rel=1e-12)
-    assert printed.equation_3_7(replace(RUN, steps=1), 2.0) == printed.equation_5_7(replace(RUN, steps=1), 2.0) == inf
-    assert printed.equation_b_3(replace(RUN, steps=1), 2.0, StronglyConvex(1.0, 1.0)) == printed.smaller_direction(
+    assert (
+        printed.equation_3_7(endless, _CONVEX, 2.0)
+        == printed.equation_5_3(endless, StronglyConvex(1.0, 1.0), 2.0)
+        == inf
+    )
+    assert printed.equation_b_2(endless, _CONVEX, 2.0) == pytest.approx(whole, rel=1e-12)
+    assert (
+        printed.equation_3_7(replace(RUN, steps=1), _CONVEX, 2.0)
+        == printed.equation_5_7(replace(RUN, steps=1), _CONVEX, 2.0)
+        == inf
+    )
+    assert printed.equation_b_3(replace(RUN, steps=1), StronglyConvex(1.0, 1.0), 2.0) == printed.smaller_direction(
         RUN, 2.0
     )
 
@@ -179,10 +189,10 @@ def test_a_step_that_forgets_everything_leaves_two_prices_or_one_and_the_domain(
         for noise, diameter in ((0.1, 1.0), (2.0, 1.0), (0.1, 1e-3)):
             run = replace(run, noise_std=noise, diameter=diameter)
             Q, H = smaller(run, 2.0, 0.5), hidden(run, 2.0, 0.5)
-            found = printed.equation_5_3(run, 2.0, StronglyConvex(2.0, 2.0))
+            found = printed.equation_5_3(run, StronglyConvex(2.0, 2.0), 2.0)
             assert found == pytest.approx(float(min(Q + H, 2 * Q)), rel=1e-9)
             least = 2 * printed.smaller_direction(run, 2.0, 0.9999)
-            assert printed.equation_b_3(run, 2.0, StronglyConvex(2.0, 2.0)) == pytest.approx(least, rel=1e-3)
+            assert printed.equation_b_3(run, StronglyConvex(2.0, 2.0), 2.0) == pytest.approx(least, rel=1e-3)
 
 
 @pytest.mark.parametrize("curvature", [10.0, 14.0, 25.0])
@@ -190,14 +200,14 @@ def test_where_steps_do_not_contract_one_step_pays_and_hides_the_domain(curvatur
     """Both parts of (5.3) rise with the window at c >= 1; here c = 1, 1.8, 4."""
     with mpmath.workdps(30):
         exactly = float(smaller(RUN, 2.0, 0.5) + hidden(RUN, 2.0, 0.5))
-    assert printed.equation_5_3(RUN, 2.0, StronglyConvex(curvature, 0.5)) == pytest.approx(exactly, rel=1e-9)
+    assert printed.equation_5_3(RUN, StronglyConvex(curvature, 0.5), 2.0) == pytest.approx(exactly, rel=1e-9)
 
 
 def test_a_domain_too_wide_for_floats_leaves_composition() -> None:
     run = replace(RUN, diameter=1e200, noise_std=1e-3)
     composed = 30 * printed.smaller_direction(run, 2.0)
-    assert printed.equation_b_2(run, 2.0) == pytest.approx(composed, rel=1e-12)
-    assert printed.equation_5_3(run, 2.0, StronglyConvex(2.0, 0.5)) == inf
+    assert printed.equation_b_2(run, _CONVEX, 2.0) == pytest.approx(composed, rel=1e-12)
+    assert printed.equation_5_3(run, StronglyConvex(2.0, 0.5), 2.0) == inf
 
 
 def test_the_smaller_direction_never_exceeds_its_ceiling() -> None:

@@ -9,8 +9,7 @@ import pytest
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import StronglyConvex
-from lastiterate.numeric.published.bok_su_altschuler import noisy_cgd, noisy_gd
-from lastiterate.numeric.published.d2p2 import theorem_1
+from lastiterate.numeric.published.closed_forms import d2p2_theorem_1, noisy_cgd, noisy_gd
 from lastiterate.numeric.run import NoisySGD
 
 
@@ -25,7 +24,7 @@ def test_full_batches_are_the_variance_and_gap_of_equal_quadratics() -> None:
             c = 1 - mpmath.mpf("0.5") * mpmath.mpf(m)
             gap, variance = mpmath.fsum(c**t for t in range(T)), mpmath.fsum(c ** (2 * t) for t in range(T))
             mu = (mpmath.mpf("0.25") / run.noise_std_at(0)) ** 2 * gap**2 / variance
-            found = noisy_gd(run, order, StronglyConvex(m, m))
+            found = noisy_gd(run, StronglyConvex(m, m), order)
             assert order * mu / 2 <= found <= order * mu / 2 * (1 + mpmath.mpf(10) ** -12)
         assert bound(run, StronglyConvex(m, m), order=order).epsilon == pytest.approx(found, rel=1e-9)
 
@@ -36,20 +35,20 @@ def test_cyclic_batches_are_ours_at_the_worst_position() -> None:
         batches, epochs = int(generator.integers(2, 9)), int(generator.integers(1, 12))
         m = float(generator.uniform(0.05, 1.9))
         run = NoisySGD(batches * epochs, 0.5, 1.0, 1.0, dataset_size=batches, batch_size=1, sampling="cyclic")
-        found = noisy_cgd(run, 2.0, StronglyConvex(m, m))
+        found = noisy_cgd(run, StronglyConvex(m, m), 2.0)
         assert isclose(bound(run, StronglyConvex(m, m), order=2.0).epsilon, found, rel_tol=1e-9)
 
 
 def test_no_contraction_is_the_limit() -> None:
     run = NoisySGD(20, 0.5, 1.0, 1.0, dataset_size=5, batch_size=1, sampling="cyclic")
-    assert noisy_cgd(run, 2.0, StronglyConvex(4.0, 1e-9)) == pytest.approx(1 + 3 / 5)
+    assert noisy_cgd(run, StronglyConvex(4.0, 1e-9), 2.0) == pytest.approx(1 + 3 / 5)
     full = NoisySGD(20, 0.5, 1.0, 1.0, dataset_size=1)
-    assert noisy_gd(full, 2.0, StronglyConvex(4.0, 1e-9)) == pytest.approx(20)
+    assert noisy_gd(full, StronglyConvex(4.0, 1e-9), 2.0) == pytest.approx(20)
 
 
 def test_d2p2_meets_both_conditions_of_its_proof() -> None:
     for delta, noise, steps in ((1e-5, 4.8448, 1), (1e-3, 20.0, 7), (1e-9, 300.0, 100)):
-        epsilon = theorem_1(delta, steps=steps, batch_size=2, dataset_size=10, noise_std=noise)
+        epsilon = d2p2_theorem_1(delta, steps=steps, batch_size=2, dataset_size=10, noise_std=noise)
         with mpmath.workdps(30):
             order = 1 + 2 * mpmath.log(1 / mpmath.mpf(delta)) / epsilon
             price = 7 * mpmath.mpf(steps) ** 2 * 4 * order / (mpmath.mpf(noise) ** 2 * 100)
@@ -58,6 +57,6 @@ def test_d2p2_meets_both_conditions_of_its_proof() -> None:
 
 def test_d2p2_refuses_what_it_cannot_mean() -> None:
     with pytest.raises(InputError, match="noise_std=0"):
-        theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=0.0)
+        d2p2_theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=0.0)
     with pytest.raises(InputError, match="delta=0"):
-        theorem_1(0.0, steps=1, batch_size=1, dataset_size=1, noise_std=1.0)
+        d2p2_theorem_1(0.0, steps=1, batch_size=1, dataset_size=1, noise_std=1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from lastiterate.numeric.published.chien_li_full import _waterfill, theorem_3_1, theorem_3_7
+from lastiterate.numeric.published.chien_li import _waterfill, theorem_3_1, theorem_3_7
 
 
 def _printed_3_1(c: float, s: float, drift: float, D: float, steps: int) -> float:

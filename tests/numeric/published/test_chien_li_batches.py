@@ -7,21 +7,28 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth
-from lastiterate.numeric.published import chien_li_batches
-from lastiterate.numeric.published.chien_li_batches import corollary_a_3, theorem_a_1
-from lastiterate.numeric.published.chien_li_full import theorem_3_1, theorem_3_7
+from lastiterate.numeric.losses.assumptions import Convex, Holder, Smooth
+from lastiterate.numeric.published import chien_li
+from lastiterate.numeric.published.chien_li import corollary_a_3, theorem_3_1, theorem_3_7, theorem_a_1
 from lastiterate.numeric.run import NoisySGD
+
+
+def _first(run: NoisySGD) -> list[int]:
+    return [0] * -(-run.steps // run.batches)
+
 
 _FULL = NoisySGD(200, 0.1, 1.0, 2.0, 5, diameter=1.0)
 _RUN = NoisySGD(9, 0.1, 1.3, 2.0, 3, batch_size=1, sampling="shuffled", diameter=0.5)
 
 
 def test_full_batches_are_theorems_3_1_and_3_7() -> None:
-    assert theorem_a_1(_FULL, Smooth(1.0), 2.0, 0) == pytest.approx(theorem_3_1(1.1, 0.08, 0.4, 1.0, 200), rel=5e-4)
+    assert theorem_a_1(_FULL, Smooth(1.0), 2.0, _first(_FULL)) == pytest.approx(
+        theorem_3_1(1.1, 0.08, 0.4, 1.0, 200), rel=5e-4
+    )
     run = replace(_FULL, diameter=0.3, steps=100)
-    assert theorem_a_1(run, Holder(1.0, 0.5), 2.0, 0) == pytest.approx(theorem_3_7(0.1, 0.5, 0.08, 0.3, 100), rel=5e-4)
+    assert theorem_a_1(run, Holder(1.0, 0.5), 2.0, _first(run)) == pytest.approx(
+        theorem_3_7(0.1, 0.5, 0.08, 0.3, 100), rel=5e-4
+    )
 
 
 @pytest.mark.parametrize("places", [(0, 0, 0), (2, 2, 2), (1, 2, 0)])
@@ -72,27 +79,10 @@ def test_no_overflow() -> None:
     assert np.isfinite(corollary_a_3(run, Holder(1.0, 0.5), 500.0))
 
 
-@pytest.mark.parametrize(
-    ("changes", "assumption", "position", "part"),
-    [
-        ({}, Clipped(), 0, "assumption=Clipped"),
-        ({"sampling": "without_replacement"}, Smooth(1.0), 0, "sampling='without_replacement'"),
-        ({"noise_std": [1.0] * 8 + [2.0]}, Smooth(1.0), 0, "constant=False"),
-        ({}, Smooth(1.0), 3, "position=3"),
-        ({}, Smooth(1.0), (0, 1), "3 epochs"),
-    ],
-)
-def test_what_the_theorem_does_not_speak_of(
-    changes: dict[str, object], assumption: Assumption, position: int, part: str
-) -> None:
-    with pytest.raises(InputError, match=part):
-        theorem_a_1(replace(_RUN, **changes), assumption, 2.0, position)
-
-
 def test_what_no_window_hides_costs_composition(monkeypatch: pytest.MonkeyPatch) -> None:
     run = NoisySGD(50, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="cyclic", diameter=5.0)
-    free = theorem_a_1(run, Holder(1.0, 0.5), 2.0, 0)
-    monkeypatch.setattr(chien_li_batches, "LONGEST", 1)
-    found = theorem_a_1(run, Holder(1.0, 0.5), 2.0, 0)
+    free = theorem_a_1(run, Holder(1.0, 0.5), 2.0, _first(run))
+    monkeypatch.setattr(chien_li, "LONGEST_SHUFFLED", 1)
+    found = theorem_a_1(run, Holder(1.0, 0.5), 2.0, _first(run))
     assert found == pytest.approx(17 * 1.0**2, rel=1e-9)
     assert free < found

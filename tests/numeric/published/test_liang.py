@@ -7,13 +7,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from lastiterate.numeric.published.altschuler_talwar_sampled import order_is_small
-from lastiterate.numeric.published.liang import (
-    naive_bound,
-    theorem_3_3,
-    theorem_3_4,
-    theorem_3_4_earlier,
-)
+from lastiterate.numeric.losses.assumptions import Clipped, Smooth
+from lastiterate.numeric.published.altschuler_talwar import order_is_small
+from lastiterate.numeric.published.closed_forms import liang_3_3, liang_3_4, liang_3_4_earlier, naive_bound
 from lastiterate.numeric.run import NoisySGD
 
 RUN = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0)
@@ -40,10 +36,10 @@ def test_without_the_extra_conditions() -> None:
         run = replace(run, diameter=float(generator.uniform(0.01, 10)))
         with mpmath.workdps(30):
             A, B = parts(run, order, L)
-            assert close(theorem_3_3(run, order), A * run.steps)
-            assert close(theorem_3_4(run, order, L), min(A * run.steps, B))
+            assert close(liang_3_3(run, Clipped(), order), A * run.steps)
+            assert close(liang_3_4(run, Smooth(L), order), min(A * run.steps, B))
             best = min(A / beta + B / (1 - beta) for beta in np.linspace(0.002, 0.998, 500).tolist())
-            found = theorem_3_4_earlier(run, order, L)
+            found = liang_3_4_earlier(run, Smooth(L), order)
             assert best * (1 - 1e-2) <= found <= best * (1 + 1e-9)
             assert close(found, (mpmath.sqrt(A) + mpmath.sqrt(B)) ** 2)
 
@@ -54,25 +50,25 @@ def test_with_the_extra_conditions() -> None:
     with mpmath.workdps(30):
         A, B = parts(run, order, 1.0)
         strong = A * 4 * run.batch / run.dataset_size
-        assert close(theorem_3_3(run, order), strong * run.steps)
-        assert close(theorem_3_4(replace(run, diameter=100.0), order, 1.0), strong * run.steps)
+        assert close(liang_3_3(run, Clipped(), order), strong * run.steps)
+        assert close(liang_3_4(replace(run, diameter=100.0), Smooth(1.0), order), strong * run.steps)
         small = replace(run, diameter=0.01)
         _, B = parts(small, order, 1.0)
-        assert close(theorem_3_4_earlier(small, order, 1.0), (mpmath.sqrt(strong) + mpmath.sqrt(B)) ** 2)
-    assert theorem_3_3(replace(run, batch_size=5), order) == pytest.approx(
+        assert close(liang_3_4_earlier(small, Smooth(1.0), order), (mpmath.sqrt(strong) + mpmath.sqrt(B)) ** 2)
+    assert liang_3_3(replace(run, batch_size=5), Clipped(), order) == pytest.approx(
         float(parts(replace(run, batch_size=5), order, 1.0)[0]) * run.steps
     )
 
 
 def test_the_later_version_vanishes_with_the_domain_and_the_earlier_does_not() -> None:
     small = replace(RUN, diameter=1e-6)
-    assert theorem_3_4(small, 2.0, 1.0) < 1e-10 < 0.01 < theorem_3_4_earlier(small, 2.0, 1.0)
+    assert liang_3_4(small, Smooth(1.0), 2.0) < 1e-10 < 0.01 < liang_3_4_earlier(small, Smooth(1.0), 2.0)
 
 
 def test_no_domain() -> None:
     endless = replace(RUN, diameter=inf)
-    assert theorem_3_4_earlier(endless, 2.0, 1.0) == inf
-    assert theorem_3_4(endless, 2.0, 1.0) == theorem_3_3(endless, 2.0)
+    assert liang_3_4_earlier(endless, Smooth(1.0), 2.0) == inf
+    assert liang_3_4(endless, Smooth(1.0), 2.0) == liang_3_3(endless, Smooth(1.0), 2.0)
 
 
 def test_the_trivial_bound_of_e_1() -> None:

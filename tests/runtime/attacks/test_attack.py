@@ -17,7 +17,7 @@ from lastiterate.numeric.lower.audit import Audit, audit
 from lastiterate.numeric.lower.grid import cut
 from lastiterate.numeric.lower.scores import Scores, all_scores
 from lastiterate.numeric.lower.target import Target
-from lastiterate.numeric.published.chien_li_sampled import theorem_3_12
+from lastiterate.numeric.published.chien_li import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import Attack, _best_threshold, _likelihood_ratios, attack
 from lastiterate.runtime.attacks.worst_case import Others, hardest, worst_case
@@ -167,8 +167,10 @@ def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
 def test_the_attack_refutes_theorem_3_12_of_chien_and_li() -> None:
     """The mutant: the canary exceeds what the refuted theorem claims at its best order, and not what holds."""
     run = NoisySGD(1, 1.0, 1.0, 1.0, 10, 1, sampling="without_replacement", diameter=20.0)
-    assert theorem_3_12(run, 20.0, 1.0) == pytest.approx(0.0807, abs=1e-4)
-    claimed = min(theorem_3_12(run, order, 1.0) + log(1 / DELTA) / (order - 1) for order in (5.0, 20.0, 100.0, 1000.0))
+    assert theorem_3_12(run, Smooth(1.0), 20.0) == pytest.approx(0.0807, abs=1e-4)
+    claimed = min(
+        theorem_3_12(run, Smooth(1.0), order) + log(1 / DELTA) / (order - 1) for order in (5.0, 20.0, 100.0, 1000.0)
+    )
     found = crafted(run, Smooth(1.0), Others.PULL, runs=20_000)
     assert found.epsilon > 2 * claimed
     assert found.epsilon <= bound(run, Smooth(1.0), delta=DELTA).epsilon

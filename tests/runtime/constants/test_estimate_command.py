@@ -8,8 +8,8 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Holder
-from lastiterate.numeric.published.first_figure import SETTING
 from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.published.theorems import SETTING
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Subset

@@ -11,7 +11,7 @@ import pytest
 from lastiterate.__main__ import main
 from lastiterate.commands import estimate_search
 from lastiterate.numeric.errors import Interrupted
-from lastiterate.numeric.plotting.canvas import draw
+from lastiterate.numeric.plotting import draw
 from lastiterate.runtime.constants import side_by_side, worst_case_constants
 from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
 from lastiterate.runtime.constants.side_by_side_picture import figure

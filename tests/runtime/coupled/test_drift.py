@@ -11,7 +11,7 @@ from torch import nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
-from lastiterate.numeric.plotting.canvas import draw
+from lastiterate.numeric.plotting import draw
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture

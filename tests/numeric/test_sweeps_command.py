@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.numeric.sweeps import run as runner
+from lastiterate.numeric import sweeps
 
 _FILE = """
 [run]
@@ -47,15 +47,15 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
 ) -> None:
     (tmp_path / "sweep.toml").write_text(_FILE)
     files = str(tmp_path / "sweep.toml"), "--out", str(tmp_path / "out.csv"), "--jobs", "1"
-    solved = runner.solved
+    numbered = sweeps._numbered
 
-    def stopping(plan, row):
+    def stopping(plan, row, point):
         if row == 2:
             raise KeyboardInterrupt
-        return solved(plan, row)
+        return numbered(plan, row, point)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "solved", stopping)
+        patch.setattr(sweeps, "_numbered", stopping)
         assert _status(*files) == 130
     assert "goes on from there" in capsys.readouterr().err
     assert len((tmp_path / "out.csv.rows.jsonl").read_text().splitlines()) == 3
@@ -89,7 +89,7 @@ def test_bad_input(subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_example(tmp_path: Path) -> None:
-    example = Path(__file__).parents[3] / "examples/sweep.toml"
+    example = Path(__file__).parents[2] / "examples/sweep.toml"
     out = tmp_path / "sweep.csv"
     assert _status(str(example), "--out", str(out), "--jobs", "1", "--plot", "noise_std:epsilon") == 0
     assert len(out.read_text().splitlines()) == 25

@@ -6,9 +6,9 @@ import pytest
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.chien_li_batches import theorem_a_1
+from lastiterate.numeric.published.chien_li import theorem_a_1
 from lastiterate.numeric.published.record import PublishedBound
-from lastiterate.numeric.published.registry import THEOREMS, named
+from lastiterate.numeric.published.theorems import THEOREMS, theorem_named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.verdict import Verdict
@@ -71,11 +71,11 @@ def test_a_theorem_that_does_not_speak_of_the_run_says_what_it_needs() -> None:
 def test_fixed_batches_are_read_at_the_sample_of_the_last_step(steps: int) -> None:
     run = NoisySGD(steps, 0.1, 1.0, 5.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.0)
     modulus = Holder(1.0, 0.5)
-    each = [theorem_a_1(run, modulus, 2.0, position) for position in range(3)]
-    assert named("chien_li_a_1").evaluate(run, modulus, 2.0) == each[(steps - 1) % 3]
+    each = [theorem_a_1(run, modulus, 2.0, [place] * -(-steps // 3)) for place in range(3)]
+    assert theorem_named("chien_li_a_1").evaluate(run, modulus, 2.0) == each[(steps - 1) % 3]
     assert len(set(each)) > 1
 
 
 def test_an_unknown_name() -> None:
     with pytest.raises(InputError, match="theorem='chien_li_9'"):
-        named("chien_li_9")
+        theorem_named("chien_li_9")

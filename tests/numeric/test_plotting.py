@@ -10,10 +10,9 @@ from chien_li_1 import figure_1a, figure_1b
 from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 
+from lastiterate.numeric import plotting
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting import canvas
-from lastiterate.numeric.plotting.canvas import draw, write_figure
-from lastiterate.numeric.plotting.drawing import Curve, Figure, Panel, Status, spaced, table
+from lastiterate.numeric.plotting import Curve, Figure, Panel, Status, draw, figure_csv, spaced, write_figure
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,7 @@ def small() -> Figure:
 
 
 def test_the_csv_holds_every_digit_and_the_status() -> None:
-    rows = list(csv.DictReader(io.StringIO(table(small()))))
+    rows = list(csv.DictReader(io.StringIO(figure_csv(small()))))
     assert len(rows) == 6
     assert float(rows[2]["y"]) == 1 / 3
     assert rows[2] | {"y": ""} == {
@@ -110,7 +109,7 @@ def test_every_curve_is_named_in_the_picture_and_no_text_leaves_it(drawn_1a: Fig
 def test_a_figure_is_written_as_png_and_csv(tmp_path: Path) -> None:
     png, data = write_figure(small(), tmp_path / "new", "small")
     assert png.read_bytes().startswith(b"\x89PNG")
-    assert data.read_text() == table(small())
+    assert data.read_text() == figure_csv(small())
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["small.csv", "small.png"]
 
 
@@ -118,7 +117,7 @@ def test_an_interrupted_figure_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     def stopped(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(canvas, "draw", stopped)
+    monkeypatch.setattr(plotting, "draw", stopped)
     with pytest.raises(KeyboardInterrupt):
         write_figure(small(), tmp_path / "new", "small")
     assert not (tmp_path / "new").exists()
@@ -174,7 +173,7 @@ def test_a_legend_names_every_style_status_and_member_once_beside_the_axes() -> 
 
 
 def test_a_band_is_in_the_csv_and_the_panels_are_counted() -> None:
-    rows = list(csv.DictReader(io.StringIO(table(family()))))
+    rows = list(csv.DictReader(io.StringIO(figure_csv(family()))))
     assert [row["panel"] for row in rows] == ["1"] * 6 + ["2"] * 2
     assert (rows[-1]["low"], rows[-1]["y"], rows[-1]["high"], rows[-1]["order"]) == ("0.01", "0.02", "0.04", "")
     assert rows[0]["of"] == "b = 1"
@@ -205,8 +204,8 @@ def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(loga
 def test_a_sketch_is_the_same_in_every_build_and_marks_a_long_axis_in_powers_of_ten() -> None:
     far = Curve("far", "far", (1e3, 1e12), (1.0, 2.0))
     figure = Figure("", "", (Panel((far,), 2.5, across="$T$", upward=" "),))
-    drawn = canvas.sketch(figure)
-    assert drawn == canvas.sketch(figure)
+    drawn = plotting.sketch(figure)
+    assert drawn == plotting.sketch(figure)
     assert drawn.lstrip().startswith("<?xml")
     axes = draw(figure).axes[0]
     axes.figure.canvas.draw()

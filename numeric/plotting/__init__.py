@@ -1,1 +1,0 @@
-"""Figures as data, and their drawing."""

@@ -1,0 +1,174 @@
+"""Theorems whose value for a run is a formula, or the least of a few: Liang et al., Bok et al., D2P2-SGD and others.
+
+Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, eta sigma_DP =
+``noise_std`` here, C is the clip norm K, batches come with probability q = b/n, one data set has a sample more. With
+
+    A = 2 alpha K^2 / (n b sigma_DP^2),   A' = 8 alpha K^2 / (n^2 sigma_DP^2),
+    B = alpha (1 + eta L)^2 D^2 / (2 eta^2 sigma_DP^2),
+
+A' may stand for A where b <= n/5, alpha <= alpha*(b/n, b sqrt(beta) sigma_DP / (2 K)), sigma_DP > 8 K / (b sqrt(beta)).
+The later version states both theorems up to a constant; the constants here are those of its own proofs, (46) and (51).
+D is called a diameter in the theorems and is a radius in section 2.2: it is read as the diameter.
+
+Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples are at most L_sens
+apart, which is 2 K here, their noise sigma is on the gradient; c is the contraction of the step that is taken,
+max(|1 - eta m|, |1 - eta L|), m_1 = 2 eta K / (b noise_std) one participation's sensitivity over the noise. No
+projection is used. No seed of this package holds the paper; the ledger derives both values
+(`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
+
+Values are Renyi epsilons, rounded up, but for D2P2-SGD.
+"""
+
+from math import inf, isfinite
+
+from flint import arb
+from sympy import Expr, sqrt
+
+from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.numeric.errors import chance, count, positive
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.published.altschuler_talwar import order_is_small
+from lastiterate.numeric.published.record import Evaluator, Setting, contraction_factor, run_of, statement_value
+from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.symbolic import notation
+from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import T
+
+
+def formula(statement: Expr) -> Evaluator:
+    """The evaluator of a statement in which every letter is a number of the run."""
+    return lambda run, _losses, order: statement_value(statement, run, order)
+
+
+def last_step(run: NoisySGD, assumption: Assumption, order: float) -> float:
+    """Alpha e(D)^2 / (2 sigma^2): not D^2, since the noise comes after a gradient step."""
+    if not run.diameter < inf:
+        return inf
+    with precision():
+        reach = upper(ShiftProgram(run, assumption).expansion(0).ball(exact(run.diameter)))
+        return upper(exact(order) / 2 * (exact(reach) / exact(run.noise_std_at(0))) ** 2)
+
+
+def noisy_gd(run: NoisySGD, assumption: Assumption, order: float) -> float:
+    """Full batches, constant steps: mu^2 = m_1^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T).
+
+    >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
+    >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1, clip_norm=1, dataset_size=5)
+    >>> round(noisy_gd(run, StronglyConvex(1.0, 1.0), 2.0), 6)
+    0.030088
+    """
+    with precision():
+        c = contraction_factor(run, assumption)
+        return statement_value(stated.NOISY_GD if c < 1 else stated.COMPOSITION, run, order, c=c)
+
+
+def noisy_cgd(run: NoisySGD, assumption: Assumption, order: float) -> float:
+    """NoisyCGD, l cyclic batches in E whole epochs of constant steps, for the worst position of the sample.
+
+    mu^2 = m_1^2 (1 + c^(2l-2) (1 - c^2)/(1 - c^l)^2 (1 - c^(l(E-1)))/(1 + c^(l(E-1)))).
+    """
+    with precision():
+        c = contraction_factor(run, assumption)
+        return statement_value(stated.NOISY_CGD if c < 1 else stated.NOISY_CGD_CONVEX, run, order, c=c)
+
+
+def liang_3_3(run: NoisySGD, _losses: Assumption, order: float) -> float:
+    """(11): O(alpha K^2 T / (n b sigma_DP^2)); here A T of (46) with beta up to 1, or A' T of (42).
+
+    In the earlier version (12) has A T / beta for every beta < 1 and (13) has A' for A: the same at the limit.
+    Source: Theorem 3.3 and B.2 of the later version; Theorem 3.3 of the earlier one.
+    """
+    return min(statement_value(T * step, run, order) for step in _steps(run, order, 1.0))
+
+
+def liang_3_4(run: NoisySGD, assumption: Assumption, order: float) -> float:
+    """(12): O(alpha K^2/(n b sigma_DP^2) min{T, (1 + eta L)^2 n b D^2/(eta^2 K^2)}); here min{A T, B}, and A' of (48).
+
+    Source: later version, Theorem 3.4, and B.3.
+    """
+    return min(liang_3_3(run, assumption, order), _smooth_value(stated.LIANG_DOMAIN, run, assumption, order))
+
+
+def liang_3_4_earlier(run: NoisySGD, assumption: Assumption, order: float) -> float:
+    """(14): 2 alpha K^2/(beta n b sigma_DP^2) + alpha (1 + eta L)^2 D^2/(2 eta^2 sigma_DP^2 (1 - beta)), best beta.
+
+    That is (sqrt A + sqrt B)^2; (15) has A' for A, where its conditions hold at its own best beta.
+    Source: earlier version, Theorem 3.4.
+    """
+    if not isfinite(run.diameter):
+        return inf
+    roots = [
+        _smooth_value(part, run, assumption, order) ** 0.5 for part in (stated.LIANG_SMALL_ORDER, stated.LIANG_DOMAIN)
+    ]
+    steps = _steps(run, order, roots[0] / sum(roots))
+    return min(_smooth_value((sqrt(one) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, assumption, order) for one in steps)
+
+
+def _smooth_value(statement: Expr, run: NoisySGD, assumption: Assumption, order: float) -> float:
+    return statement_value(statement, run, order, L=float(getattr(assumption, "L", 0.0)))
+
+
+def _steps(run: NoisySGD, order: float, share: float) -> list[Expr]:
+    """A, and A' where its conditions hold at beta = ``share``; both without the factor 1 / beta."""
+    multiplier = run.batch * share**0.5 * run.noise_std_at(0) / (run.step_size_at(0) * 2 * run.clip_norm)
+    small = 5 * run.batch <= run.dataset_size and multiplier > 4
+    if small and order_is_small(run.batch / run.dataset_size, multiplier, order):
+        return [stated.LIANG_STEP, stated.LIANG_SMALL_ORDER]
+    return [stated.LIANG_STEP]
+
+
+def naive_bound(run: NoisySGD, order: float) -> float:
+    """E.1 of Liang et al., later version: 2 alpha (D + eta K / b)^2 / sigma_DP^2, by post-processing; refuted.
+
+    A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
+    D is read as for Theorem 3.4, with which E.1 compares it.
+    """
+    return statement_value(stated.LIANG_NAIVE, run, order)
+
+
+def d2p2_theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, noise_std: float) -> float:
+    """The epsilon of (epsilon, delta)-DP that the proof's constants of D2P2-SGD, Theorem 1, give, rounded up.
+
+    The theorem says that constants C_1, C_2 exist with epsilon = sqrt(C_2 ln(1/delta)) B K / (n sigma_epsilon) for
+    epsilon <= C_1 B^2 K / n^2. Its proof asks in (13) for an order eta with
+
+        7 K^2 B^2 eta / (sigma_epsilon^2 n^2) <= epsilon / 2,   exp(-(eta - 1) epsilon / 2) <= delta;
+
+    the least epsilon is (a + sqrt(a^2 + 8 a ln(1/delta))) / 2 with a = 14 K^2 B^2 / (sigma_epsilon^2 n^2). The limit on
+    eta, sigma_epsilon^2 log(n/B) / 2, is not enforced. No C_2 is large enough: claim d2p2/theorem_1.
+    `lastiterate.numeric.random_projection` has what holds. ``noise_std`` is sigma_epsilon before the decay
+    sigma_epsilon / sqrt(k), in units of the clip norm.
+
+    Raises:
+        InputError: an argument is out of range.
+
+    >>> round(d2p2_theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=4.8448), 2)
+    4.02
+    """
+    counts = {
+        "T": count("steps", steps),
+        "b": count("batch_size", batch_size),
+        "n": count("dataset_size", dataset_size),
+    }
+    delta, noise = chance("delta", delta), positive("noise_std", noise_std)
+    with precision():
+        known = {getattr(notation, name): arb(number) for name, number in counts.items()}
+        return upper(enclose(stated.D2P2_1, known | {notation.nu: exact(noise), notation.chi: -exact(delta).log()}))
+
+
+def chourasia_strongly_convex(setting: Setting) -> float:
+    """Epsilon = alpha S^2 / (m v n^2) (1 - exp(-m eta T / 2)), for strongly convex losses and full batches.
+
+    Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere. S = 2 K is the sensitivity of the summed
+    gradient and v the noise variance, 2 eta v = sigma^2 with sigma the noise in the *iterate*. It asks for eta < 1/L
+    and for a start drawn from N(0, 2 v / m) projected onto the domain, not for the fixed start of update (1). Ye &
+    Shokri 2022 extend it to mini-batches. The formula is rounded up; it is not checked here.
+
+    >>> run = {"T": 10**6, "n": 5, "eta": 0.1, "sigma": 1, "K": 2, "m": 1, "alpha": 2}
+    >>> round(chourasia_strongly_convex(run), 6)
+    0.256
+    """
+    run = run_of({"D": inf, **setting})
+    return statement_value(stated.CHOURASIA, run, setting["alpha"], m=setting["m"])

@@ -1,0 +1,203 @@
+"""The published theorems by name, papers in the order of the ledger.
+
+A `PublishedBound` is asked in two steps: whether the run is one it speaks of (`PublishedBound.refusal`), and what it
+claims (`PublishedBound.epsilon`). Whether the claim holds is in the lock file, under `PublishedBound.claim`.
+"""
+
+# Sympy has no stubs; what pyright infers from its source is wider than what it documents.
+# pyright: reportArgumentType=false
+
+from collections.abc import Mapping
+from functools import partial
+from math import nan
+from types import MappingProxyType
+from typing import Final
+
+from sympy import Min
+
+from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.published import altschuler_talwar as at
+from lastiterate.numeric.published import chien_li, closed_forms
+from lastiterate.numeric.published.closed_forms import formula
+from lastiterate.numeric.published.record import (
+    BOUNDED,
+    ONE_GRADIENT_NOISE,
+    SHORT_STEP,
+    UNBOUNDED,
+    WHOLE_EPOCHS,
+    PublishedBound,
+    Setting,
+    run_of,
+)
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import T, beta
+
+_FULL, _CYCLIC, _DRAWN = ("full",), ("cyclic",), ("without_replacement",)
+_CONVEX, _STRONG, _ANY = (Convex, StronglyConvex), (StronglyConvex,), (Assumption,)
+
+_OWN = "the paper's conventions are those of this package: noise on the iterate, D a diameter"
+_ALTSCHULER = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
+_LIANG = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
+_C_TAKEN = "c of the step that is taken"
+_SPLIT = "at the best split of the noise"
+
+_full = partial(PublishedBound, schemes=_FULL, assumptions=_ANY, reading=_OWN)
+_liang = partial(
+    PublishedBound, schemes=("full", "without_replacement", "poisson"), assumptions=(Smooth,), reading=_LIANG
+)
+
+TRIVIAL: Final[Mapping[str, PublishedBound]] = {
+    "composition": _full(
+        "composition", "composition of all steps", "chien_li/theorem_3_1/composition",
+        statement=stated.COMPOSITION, evaluate=formula(stated.COMPOSITION), decays=True,
+    ),
+    "last_step": _full(
+        "last_step", "one last step from the domain", "chien_li/remarks_3_1/last_step",
+        statement=stated.LAST_STEP, evaluate=closed_forms.last_step,
+    ),
+}  # fmt: skip
+"""What `bound` has among its candidates, in closed form."""
+
+_ROWS: Final = (
+    _full(
+        "output_perturbation", "output perturbation, as printed", "chien_li/remarks_3_1/output_perturbation",
+        statement=stated.OUTPUT_PERTURBATION, evaluate=formula(stated.OUTPUT_PERTURBATION), needs=(BOUNDED,),
+    ),
+    PublishedBound(
+        "altschuler_talwar_b1", "Altschuler & Talwar 2022, (B.1)", "altschuler_talwar/appendix_b_1/bound",
+        _FULL, _CONVEX, stated.EQUATION_B_1, at.equation_b_1, _ALTSCHULER,
+    ),
+    PublishedBound(
+        "altschuler_talwar_3_7", "Altschuler & Talwar 2022, (3.7)", "altschuler_talwar/proof_3_1/bound",
+        _DRAWN, _CONVEX, stated.EQUATION_3_7, at.equation_3_7, f"{_ALTSCHULER}; sigma_1 = sigma_2", (BOUNDED,),
+    ),
+    PublishedBound(
+        "altschuler_talwar_5_3", "Altschuler & Talwar 2022, (5.3)", "altschuler_talwar/section_5_1/bound",
+        _DRAWN, _STRONG, stated.EQUATION_5_3, at.equation_5_3, f"{_ALTSCHULER}; sigma_1 = sigma_2, {_C_TAKEN}",
+        (BOUNDED,),
+    ),
+    PublishedBound(
+        "altschuler_talwar_5_7", "Altschuler & Talwar 2022, (5.7)", "altschuler_talwar/section_5_3/bound",
+        _DRAWN, _CONVEX, stated.EQUATION_5_7, at.equation_5_7, f"{_ALTSCHULER}; sigma_1 = sigma_2",
+        (BOUNDED, ONE_GRADIENT_NOISE), schedules=True,
+    ),
+    PublishedBound(
+        "altschuler_talwar_5_6", "Altschuler & Talwar 2022, Theorem 5.6", "altschuler_talwar/section_5_2/theorem_5_6",
+        _CYCLIC, _CONVEX, stated.EQUATION_5_6_LONG, at.theorem_5_6,
+        f"{_ALTSCHULER}; with the constants of its proof, at the worst position of the sample",
+    ),
+    PublishedBound(
+        "altschuler_talwar_b2", "Altschuler & Talwar 2022, (B.2)", "altschuler_talwar/appendix_b_2/bound",
+        _DRAWN, _CONVEX, stated.EQUATION_3_7, at.equation_b_2, f"{_ALTSCHULER}; {_SPLIT}",
+    ),
+    PublishedBound(
+        "altschuler_talwar_b3", "Altschuler & Talwar 2022, (B.3)", "altschuler_talwar/appendix_b_3/bound",
+        _DRAWN, _STRONG, stated.EQUATION_B_3, at.equation_b_3, f"{_ALTSCHULER}; {_SPLIT}, {_C_TAKEN}",
+    ),
+    PublishedBound(
+        "altschuler_talwar_b3_full", "Altschuler & Talwar 2022, (B.3), full batches",
+        "chien_li/remarks_3_1/strict_with_window", _FULL, _STRONG, stated.EQUATION_B_3, at.equation_b_3,
+        f"{_ALTSCHULER}; at b = n the sampled Gaussian has one direction; {_C_TAKEN}",
+    ),
+    PublishedBound(
+        "chien_li_3_1_smooth", "Chien & Li 2025, Theorem 3.1, smooth", "chien_li/theorem_3_1/smooth",
+        _FULL, (Smooth,), stated.EQUATION_3, chien_li.of_full_batches(lambda eta, losses: 1 + eta * losses.L), _OWN,
+    ),
+    PublishedBound(
+        "chien_li_3_1_convex", "Chien & Li 2025, Theorem 3.1, convex", "chien_li/theorem_3_1/convex",
+        _FULL, (Convex,), stated.EQUATION_3, chien_li.of_full_batches(lambda _eta, _losses: 1.0), _OWN,
+    ),
+    PublishedBound(
+        "chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1, strongly convex",
+        "chien_li/theorem_3_1/strongly_convex", _FULL, _STRONG, stated.EQUATION_3,
+        chien_li.of_full_batches(lambda eta, losses: 1 - eta * losses.m), _OWN, (SHORT_STEP,),
+    ),
+    PublishedBound(
+        "chien_li_3_7", "Chien & Li 2025, Theorem 3.7", "chien_li/theorem_3_7",
+        _FULL, (Holder,), stated.EQUATION_13, chien_li.of_hoelder_losses, _OWN,
+    ),
+    PublishedBound(
+        "chien_li_3_12", "Chien & Li 2025, Theorem 3.12", "chien_li/theorem_3_12",
+        _DRAWN, (Holder,), stated.EQUATION_19, chien_li.theorem_3_12, f"{_OWN}; beta_t in (19) read as sqrt(beta_t)",
+    ),
+    PublishedBound(
+        "chien_li_a_1", "Chien & Li 2025, Theorem A.1", "chien_li/theorem_a_1",
+        _CYCLIC, (Holder,), stated.THEOREM_A_1, chien_li.theorem_a_1,
+        f"{_OWN}; the sample in the batch of the last step, where it costs most",
+    ),
+    PublishedBound(
+        "chien_li_a_3", "Chien & Li 2025, Corollary A.3", "chien_li/corollary_a_3",
+        ("shuffled",), (Holder,), stated.THEOREM_A_1, chien_li.corollary_a_3,
+        f"{_OWN}; an upper bound of the mean over orders, by shifts that do not look at the order",
+    ),
+    _liang(
+        "liang_3_3", "Liang et al. 2026, Theorem 3.3", "liang/theorem_3_3",
+        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(UNBOUNDED,),
+    ),
+    _liang(
+        "liang_3_3_earlier", "Liang et al., earlier version, Theorem 3.3", "liang/theorem_3_3/earlier",
+        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(UNBOUNDED,),
+        reading=f"{_LIANG}; its constant beta is taken up to 1",
+    ),
+    _liang(
+        "liang_3_4", "Liang et al. 2026, Theorem 3.4", "liang/theorem_3_4", needs=(BOUNDED,),
+        statement=Min(T * stated.LIANG_STEP, stated.LIANG_DOMAIN), evaluate=closed_forms.liang_3_4,
+    ),
+    _liang(
+        "liang_3_4_earlier", "Liang et al., earlier version, Theorem 3.4", "liang/theorem_3_4/earlier",
+        statement=stated.LIANG_STEP / beta + stated.LIANG_DOMAIN / (1 - beta), needs=(BOUNDED,),
+        evaluate=closed_forms.liang_3_4_earlier, reading=f"{_LIANG}; at its best constant beta",
+    ),
+    PublishedBound(
+        "d2p2_1", "D2P2-SGD, Theorem 1", "d2p2/theorem_1", (), (), stated.D2P2_1, lambda _run, _losses, _order: nan,
+        "the run projects gradients at random; see lastiterate.numeric.published.closed_forms.d2p2_theorem_1",
+    ),
+    PublishedBound(
+        "bok_su_altschuler", "Bok, Su & Altschuler 2024, strongly convex",
+        "chien_li/theorem_3_1/direct/strongly_convex", _FULL, _STRONG, stated.NOISY_GD, closed_forms.noisy_gd,
+        "L_sens = 2 clip_norm, sigma = noise_std / step_size; the projection is not used",
+    ),
+    PublishedBound(
+        "bok_su_altschuler_cyclic", "Bok, Su & Altschuler 2024, NoisyCGD", "ours/cyclic/strongly_convex",
+        _CYCLIC, _STRONG, stated.NOISY_CGD, closed_forms.noisy_cgd,
+        "as for full batches; the worst position of the sample", (WHOLE_EPOCHS,),
+    ),
+)  # fmt: skip
+
+THEOREMS: Final[Mapping[str, PublishedBound]] = MappingProxyType({theorem.name: theorem for theorem in _ROWS})
+"""Name -> theorem."""
+
+SETTING: Final[Setting] = {
+    "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "lam": 1.0, "alpha": 2.0,
+}  # fmt: skip
+"""The setting of Figure 1 of Chien & Li 2025 (appendix A.13), to which measured constants are carried over.
+
+The letters are those of the paper, which does not say its Rényi order; ours is 2.
+"""
+
+
+def run_at(T: int) -> NoisySGD:
+    """The run of `SETTING` with this many steps."""
+    return run_of({**SETTING, "T": T})
+
+
+def theorem_named(name: str) -> PublishedBound:
+    """The theorem of this name, or an `InputError` where there is none."""
+    if not isinstance(name, str) or name not in THEOREMS:
+        raise InputError(
+            f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"
+        )
+    return THEOREMS[name]
+
+
+def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None) -> float:
+    """The claim of a theorem, "composition" or "last_step" for the full-batch run of a setting; clipping by default.
+
+    >>> setting = dict(T=4, n=5, eta=0.1, sigma=1.0, K=2.0, D=1.0, alpha=2.0)
+    >>> round(claimed_at("composition", setting), 9)
+    0.0256
+    """
+    asked = TRIVIAL.get(name) or theorem_named(name)
+    return asked.epsilon(run_of(setting), assumption or Clipped(), setting["alpha"])

@@ -1,0 +1,357 @@
+"""Sweeps: bounds over a grid of runs, in parallel and resumable, as one table that is written as CSV or Parquet."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
+from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass, replace
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from joblib import Parallel, delayed, parallel_config
+
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.bound import bound
+from lastiterate.numeric.display import Displayed, TextTable
+from lastiterate.numeric.errors import InputError, count, echo, is_list, plain_number, suggestion
+from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
+from lastiterate.numeric.rounding import printed_up
+from lastiterate.numeric.run import NoisySGD, described_run
+from lastiterate.numeric.run_file import described_tables, read_toml
+from lastiterate.numeric.store import Journal, write_whole, writing
+
+Scalar = int | float | str
+
+_MOST_ROWS: Final = 1_000_000
+"""More rows than this are refused: a longer list is more likely a slip than a wish."""
+_LARGEST = 2**63 - 1
+"""The largest whole number that a column of a Parquet file holds."""
+_ENDS = 20
+"""Rows that are displayed at either end of a long table."""
+_TARGETS = ("order", "delta")
+_RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """A grid of bounds.
+
+    Attributes:
+        run: the run, for everything that does not vary.
+        assumption: the assumption on its losses, for everything that does not vary.
+        axes: name -> values, in the order of the grid; the last axis varies fastest. Names are fields of the run,
+            numbers of the assumption, and either "order" or "delta".
+
+    Raises:
+        InputError: an axis has no such name, no value, values of two kinds or a value twice; neither or both of order
+            and delta; or too many rows.
+    """
+
+    run: NoisySGD
+    assumption: Assumption
+    axes: Mapping[str, Sequence[Scalar]]
+
+    def __post_init__(self) -> None:
+        described_run("sweep", self.run)
+        described_assumption(self.assumption)
+        if not isinstance(self.axes, Mapping):
+            raise InputError(f"The grid of a sweep needs names with lists, got grid={self.axes!r}; write a table.")
+        known = (*_RUN_FIELDS, *_numbers_of(self.assumption), *_TARGETS)
+        for name in self.axes:
+            if name not in known:
+                hint = suggestion(name, known, f"the names are {', '.join(known)}.")
+                raise InputError(f"An axis of a sweep needs a name that is known, got key={name!r}; {hint}")
+        object.__setattr__(self, "axes", {name: _axis(name, listed) for name, listed in self.axes.items()})
+        given = [name for name in _TARGETS if name in self.axes]
+        if len(given) != 1:
+            raise InputError(
+                f"The grid of a sweep needs either order or delta, got {' and '.join(given) or 'neither'}; "
+                "write for example order = [2]."
+            )
+        if self.rows > _MOST_ROWS:
+            raise InputError(
+                f"A sweep needs at most {_MOST_ROWS} rows, got rows={self.rows}; shorten a list or split the grid."
+            )
+
+    @property
+    def rows(self) -> int:
+        """The number of points of the grid."""
+        return prod(len(values) for values in self.axes.values())
+
+    def points(self) -> Iterator[dict[str, Scalar]]:
+        """The values of the axes in every row."""
+        return (dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values()))
+
+    def solve(self, point: Mapping[str, Any]) -> "Result":
+        """The bound at a point, or the sentence that refuses it."""
+        target = {name: value for name, value in point.items() if name in _TARGETS}
+        changed = {name: value for name, value in point.items() if name in _RUN_FIELDS}
+        rest: dict[str, Any] = {name: point[name] for name in point.keys() - target.keys() - changed.keys()}
+        if "sampling" in changed:
+            changed = {"adjacency": ""} | changed  # the one that is accounted for, as if the run were new
+        adjacency = ""
+        try:
+            run = replace(self.run, **changed)
+            adjacency = run.adjacency
+            losses = replace(self.assumption, **rest) if rest else self.assumption  # type: ignore[type-var]
+            found = bound(run, losses, **target)
+        except InputError as error:
+            return Result(None, None, "", "", adjacency, str(error))
+        return Result(found.epsilon, found.mu, found.route, found.claim, adjacency, "")
+
+
+def load_sweep(path: Path) -> SweepPlan:
+    """Read a sweep from a TOML file: a run file with a table [grid] of lists.
+
+    Raises:
+        InputError: as `lastiterate.numeric.run_file.load_run`, and as `SweepPlan`.
+    """
+    data, origin = read_toml(path), str(path)
+    grid = data.pop("grid", None)
+    if not isinstance(grid, dict):
+        raise InputError(f"A sweep file needs a table [grid], got grid={grid!r} in {origin}; write [grid] and lists.")
+    return SweepPlan(*described_tables(data, origin), grid)
+
+
+def _numbers_of(assumption: Assumption) -> tuple[str, ...]:
+    """The fields of an assumption that are one number each and are not left out."""
+    listed: tuple[Field[Any], ...] = fields(assumption) if is_dataclass(assumption) else ()
+    required: list[str] = [field.name for field in listed if field.default is MISSING]
+    return tuple(name for name in required if isinstance(getattr(assumption, name), float))
+
+
+def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
+    """The values of an axis, checked: texts, whole numbers, or floats where one of them is a float."""
+    values = [plain_number(name, value) for value in listed] if is_list(listed) else []
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    one_kind = bool(values) and (all(numbers) or all(isinstance(value, str) for value in values))
+    if not one_kind or len(set(values)) != len(values) or any(isinstance(x, int) and abs(x) > _LARGEST for x in values):
+        raise InputError(
+            "An axis of a sweep needs a list of numbers or of texts, each once and whole ones at most 2^63 - 1, got "
+            f"{name}={echo(listed)}; one schedule for all rows belongs into the run."
+        )
+    return tuple(float(value) for value in values) if any(isinstance(value, float) for value in values) else (*values,)
+
+
+class Result(NamedTuple):
+    """The bound at one point of a grid.
+
+    Attributes:
+        epsilon: rounded up; None where the point is refused.
+        mu: of mu-GDP, rounded up; None where the bound is of another kind.
+        route: how the bound was found.
+        claim: key of the ledger's claim behind it.
+        adjacency: "replace" or "add_remove".
+        error: why there is no number, in one sentence; "" where there is one.
+    """
+
+    epsilon: float | None
+    mu: float | None
+    route: str
+    claim: str
+    adjacency: str
+    error: str
+
+
+@dataclass(frozen=True)
+class SweepTable(Displayed):
+    """The rows of a sweep, in the order of its grid.
+
+    Attributes:
+        plan: what was swept.
+        results: one for each row of the grid.
+    """
+
+    plan: SweepPlan
+    results: Sequence[Result]
+
+    @property
+    def refused(self) -> int:
+        """Number of rows with a sentence in place of a number."""
+        return sum(bool(one.error) for one in self.results)
+
+    def records(self) -> list[dict[str, Any]]:
+        """For each row the axes, then the fields of `Result`; None stands for no value."""
+        return [point | one._asdict() for point, one in zip(self.plan.points(), self.results, strict=True)]
+
+    def __str__(self) -> str:
+        """The table, of which the middle is left out where it is long."""
+        return str(self.table())
+
+    def table(self) -> TextTable:
+        """The axes and the bounds, rounded up; the middle of a long table is left out."""
+        names = (*self.plan.axes, "epsilon", "mu", "route", *(("error",) if self.refused else ()))
+        records = self.records()
+        left_out = max(len(records) - 2 * _ENDS, 0)
+        notes = (f"{left_out} rows in the middle are left out.",) if left_out else ()
+        shown = [*records[:_ENDS], *records[-_ENDS:]] if left_out else records
+        rows = tuple(tuple(_cell(name, record[name]) for name in names) for record in shown)
+        return TextTable(f"Bounds of {self.plan.rows} runs, rounded up", names, rows, notes)
+
+    def write(self, path: Path) -> None:
+        """Write the table, whole or not at all; the ending .csv or .parquet says how.
+
+        Raises:
+            InputError: another ending, Parquet without pyarrow, or a folder that cannot be written.
+        """
+        names = (*self.plan.axes, *Result._fields)
+        if _checked_ending(path) == ".parquet":
+            arrow, parquet, sink = import_module("pyarrow"), import_module("pyarrow.parquet"), io.BytesIO()
+            kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
+            types = {name: kinds[type(values[0])] for name, values in self.plan.axes.items()}
+            types |= {name: kinds[float if name in ("epsilon", "mu") else str] for name in Result._fields}
+            parquet.write_table(arrow.Table.from_pylist(self.records(), arrow.schema(types)), sink)
+            data = sink.getvalue()
+        else:
+            out = io.StringIO()
+            writer = csv.DictWriter(out, names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.records())
+            data = out.getvalue().encode()
+        with writing("A sweep needs", f"out={path}"):
+            write_whole(path, data)
+
+
+def _checked_ending(path: Path) -> str:
+    """The ending of a table's file, or an `InputError` where no such file can be written here."""
+    ending = path.suffix.lower()
+    if ending not in (".csv", ".parquet"):
+        raise InputError(f"The table of a sweep needs the ending .csv or .parquet, got out={path}; rename it.")
+    if ending == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError(
+            f"A Parquet file needs pyarrow, got out={path} without it; run pip install 'lastiterate[sweep]', or "
+            "write a .csv."
+        )
+    return ending
+
+
+def _cell(name: str, value: Scalar | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return printed_up(value) if name in ("epsilon", "mu") else str(value)
+
+
+@teaches()
+def sweep(
+    run: NoisySGD,
+    assumption: Assumption,
+    grid: Mapping[str, Sequence[Scalar]],
+    *,
+    out: Path | str | None = None,
+    jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    on_row: Callable[[int, int], None] | None = None,
+) -> SweepTable:
+    """Bound the privacy loss at every point of a grid.
+
+    Args:
+        run: the run, for everything that does not vary.
+        assumption: the assumption, for everything that does not vary.
+        grid: name -> values, as `SweepPlan.axes`.
+        out: a .csv or .parquet file for the table. Finished rows are kept beside it, in ``out`` + ".rows.jsonl", and
+            the same call goes on from them.
+        jobs: worker processes; -1 for one a core.
+        backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
+        scheduler: address of the cluster's scheduler; None for the client that is active, or a cluster of its own
+            on this machine.
+        on_row: called with (rows done, rows in all), at the start and whenever a row is there.
+
+    Returns:
+        The table, in the order of the grid. A point that is no run, or that the assumption does not allow, has a
+        sentence in the column ``error`` in place of numbers.
+
+    Raises:
+        InputError: the grid is not one (see `SweepPlan`), ``out`` cannot be written or holds rows of another sweep, or
+            the backend is not there.
+
+    >>> from lastiterate.numeric.losses.assumptions import Convex
+    >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
+    >>> table = sweep(run, Convex(1.0), {"step_size": [0.1, 30.0], "order": [2, 4]})
+    >>> for one in table.results[1:3]:
+    ...     print(one.epsilon and round(one.epsilon, 4), one.error[:31] or "ok")
+    0.0067 ok
+    None A convex loss needs step_size <
+    """
+    plan = SweepPlan(run, assumption, grid)
+    jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)
+    if backend not in ("loky", "dask"):
+        raise InputError(f"backend needs to be loky or dask, got backend={backend!r}; choose one of them.")
+    if backend == "dask" and find_spec("distributed") is None:
+        raise InputError(
+            "backend='dask' needs dask.distributed, got an installation without it; run pip install "
+            "'lastiterate[sweep]', or leave the backend out."
+        )
+    path, tell, known = None if out is None else Path(out), on_row or (lambda _done, _rows: None), dict[int, Result]()
+    with ExitStack() as stack:
+        journal = None
+        if path is not None:
+            _checked_ending(path)
+            journal = stack.enter_context(closing(Journal(path.with_name(f"{path.name}.rows.jsonl"), _header(plan))))
+            known = kept_rows(journal, plan.rows)
+        tell(len(known), plan.rows)
+        left = [(row, point) for row, point in enumerate(plan.points()) if row not in known]
+        if backend == "dask":
+            client = stack.enter_context(_client(jobs, scheduler))
+            stack.enter_context(parallel_config(backend="dask", client=client))
+        alone = backend == "loky" and (jobs == 1 or len(left) <= 1)
+        workers = Parallel(n_jobs=1 if alone else -1 if backend == "dask" else jobs, return_as="generator_unordered")
+        for row, result in workers(delayed(_numbered)(plan, *one) for one in left):
+            known[row] = result
+            if journal is not None:
+                journal.append({"row": row} | result._asdict())
+            tell(len(known), plan.rows)
+    table = SweepTable(plan, [known[row] for row in range(plan.rows)])
+    if path is not None:
+        table.write(path)
+    return table
+
+
+def _numbered(plan: SweepPlan, row: int, point: Mapping[str, Any]) -> tuple[int, Result]:
+    return row, plan.solve(point)
+
+
+def _header(plan: SweepPlan) -> dict[str, Any]:
+    """Everything that decides the rows of a sweep."""
+    try:
+        ours = version("lastiterate")
+    except PackageNotFoundError:
+        ours = "not installed"
+    return {"run": asdict(plan.run), "assumption": repr(plan.assumption), "grid": dict(plan.axes), "version": ours}
+
+
+def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
+    """The rows of this grid that a journal has."""
+    found = {}
+    for entry in journal.entries:
+        with suppress(KeyError, TypeError):
+            row, result = entry["row"], Result(*(entry[name] for name in Result._fields))
+            if row in range(rows):
+                found[row] = result
+    return found
+
+
+def _client(jobs: int, scheduler: str | None) -> AbstractContextManager[Any]:
+    """The client of a cluster: at this address, the active one, or one of its own that ends with the block."""
+    distributed = import_module("distributed")
+    if scheduler is None:
+        with suppress(ValueError):
+            return nullcontext(distributed.get_client())
+        workers = None if jobs == -1 else jobs
+        own: AbstractContextManager[Any] = distributed.Client(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None
+        )
+        return own
+    try:
+        given: AbstractContextManager[Any] = distributed.Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"A cluster needs a scheduler that answers, got scheduler={scheduler!r} "
+            f"({str(error).splitlines()[0]}); start one with dask scheduler."
+        ) from None
+    return given

@@ -1,1 +1,0 @@
-"""Bounds over a grid of runs: in parallel, resumable, as one table."""
