@@ -1,7 +1,6 @@
 """The run that just meets a privacy target: least noise, most steps, widest domain, or smallest batch.
 
-The answer is always on the safe side: it is a run whose bound was computed and meets the target. False position moves
-the other end towards it.
+The answer is always on the safe side: it is a run whose bound was computed and meets the target.
 
 Of batches the smallest is wanted: `noise_std` is that of the iterate, so a smaller batch saves work and, as a rule,
 costs privacy (its sensitivity is 2 eta K / b). No more than a rule: where the noise is small, the chance b / n of
@@ -10,8 +9,8 @@ meeting a sample matters more, and a tiny batch may hide within delta what a lar
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite, log, log2, sqrt
-from typing import Any, ClassVar, Final, Protocol
+from math import exp, inf, isfinite, log
+from typing import Any, ClassVar, Final
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, PrivacyLoss, bound
@@ -23,10 +22,12 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 
 _TIGHT, _TIGHT_SEARCHED = 1 + 1e-9, 1 + 1e-5
+"""How near to the crossing, as a factor: by shifts alone, and where a bound is itself the result of a search."""
 _FAR = 1e18
 _MOST_STEPS = 10**9
 _FEW_SIZES = 16
-_HALVINGS = 16
+_EXPECTED = 20
+"""Bounds that a calibration takes, about."""
 
 
 @teaches()
@@ -127,52 +128,49 @@ def calibrate(
 
     done = 0
 
-    def found(changed: NoisySGD, left: int = _HALVINGS) -> Bound:
+    def found(changed: NoisySGD) -> Bound:
         nonlocal done
         known = bound(changed, assumption, order=order, delta=delta)
         done += 1
         if on_bound is not None:
-            on_bound(done, done + left)
+            on_bound(done, max(done, _EXPECTED))
         return known
 
     best = VARIED[vary](run, found, epsilon)
     return Calibrated(best.run, assumption, best.order, best.delta, best.candidate, vary, epsilon)
 
 
-class _At(Protocol):
-    """The bound of a run, of which about so many halvings of the interval are left."""
-
-    def __call__(self, changed: NoisySGD, left: int = ...) -> Bound: ...
+_At = Callable[[NoisySGD], Bound]
 
 
 def _noise(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     def scaled(factor: float) -> NoisySGD:
         noise = run.noise_std
-        return replace(run, noise_std=tuple(factor * v for v in noise) if isinstance(noise, tuple) else factor * noise)
+        return replace(run, noise_std=tuple(v / factor for v in noise) if isinstance(noise, tuple) else noise / factor)
 
-    return _largest(lambda x, left: at(scaled(1 / x), left), "noise_std", epsilon)
+    return _largest_factor(lambda x: at(scaled(x)), "noise_std", epsilon)
 
 
 def _diameter(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     start = run.diameter if isfinite(run.diameter) else 1.0
     if (free := at(replace(run, diameter=inf))).epsilon <= epsilon:
         return free
-    return _largest(lambda x, left: at(replace(run, diameter=start * x), left), "diameter", epsilon)
+    return _largest_factor(lambda x: at(replace(run, diameter=start * x)), "diameter", epsilon)
 
 
-def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bound:
-    """The largest factor that meets the target, from a factor of 1 both ways."""
-    low, best, leap = 1.0, at(1.0, _HALVINGS), 2.0
+def _largest_factor(at: Callable[[float], Bound], name: str, epsilon: float) -> Bound:
+    """The bound at the largest factor that meets the target, from a factor of 1 both ways."""
+    low, best, leap = 1.0, at(1.0), 2.0
     while best.epsilon > epsilon and low > 1 / _FAR:
         low, leap = low / leap, min(leap**2, 16.0)
-        best = at(low, _HALVINGS)
+        best = at(low)
     if best.epsilon > epsilon:
         raise InputError(
             f"The target needs to be within reach of {name}, got epsilon={epsilon:g}; ask for a larger epsilon, or "
             "vary something else."
         )
     high = low * leap
-    while (more := at(high, _HALVINGS)).epsilon <= epsilon and high < _FAR:
+    while (more := at(high)).epsilon <= epsilon and high < _FAR:
         low, best, leap = high, more, min(leap**2, 16.0)
         high *= leap
     if more.epsilon <= epsilon:
@@ -182,47 +180,7 @@ def _largest(at: Callable[[float, int], Bound], name: str, epsilon: float) -> Bo
         )
     searched = best.run.scheme.random or best.candidate.renyi or best.route == "contraction"
     tight = _TIGHT_SEARCHED if searched else _TIGHT
-    ends = _Ends(_gap(best, epsilon), _gap(more, epsilon))
-    while high > low * tight:
-        middle = low * (high / low) ** ends.share(log(high / low))
-        middle = min(max(middle, low * sqrt(tight)), high / sqrt(tight))
-        more = at(middle, ceil(log2(max(log(high / low) / log(tight), 1))))
-        ends.move(_gap(more, epsilon))
-        if more.epsilon > epsilon:
-            high = middle
-        else:
-            low, best = middle, more
-    return best
-
-
-class _Ends:
-    """False position between two ends, on logarithms: an end that stays twice counts half (the Illinois rule).
-
-    Where three moves did not halve the interval, as at a jump, its middle is next.
-    """
-
-    def __init__(self, low: float, high: float) -> None:
-        self._low, self._high, self._widths, self._last = low, high, list[float](), 0
-
-    def share(self, width: float) -> float:
-        """The place to look at next, as a share of the interval, which is now so wide."""
-        self._widths.append(width)
-        slow = len(self._widths) > 3 and width > self._widths[-4] / 2
-        return 0.5 if slow else self._low / (self._low - self._high)
-
-    def move(self, gap: float) -> None:
-        """Move one end to the place looked at, where the gap is so much."""
-        if gap > 0:
-            self._low, self._high = self._low / (2 if self._last == 1 else 1), gap
-        else:
-            self._low, self._high = gap, self._high / (2 if self._last == -1 else 1)
-        self._last = 1 if gap > 0 else -1
-
-
-def _gap(found: Bound, epsilon: float) -> float:
-    """Log of what is found over the target, kept away from 0 and from infinity."""
-    gap = log(min(max(found.epsilon, 1e-300), 1e300)) - log(epsilon)
-    return max(gap, 1e-12) if found.epsilon > epsilon else min(gap, -1e-12)
+    return _crossing(at, {low: best, high: more}, epsilon, log(tight))
 
 
 def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
@@ -237,23 +195,46 @@ def _steps(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         if high >= _MOST_STEPS:
             return more
         low, best, high, leap = high, more, min(leap * high, _MOST_STEPS), min(leap**2, 16)
-    ends = _Ends(_gap(best, epsilon), _gap(more, epsilon))
-    while high - low > 1:
-        middle = min(max(round(low * (high / low) ** ends.share(log(high / low))), low + 1), high - 1)
-        more = at(replace(run, steps=middle), (high - low).bit_length() - 1)
-        ends.move(_gap(more, epsilon))
-        if more.epsilon > epsilon:
-            high = middle
-        else:
-            low, best = middle, more
-    return best
+    return _crossing(lambda steps: at(replace(run, steps=round(steps))), {low: best, high: more}, epsilon, whole=True)
+
+
+def _crossing(
+    at: Callable[[float], Bound],
+    known: dict[float, Bound],
+    epsilon: float,
+    close: float = 1e-11,
+    *,
+    whole: bool = False,
+) -> Bound:
+    """The bound at the largest place that is found to meet the target, by Brent's method on logarithms.
+
+    Args:
+        at: the bound at a place.
+        known: those at two places, of which the lower one meets the target.
+        epsilon: the target.
+        close: how near to it, as a difference of logarithms, a place misses the target.
+        whole: whether places are whole numbers; then the next one misses it.
+    """
+    from scipy.optimize import brentq  # a slow import that most runs do not need
+
+    ends = sorted(known)
+
+    def gap(place: float) -> float:
+        """Log of what is found over the target, kept away from 0 and from infinity."""
+        x: float = round(exp(place)) if whole else exp(place)
+        x = next((end for end in ends if place == log(end)), x)
+        found = known[x] if x in known else known.setdefault(x, at(x))
+        over = log(min(max(found.epsilon, 1e-300), 1e300)) - log(epsilon)
+        return max(over, 1e-12) if found.epsilon > epsilon else min(over, -1e-12)
+
+    brentq(gap, *map(log, ends), xtol=close)
+    return known[max(x for x, found in known.items() if found.epsilon <= epsilon)]
 
 
 def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     if isinstance(run.batch_size, tuple):
         raise InputError("vary='batch_size' needs one size for all steps, got a schedule; vary the noise.")
-    n = run.dataset_size
-    scheme = SCHEMES[run.sampling]
+    n, scheme = run.dataset_size, SCHEMES[run.sampling]
     if scheme.full:
         raise InputError(
             f"vary='batch_size' needs batches, got sampling={run.sampling!r}; describe how they are drawn, such as "
@@ -262,12 +243,12 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if scheme.in_epochs else range(1, n + 1)
 
     def of(index: int) -> Bound:
-        return at(replace(run, batch_size=sizes[index]), (high - low).bit_length() - 1)
+        return at(replace(run, batch_size=sizes[index]))
 
+    few = (found for index in range(len(sizes)) if (found := of(index)).epsilon <= epsilon)
+    if len(sizes) <= _FEW_SIZES and (smallest := next(few, None)):
+        return smallest
     low, high = -1, len(sizes) - 1
-    if len(sizes) <= _FEW_SIZES:
-        high = next((index for index in range(len(sizes)) if of(index).epsilon <= epsilon), high)
-        low = high - 1
     best = of(high)
     while best.epsilon > epsilon and high > 0:  # a tiny batch may hide within delta what all others do not
         high //= 4

@@ -142,9 +142,9 @@ def figure_csv(figure: Figure) -> str:
     for place, panel in enumerate(figure.panels, start=1):
         order = "" if panel.order is None else f"{panel.order:g}"
         for curve in panel.curves:
-            low, high = (list(map(float, end)) or [None] * len(curve.x) for end in (curve.low, curve.high))
-            for x, y, *ends in zip(curve.x, map(float, curve.y), low, high, strict=True):
-                writer.writerow((place, curve.name, curve.of, curve.status, order, x, y, *ends))
+            ends = ([*map(repr, map(float, end))] or [""] * len(curve.x) for end in (curve.low, curve.high))
+            for x, y, low, high in zip(curve.x, curve.y, *ends, strict=True):
+                writer.writerow((place, curve.name, curve.of, curve.status, order, x, float(y), low, high))
     return out.getvalue()
 
 

@@ -35,7 +35,7 @@ def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any]
     return entries[0] if len(set(entries)) == 1 else entries
 
 
-class Steps:
+class StepSchedule:
     """Batches, step size and noise of a run, step by step; for descriptions that have the fields below."""
 
     step_size: Schedule
@@ -92,7 +92,7 @@ class Steps:
 
 @teaches()
 @dataclass(frozen=True)
-class NoisySGD(Steps):
+class NoisySGD(StepSchedule):
     """Projected noisy SGD with per-sample clipping, of which only the last iterate is released.
 
     ``W <- Proj_K[(1 - step_size weight_decay) W - step_size / batch * sum over the batch of clip(grad) + N(0,

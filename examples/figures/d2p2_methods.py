@@ -14,8 +14,7 @@ from figure_cache import FigureCache
 
 from lastiterate.numeric.plotting import COLORS
 from lastiterate.numeric.published.closed_forms import d2p2_theorem_1
-from lastiterate.numeric.random_projection.bound import projection_bound
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.store import Arrays
 
 if TYPE_CHECKING:

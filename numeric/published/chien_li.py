@@ -55,11 +55,12 @@ _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
 _LONGEST_TRACK = 10**5
 
 
-def of_full_batches(lipschitz: Callable[[float, Assumption], float]) -> Evaluator:
-    """The evaluator of Theorem 3.1 with this Lipschitz constant of the update, from the step size and the losses."""
+def of_full_batches(lipschitz: Callable[[float, float, float], float]) -> Evaluator:
+    """The evaluator of Theorem 3.1 with this Lipschitz constant of the update, from the step size, L and m."""
 
     def evaluate(run: NoisySGD, assumption: Assumption, order: float) -> float:
-        drift, c = 2 * run.step_size_at(0) * run.clip_norm, lipschitz(run.step_size_at(0), assumption)
+        eta, (L, _) = run.step_size_at(0), _hoelder(assumption)
+        drift, c = 2 * eta * run.clip_norm, lipschitz(eta, L, getattr(assumption, "m", 0.0))
         return _renyi(run, order, theorem_3_1(c, drift / run.dataset_size, drift, run.diameter, run.steps))
 
     return evaluate
@@ -193,7 +194,8 @@ def theorem_3_12(run: NoisySGD, assumption: Assumption, order: float) -> float:
             paid = costs + scale * shifts[:, None] ** 2 / (1 - _SHARES)
             chosen = np.argmin(paid, axis=1)
             if paid[np.arange(len(shifts)), chosen].sum() < best:  # in balls, the last shift what is left to hide
-                squares = run_forward(lambda _t: expansion, lambda t, of=chosen: parts[of[t]], start, shifts)
+                noises = [parts[one] for one in chosen]
+                squares = run_forward(lambda _t: expansion, noises.__getitem__, start, shifts)
                 tolls = sum((exact(float(costs[one])) for one in chosen), arb(0))
                 best = min(best, upper(tolls + exact(order) * squares / 2))
         return best

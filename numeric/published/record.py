@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from math import isfinite
 
 from flint import arb
 from sympy import Expr, Integer, Pow, Sum, Symbol
@@ -93,13 +92,9 @@ def contraction_factor(run: NoisySGD, assumption: Assumption) -> arb:
     return abs(1 - eta * exact(m)).max(abs(1 - eta * exact(L)))
 
 
-def _needs(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
+def hypothesis(words: str, holds: Callable[[NoisySGD, Assumption], bool]) -> Refusal:
+    """The hypothesis of these words."""
     return lambda run, assumption: "" if holds(run, assumption) else words
-
-
-def _one_gradient_noise(run: NoisySGD, _losses: Assumption) -> bool:
-    first = run.noise_std_at(0) / run.step_size_at(0)
-    return all(abs(run.noise_std_at(t) / run.step_size_at(t) - first) <= 1e-12 * first for t in range(run.steps))
 
 
 def _stable(run: NoisySGD, losses: Assumption) -> bool:
@@ -108,14 +103,7 @@ def _stable(run: NoisySGD, losses: Assumption) -> bool:
     return all(exact(run.step_size_at(t)) * exact(losses.L) <= 2 for t in range(1 if run.constant else run.steps))
 
 
-BOUNDED = _needs("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
-UNBOUNDED = _needs("a run without projection", lambda run, _losses: not isfinite(run.diameter))
-SHORT_STEP = _needs("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
-WHOLE_EPOCHS = _needs("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
-ONE_GRADIENT_NOISE = _needs(
-    "noise of one size on the gradient, noise_std in proportion to step_size", _one_gradient_noise
-)
-_STABLE = _needs("step_size <= 2/L", _stable)  # every theorem for convex losses assumes it
+_STABLE = hypothesis("step_size <= 2/L", _stable)  # every theorem for convex losses assumes it
 
 
 @cache

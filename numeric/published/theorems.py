@@ -9,7 +9,7 @@ claims (`PublishedBound.epsilon`). Whether the claim holds is in the lock file, 
 
 from collections.abc import Mapping
 from functools import partial
-from math import nan
+from math import isfinite, nan
 from types import MappingProxyType
 from typing import Final
 
@@ -20,16 +20,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.published import altschuler_talwar as at
 from lastiterate.numeric.published import chien_li, closed_forms
 from lastiterate.numeric.published.closed_forms import formula
-from lastiterate.numeric.published.record import (
-    BOUNDED,
-    ONE_GRADIENT_NOISE,
-    SHORT_STEP,
-    UNBOUNDED,
-    WHOLE_EPOCHS,
-    PublishedBound,
-    Setting,
-    run_of,
-)
+from lastiterate.numeric.published.record import PublishedBound, Setting, hypothesis, run_of
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T, beta
@@ -42,6 +33,20 @@ _ALTSCHULER = "sigma = noise_std / step_size, L = clip_norm, D a diameter"
 _LIANG = "sigma_DP = noise_std / step_size, C = clip_norm, D read as the diameter; constants of the paper's own proof"
 _C_TAKEN = "c of the step that is taken"
 _SPLIT = "at the best split of the noise"
+
+
+def _one_gradient_noise(run: NoisySGD, _losses: Assumption) -> bool:
+    first = run.noise_std_at(0) / run.step_size_at(0)
+    return all(abs(run.noise_std_at(t) / run.step_size_at(t) - first) <= 1e-12 * first for t in range(run.steps))
+
+
+_BOUNDED = hypothesis("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
+_UNBOUNDED = hypothesis("a run without projection", lambda run, _losses: not isfinite(run.diameter))
+_SHORT_STEP = hypothesis("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
+_WHOLE_EPOCHS = hypothesis("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
+_ONE_GRADIENT_NOISE = hypothesis(
+    "noise of one size on the gradient, noise_std in proportion to step_size", _one_gradient_noise
+)
 
 _full = partial(PublishedBound, schemes=_FULL, assumptions=_ANY, reading=_OWN)
 _liang = partial(
@@ -63,7 +68,7 @@ TRIVIAL: Final[Mapping[str, PublishedBound]] = {
 _ROWS: Final = (
     _full(
         "output_perturbation", "output perturbation, as printed", "chien_li/remarks_3_1/output_perturbation",
-        statement=stated.OUTPUT_PERTURBATION, evaluate=formula(stated.OUTPUT_PERTURBATION), needs=(BOUNDED,),
+        statement=stated.OUTPUT_PERTURBATION, evaluate=formula(stated.OUTPUT_PERTURBATION), needs=(_BOUNDED,),
     ),
     PublishedBound(
         "altschuler_talwar_b1", "Altschuler & Talwar 2022, (B.1)", "altschuler_talwar/appendix_b_1/bound",
@@ -71,17 +76,17 @@ _ROWS: Final = (
     ),
     PublishedBound(
         "altschuler_talwar_3_7", "Altschuler & Talwar 2022, (3.7)", "altschuler_talwar/proof_3_1/bound",
-        _DRAWN, _CONVEX, stated.EQUATION_3_7, at.equation_3_7, f"{_ALTSCHULER}; sigma_1 = sigma_2", (BOUNDED,),
+        _DRAWN, _CONVEX, stated.EQUATION_3_7, at.equation_3_7, f"{_ALTSCHULER}; sigma_1 = sigma_2", (_BOUNDED,),
     ),
     PublishedBound(
         "altschuler_talwar_5_3", "Altschuler & Talwar 2022, (5.3)", "altschuler_talwar/section_5_1/bound",
         _DRAWN, _STRONG, stated.EQUATION_5_3, at.equation_5_3, f"{_ALTSCHULER}; sigma_1 = sigma_2, {_C_TAKEN}",
-        (BOUNDED,),
+        (_BOUNDED,),
     ),
     PublishedBound(
         "altschuler_talwar_5_7", "Altschuler & Talwar 2022, (5.7)", "altschuler_talwar/section_5_3/bound",
         _DRAWN, _CONVEX, stated.EQUATION_5_7, at.equation_5_7, f"{_ALTSCHULER}; sigma_1 = sigma_2",
-        (BOUNDED, ONE_GRADIENT_NOISE), schedules=True,
+        (_BOUNDED, _ONE_GRADIENT_NOISE), schedules=True,
     ),
     PublishedBound(
         "altschuler_talwar_5_6", "Altschuler & Talwar 2022, Theorem 5.6", "altschuler_talwar/section_5_2/theorem_5_6",
@@ -103,16 +108,16 @@ _ROWS: Final = (
     ),
     PublishedBound(
         "chien_li_3_1_smooth", "Chien & Li 2025, Theorem 3.1, smooth", "chien_li/theorem_3_1/smooth",
-        _FULL, (Smooth,), stated.EQUATION_3, chien_li.of_full_batches(lambda eta, losses: 1 + eta * losses.L), _OWN,
+        _FULL, (Smooth,), stated.EQUATION_3, chien_li.of_full_batches(lambda eta, L, _m: 1 + eta * L), _OWN,
     ),
     PublishedBound(
         "chien_li_3_1_convex", "Chien & Li 2025, Theorem 3.1, convex", "chien_li/theorem_3_1/convex",
-        _FULL, (Convex,), stated.EQUATION_3, chien_li.of_full_batches(lambda _eta, _losses: 1.0), _OWN,
+        _FULL, (Convex,), stated.EQUATION_3, chien_li.of_full_batches(lambda _eta, _L, _m: 1.0), _OWN,
     ),
     PublishedBound(
         "chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1, strongly convex",
         "chien_li/theorem_3_1/strongly_convex", _FULL, _STRONG, stated.EQUATION_3,
-        chien_li.of_full_batches(lambda eta, losses: 1 - eta * losses.m), _OWN, (SHORT_STEP,),
+        chien_li.of_full_batches(lambda eta, _L, m: 1 - eta * m), _OWN, (_SHORT_STEP,),
     ),
     PublishedBound(
         "chien_li_3_7", "Chien & Li 2025, Theorem 3.7", "chien_li/theorem_3_7",
@@ -134,20 +139,20 @@ _ROWS: Final = (
     ),
     _liang(
         "liang_3_3", "Liang et al. 2026, Theorem 3.3", "liang/theorem_3_3",
-        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(UNBOUNDED,),
+        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(_UNBOUNDED,),
     ),
     _liang(
         "liang_3_3_earlier", "Liang et al., earlier version, Theorem 3.3", "liang/theorem_3_3/earlier",
-        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(UNBOUNDED,),
+        statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(_UNBOUNDED,),
         reading=f"{_LIANG}; its constant beta is taken up to 1",
     ),
     _liang(
-        "liang_3_4", "Liang et al. 2026, Theorem 3.4", "liang/theorem_3_4", needs=(BOUNDED,),
+        "liang_3_4", "Liang et al. 2026, Theorem 3.4", "liang/theorem_3_4", needs=(_BOUNDED,),
         statement=Min(T * stated.LIANG_STEP, stated.LIANG_DOMAIN), evaluate=closed_forms.liang_3_4,
     ),
     _liang(
         "liang_3_4_earlier", "Liang et al., earlier version, Theorem 3.4", "liang/theorem_3_4/earlier",
-        statement=stated.LIANG_STEP / beta + stated.LIANG_DOMAIN / (1 - beta), needs=(BOUNDED,),
+        statement=stated.LIANG_STEP / beta + stated.LIANG_DOMAIN / (1 - beta), needs=(_BOUNDED,),
         evaluate=closed_forms.liang_3_4_earlier, reading=f"{_LIANG}; at its best constant beta",
     ),
     PublishedBound(
@@ -162,7 +167,7 @@ _ROWS: Final = (
     PublishedBound(
         "bok_su_altschuler_cyclic", "Bok, Su & Altschuler 2024, NoisyCGD", "ours/cyclic/strongly_convex",
         _CYCLIC, _STRONG, stated.NOISY_CGD, closed_forms.noisy_cgd,
-        "as for full batches; the worst position of the sample", (WHOLE_EPOCHS,),
+        "as for full batches; the worst position of the sample", (_WHOLE_EPOCHS,),
     ),
 )  # fmt: skip
 

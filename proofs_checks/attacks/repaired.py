@@ -13,8 +13,7 @@ from sympy import sqrt
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
 from lastiterate.numeric.published.record import statement_value
-from lastiterate.numeric.random_projection.bound import projection_bound
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.proofs_checks.attacks.record import Setting
 from lastiterate.proofs_checks.attacks.settings import settings

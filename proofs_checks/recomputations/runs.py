@@ -30,8 +30,7 @@ from lastiterate.numeric.losses.assumptions import (
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.participation import by_position, participation
-from lastiterate.numeric.random_projection.bound import projection_bound
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram

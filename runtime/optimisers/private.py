@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError, count, echo
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out

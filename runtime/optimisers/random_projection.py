@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, portion
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, flat
 from lastiterate.runtime.optimisers.private import PrivateOptimiser
@@ -51,7 +51,7 @@ def layer_ranks(module: nn.Module, kept: float) -> tuple[int, ...]:
 class RandomProjectionSGD(PrivateOptimiser[RandomProjectionRun]):
     """SGD with automatic clipping, a random projection of every layer, and noise behind it.
 
-    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.random_projection.run`. The norm that clips
+    W <- W - step_size A (A^T g / sqrt(p) + noise), see `lastiterate.numeric.random_projection`. The norm that clips
     is that of the whole gradient, of all projected layers together where clipping comes after the projection.
 
     Args:

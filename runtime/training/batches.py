@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.runtime.random_streams import Stream

@@ -42,9 +42,9 @@ from lastiterate.numeric.participation import ByPosition as ByPosition
 from lastiterate.numeric.participation import Participation as Participation
 from lastiterate.numeric.participation import by_position as by_position
 from lastiterate.numeric.participation import participation as participation
-from lastiterate.numeric.random_projection.bound import ProjectionBound as ProjectionBound
-from lastiterate.numeric.random_projection.bound import projection_bound as projection_bound
-from lastiterate.numeric.random_projection.run import RandomProjectionRun as RandomProjectionRun
+from lastiterate.numeric.random_projection import ProjectionBound as ProjectionBound
+from lastiterate.numeric.random_projection import RandomProjectionRun as RandomProjectionRun
+from lastiterate.numeric.random_projection import projection_bound as projection_bound
 from lastiterate.numeric.run import NoisySGD as NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket as bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgram

@@ -4,7 +4,7 @@ At K = B = n = p = d = epsilon = 1 and |A| = x the step is a Gaussian mechanism 
 known is at least P(|A| >= x) times that at x, and |A| is unbounded. With A hidden the iterate is A^2 g + A e, g = 1 or
 -1, whose densities have the ratio exp(2 xi/nu^2), A known or not: delta is at least (1 - exp(-epsilon)) P(xi >= epsilon
 nu^2), and A e >= epsilon nu^2 where A and e have one sign and |A| and |e|/nu are at least sqrt(epsilon nu).
-`numeric.random_projection.cost` has the exact account.
+`numeric.random_projection` has the exact account.
 """
 
 from lastiterate.symbolic.d2p2.paper import at

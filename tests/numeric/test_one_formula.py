@@ -307,13 +307,13 @@ PAIRS = (
          lambda p: replacement_step(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
     Pair("divergences.hockey_stick.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
          lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
-    Pair("random_projection.cost.projection_rdp",
+    Pair("random_projection.projection_rdp",
          lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q),
          lambda p: projected(p, "replace", p("alpha")),
          wants=finite_step),
-    Pair("random_projection.cost.projection_rdp, hidden", hidden_step,
+    Pair("random_projection.projection_rdp, hidden", hidden_step,
          lambda p: projected(p, "add_remove", float(p.whole)), wants=finite_whole_step),
-    Pair("random_projection.cost.order_limit", lambda p: divergences.projected_order_limit(ratio(p)),
+    Pair("random_projection.order_limit", lambda p: divergences.projected_order_limit(ratio(p)),
          lambda p: projection.order_limit(
              sensitivity=p("x"), noise_std=p("sigma"), dimension=int(p.b), entry_std=p("y")), side=-1),
     # Accounting.

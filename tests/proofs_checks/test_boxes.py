@@ -5,10 +5,10 @@ import sympy as sp
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lastiterate.symbolic.notation import x, y
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.proofs_checks.engines.branch import interval_of, rational, short_point, split_point, status
+from lastiterate.symbolic.notation import x, y
 
 RELATIONS = (sp.Gt, sp.Ge, sp.Lt, sp.Le)
 LEAVES = st.builds(

@@ -12,7 +12,7 @@ from pretended import THERE, PretendedDevice
 from torch.nn import Module
 
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients, uses
 from lastiterate.runtime.attacks import initialisation

@@ -96,7 +96,7 @@ def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:
     Raises:
         InputError: as `lastiterate.numeric.run_file.load_run`.
     """
-    from lastiterate.numeric.run_file import described, read_toml
+    from lastiterate.numeric.run_file import described_tables, read_toml
 
     tables = read_toml(path)
     if "assumption" not in tables:
@@ -104,4 +104,4 @@ def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:
             f"{path} has no [assumption], so nothing is assumed of the losses but that they are clipped.", err=True
         )
         tables["assumption"] = {"kind": "clipped"}
-    return described(tables, str(path))
+    return described_tables(tables, str(path))

@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.runtime.optimisers import random_projection
 from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.random_streams import stream

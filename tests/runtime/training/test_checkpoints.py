@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.functional import mse_loss
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection.bound import projection_bound
-from lastiterate.numeric.random_projection.run import RandomProjectionRun
+from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD

@@ -29,7 +29,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
 from lastiterate.numeric.divergences.mixtures import Mixture
-from lastiterate.numeric.random_projection.cost import _ratio
+from lastiterate.numeric.random_projection import _ratio
 from lastiterate.proofs_checks.engines import derivation
 from lastiterate.proofs_checks.engines.derivation import _lessened
 from lastiterate.proofs_checks.engines.side_conditions import prove

@@ -1,0 +1,411 @@
+"""SGD that projects gradients at random: its description, the cost of its steps, and a rigorous bound by composition.
+
+A step clips automatically, projects layer by layer, adds noise *after* the projection, and maps back:
+
+    W <- W - step_size A (A^T g / sqrt(p) + N(0, noise_std^2 I)),   g = 1/b sum over the batch of g_i / (|g_i| + gamma)
+
+with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` is no account
+of it: the noise on the iterate is not isotropic, and the projection is part of the sensitivity.
+
+A step releases A^T g / sqrt(p) + N(0, s^2 I_p). For gradients a distance Delta apart, R = Delta^2 sigma_A^2 / (p s^2),
+loads w R < 1 and M(w) = (1 - w R)^(-p/2), (alpha - 1) times the divergence of the pairs (A, output), of either from the
+other, is at most
+
+    log M(alpha (alpha - 1))                                     where the sample that differs is in the batch;
+    log(1 - q + q M(alpha (alpha - 1)))                          where it is with probability q, and this is revealed;
+    log sum_j C(alpha, j) (1 - q)^(alpha - j) q^j M(j (j - 1))   where it is with probability q and not revealed, for a
+                                                                 sample that is there or not and an integer alpha.
+
+All steps together, and so the last iterate, are (alpha, epsilon)-RDP with epsilon the sum over the steps; Delta is 2/b
+where one sample is replaced and 1/b where one is there or not, p the least rank of all layers. In an epoch of fixed or
+shuffled batches one step holds the sample, at worst the one with the least noise. Where clipping comes after the
+projection, or there is none, every step is a Gaussian mechanism of sensitivity Delta. Of the losses nothing is assumed.
+
+Source: D2P2-SGD, algorithms 1 to 3. The variance sigma^2 / sqrt(k) of its Table 3 is a misprint of sigma^2 / k (claim
+d2p2/algorithm_1/noise_exponent); its algorithm 1 returns x_K and so discards its last update, here all are kept. The
+cost is proved in docs/proofs/random_projection.md and takes the place of its Theorem 1, which the ledger refutes;
+claims d2p2/theorem_1/projected_step, ours/projection/*, d2p2/algorithm_1/sensitivity_repaired.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, isfinite
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from flint import arb
+from scipy.special import gammaln
+
+from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
+from lastiterate.numeric.errors import InputError, count, order_or_delta, portion, positive, renyi_order, within
+from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.run import NoisySGD, Schedule, StepSchedule
+from lastiterate.numeric.schemes import SCHEMES
+
+_AS_A_RUN: Final = ("steps", "step_size", "noise_std", "dataset_size", "batch_size", "sampling", "adjacency")
+_HIGHEST_WHOLE_ORDER = 128
+"""Binomial sums of more terms are not worth their time."""
+_ORDERS, _TRIES = 200, 3
+"""Orders looked at, in floats, for one delta, and as many whole ones; the best few are computed rigorously."""
+
+
+@teaches()
+@dataclass(frozen=True)
+class RandomProjectionRun(StepSchedule):
+    """SGD with automatic clipping and noise behind a random projection: D2P2-SGD, DP2-SGD and D2P-SGD.
+
+    Attributes:
+        steps: number of updates K.
+        step_size: alpha of the paper, a length; one number or one a step. It does not matter for privacy.
+        noise_std: sigma_epsilon,k, standard deviation of each coordinate of the noise that is added to the projected
+            mean of the clipped gradients, in units of the clip norm 1; one number (DP2-SGD) or one a step. See `d2p2`.
+        ranks: p of every layer, one for each trained tensor in its order; the dimension it is projected to. None at
+            all, (), for no projection (D2P-SGD, A = I); see `d2p`.
+        dataset_size: number n of samples.
+        batch_size: B, samples in an update; None for all of them. The divisor, also of "poisson" batches.
+        sampling: as in `lastiterate.numeric.run.NoisySGD`.
+        entry_std: sigma_A, standard deviation of the entries of A, without unit.
+        stability: gamma of automatic clipping, a gradient.
+        clip: "before" the projection, as the paper has it, so that a random length |A^T g| is part of the sensitivity;
+            or "after" it, the remedy: every sample's projected gradient r is shortened to r / (|r| + gamma), whatever
+            A is, and the noise hides it as in ordinary DP-SGD.
+        adjacency: as in `lastiterate.numeric.run.NoisySGD`.
+
+    Raises:
+        InputError: a value is out of its range.
+
+    >>> RandomProjectionRun.d2p2(steps=4, step_size=0.01, noise_std=3.0, ranks=[5], dataset_size=10).noise_std[3]
+    1.5
+    """
+
+    steps: int
+    step_size: Schedule
+    noise_std: Schedule
+    ranks: tuple[int, ...]
+    dataset_size: int
+    batch_size: int | None = None
+    sampling: str = "full"
+    entry_std: float = 1.0
+    stability: float = 0.01
+    clip: str = "before"
+    adjacency: str = ""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        checked = NoisySGD(clip_norm=1.0, **{name: getattr(self, name) for name in _AS_A_RUN})
+        for name in _AS_A_RUN:
+            put(self, name, getattr(checked, name))
+        if isinstance(self.ranks, str) or not isinstance(self.ranks, Sequence):
+            raise InputError(
+                f"ranks needs one whole number for each trained tensor, got ranks={self.ranks!r}; "
+                "take layer_ranks(module, kept)."
+            )
+        put(self, "ranks", tuple(count(f"ranks[{i}]", rank) for i, rank in enumerate(self.ranks)))
+        put(self, "entry_std", positive("entry_std", self.entry_std))
+        put(self, "stability", positive("stability", self.stability))
+        if self.clip not in ("before", "after"):
+            raise InputError(f"clip needs 'before' or 'after' the projection, got clip={self.clip!r}; choose one.")
+
+    @classmethod
+    def d2p2(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
+        """D2P2-SGD, algorithm 1: noise that decays, ``noise_std`` / sqrt(k) in step k = 1, 2, ...
+
+        A plain call of the class with one noise_std is DP2-SGD, algorithm 3. Other arguments and errors are those of
+        the class.
+        """
+        first = positive("noise_std", noise_std)
+        decaying = tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))
+        return cls(steps=steps, noise_std=decaying, **rest)
+
+    @classmethod
+    def d2p(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
+        """D2P-SGD, algorithm 2: the noise of `d2p2` and no projection. Arguments and errors are those of `d2p2`."""
+        return cls.d2p2(steps=steps, noise_std=noise_std, ranks=(), **rest)
+
+    def plain(self) -> NoisySGD:
+        """A run without projection as `NoisySGD`, of clip norm 1 and with noise step_size_at(t) noise_std_at(t).
+
+        `lastiterate.numeric.bound.bound` takes it, with an assumption on the losses that has gone through
+        `automatic_clipping`: clipped automatically, the gradients of an L-smooth loss are L / stability-Lipschitz.
+
+        Raises:
+            InputError: the run has a projection, behind which the noise on the iterate is not isotropic.
+
+        >>> run = RandomProjectionRun.d2p(steps=4, step_size=0.5, noise_std=3.0, dataset_size=10)
+        >>> run.plain().noise_std[3]
+        0.75
+        """
+        if self.ranks:
+            raise InputError(
+                f"A NoisySGD has noise in every direction, got ranks={self.ranks}; account for a run with projections "
+                "by projection_bound."
+            )
+        same: dict[str, Any] = {name: getattr(self, name) for name in _AS_A_RUN if name != "noise_std"}
+        with precision():
+            noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
+        return NoisySGD(clip_norm=1.0, noise_std=tuple(noises), **same)
+
+    def _dear_steps(self) -> Counter[float]:
+        """The noise of every step that may hold the sample that differs, and how often it comes."""
+        noises = [self.noise_std_at(t) for t in range(self.steps)]
+        every = 1 if SCHEMES[self.sampling].random else self.batches
+        return Counter(min(noises[start : start + every]) for start in range(0, self.steps, every))
+
+    def _rate(self) -> float:
+        with precision():
+            random = SCHEMES[self.sampling].random
+            return min(upper(arb(self.batch) / self.dataset_size), 1.0) if random else 1.0
+
+    def _moves(self) -> int:
+        """By how many clipped gradients the sum of a batch can differ."""
+        return 1 if self.adjacency == "add_remove" else 2
+
+    def _sizes(self) -> dict[str, Any]:
+        """The sensitivity, the dimension and the entries, for `projection_rdp` and `order_limit`."""
+        with precision():
+            sensitivity = upper(arb(self._moves()) / self.batch)
+        return {"sensitivity": sensitivity, "dimension": min(self.ranks), "entry_std": self.entry_std}
+
+    def _assumptions(self) -> tuple[str, ...]:
+        differ = "by replacing one sample" if self.adjacency == "replace" else "in that one sample is there or not"
+        first = {
+            "": "gradients are not projected",
+            "before": "the sum of the clipped gradients is projected by matrices with independent Gaussian entries, "
+            "fresh in every step and drawn independently of the data",
+            "after": "per-sample gradients are clipped after their projection",
+        }
+        return (
+            "per-sample gradients are clipped automatically to norm 1; nothing is assumed of the losses",
+            first[self.clip if self.ranks else ""],
+            f"batches are drawn as sampling={self.sampling!r} says, and the data sets differ {differ}",
+            "isotropic Gaussian noise is added to the mean, projected if it is; every step may be released",
+        )
+
+
+def projection_rdp(
+    order: float,
+    *,
+    sensitivity: float,
+    noise_std: float,
+    dimension: int,
+    entry_std: float = 1.0,
+    rate: float = 1.0,
+    adjacency: str = "replace",
+) -> float:
+    """The Renyi divergence of one step with A known, rounded up; infinite from `order_limit` on. Upper bound.
+
+    Args:
+        order: alpha, more than 1.
+        sensitivity: Delta, the greatest distance of the two gradients before the projection; at least 0.
+        noise_std: s, standard deviation of the noise in each of the p coordinates, in the unit of Delta.
+        dimension: p, the dimension projected to (the least of all layers); d, from which it is, does not matter.
+        entry_std: sigma_A, standard deviation of the entries of A, without unit.
+        rate: probability q that the batch holds the sample that differs; rounded up where it is a fraction.
+        adjacency: "add_remove" where the sample is there or not; "replace" where it has another value.
+
+    Raises:
+        InputError: an argument is out of its range.
+
+    >>> round(projection_rdp(2.0, sensitivity=1.0, noise_std=2.0, dimension=1), 6)
+    0.346574
+    >>> projection_rdp(2.0, sensitivity=1.0, noise_std=1.0, dimension=2)
+    inf
+    """
+    order, ratio = renyi_order(order), _ratio(sensitivity, noise_std, dimension, entry_std)
+    rate = portion("rate", rate, "a probability in (0, 1]", "give batch_size / dataset_size.")
+    with precision():
+        moment = _moment(exact(order) * (exact(order) - 1), ratio, dimension)
+        found = inf
+        if moment is not None:
+            found = max(upper((1 + exact(rate) * (moment - 1)).log() / (exact(order) - 1)), 0.0)
+        if rate < 1 and adjacency == "add_remove" and order <= _HIGHEST_WHOLE_ORDER:
+            found = min(found, _hidden(ceil(order), ratio, dimension, exact(rate)))  # it grows with the order
+        return found
+
+
+def order_limit(*, sensitivity: float, noise_std: float, dimension: int, entry_std: float = 1.0) -> float:
+    """The order at which one projected step becomes infinite, rounded down: below it the divergence is finite.
+
+    Arguments, units and errors as `projection_rdp`; of several steps that with the least noise decides.
+
+    >>> order_limit(sensitivity=1.0, noise_std=1.0, dimension=2)
+    2.0
+    """
+    ratio = _ratio(sensitivity, noise_std, dimension, entry_std)
+    with precision():
+        return inf if ratio == 0 else lower((1 + (1 + 4 / ratio).sqrt()) / 2)
+
+
+def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
+    """The binomial sum, for a sample whose presence is not revealed."""
+    total = weight = (1 - rate) ** order
+    for j in range(1, order + 1):
+        weight *= rate / (1 - rate) * (order - j + 1) / j
+        moment = _moment(arb(j * (j - 1)), ratio, dimension)
+        if moment is None:
+            return inf
+        total += weight * moment
+    return max(upper(total.log() / (order - 1)), 0.0)
+
+
+def _moment(load: arb, ratio: arb, dimension: int) -> arb | None:
+    """M(load), None where it may be infinite."""
+    left = 1 - load * ratio
+    return left ** (-arb(dimension) / 2) if left > 0 else None
+
+
+def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: float) -> arb:
+    """R of the module docstring."""
+    need = "a finite number that is at least 0"
+    sensitivity = within("sensitivity", sensitivity, need, lambda x: 0 <= x < inf, "clip gradients.")
+    dimension = count("dimension", dimension)
+    with precision():
+        length = exact(sensitivity) * exact(positive("entry_std", entry_std)) / exact(positive("noise_std", noise_std))
+        return length**2 / dimension
+
+
+@teaches()
+@dataclass(frozen=True)
+class ProjectionBound(Displayed):
+    """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
+
+    Attributes:
+        run: the run.
+        epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None.
+        order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
+        delta: in (0, 1), or None.
+        route: through what the composition went.
+        claim: key of the ledger's claim behind the number.
+        assumptions: what it rests on.
+    """
+
+    run: RandomProjectionRun
+    epsilon: float
+    order: float | None
+    delta: float | None
+    route: str
+    claim: str
+    assumptions: tuple[str, ...]
+    _kind: ClassVar = "bound"
+    _named: ClassVar = "epsilon order delta route claim assumptions"
+
+    def __str__(self) -> str:
+        """The number, rounded up to six digits."""
+        return printed_loss(self.epsilon, self.order, self.delta)
+
+    def table(self) -> TextTable:
+        """The number and what it rests on."""
+        values = {"all iterates are": str(self), "by": self.route, "claim": self.claim}
+        return facts("A bound, rounded up", values, self.assumptions)
+
+
+@teaches()
+def projection_bound(
+    run: RandomProjectionRun, *, order: float | None = None, delta: float | None = None
+) -> ProjectionBound:
+    """Bound the privacy loss of a run with random projections.
+
+    Args:
+        run: the run.
+        order: alpha > 1 for (alpha, epsilon)-RDP, or
+        delta: in (0, 1) for (epsilon, delta)-DP; one of the two.
+
+    Returns:
+        A rigorous upper bound.
+
+    Raises:
+        InputError: it is no such run, not exactly one of order and delta is given, one is out of range, or the order
+            is one from which on the divergence is infinite: a Gaussian matrix can be of any length.
+
+    >>> run = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
+    >>> print(projection_bound(run, delta=1e-5))
+    (0.394687, 1e-05)-DP
+    """
+    if not isinstance(run, RandomProjectionRun):
+        raise InputError(
+            f"projection_bound needs a RandomProjectionRun, got run={type(run).__name__}; of a NoisySGD call bound."
+        )
+    order, delta = order_or_delta("projection_bound", order, delta)
+    claim, route = "d2p2/algorithm_1/sensitivity_repaired", "composition"
+    if run.clip == "after" or not run.ranks:
+        pair = _gaussian_pair(run)
+        epsilon = pair.dp(delta) if delta is not None else pair.rdp(order or 2.0)
+        route += " through PLD" if delta is not None else ""
+    else:
+        claim = "ours/projection/layers" if len(run.ranks) > 1 else "ours/projection/theorem"
+        if delta is not None:
+            (epsilon, order), route = _converted(run, delta), "composition through RDP"
+        elif not isfinite(epsilon := _composed(run, order or 2.0)):
+            raise InputError(
+                f"order needs to be below {order_limit(noise_std=min(run._dear_steps()), **run._sizes()):g}, where "
+                f"this run's Renyi divergence becomes infinite, got order={order:g}; ask for a delta, or clip after "
+                "the projection."
+            )
+    return ProjectionBound(run, epsilon, order, delta, route, claim, run._assumptions())
+
+
+def _gaussian_pair(run: RandomProjectionRun) -> DominatingPair:
+    """The pair that dominates the run where gradients are clipped after their projection."""
+    steps, rate, moves = run._dear_steps(), run._rate(), run._moves()
+    with precision():
+        if rate < 1:
+            scale = exact(float(run.batch)) / moves
+            sampled = (SampledStep(rate, lower(exact(s) * scale), run.adjacency, k) for s, k in steps.items())
+            return DominatingPair(0.0, tuple(sampled))
+        cost = sum((k * (arb(moves) / (run.batch * exact(s))) ** 2 for s, k in steps.items()), arb(0))
+        return DominatingPair(upper(cost))
+
+
+def _composed(run: RandomProjectionRun, order: float) -> float:
+    """The sum of the steps' divergences, rounded up."""
+    step: dict[str, Any] = run._sizes() | {"rate": run._rate(), "adjacency": run.adjacency}
+    with precision():
+        costs = (k * exact(projection_rdp(order, noise_std=noise, **step)) for noise, k in run._dear_steps().items())
+        return upper(sum(costs, arb(0)))
+
+
+def _converted(run: RandomProjectionRun, delta: float) -> tuple[float, float]:
+    """The least epsilon found for the delta, and its order: floats look, balls compute."""
+    least = min(run._dear_steps())
+    limit = order_limit(noise_std=least, **run._sizes())
+    excess = min(limit - 1, 1e5) * np.geomspace(1e-6, 1, _ORDERS, endpoint=False)
+    whole = np.unique(np.geomspace(2, _HIGHEST_WHOLE_ORDER, _ORDERS // 4).round())
+    orders = np.concatenate([1 + excess, whole[whole < limit]])
+    orders = orders[orders > 1]
+    guess = np.array([_guess(run, order) for order in orders])
+    guess += np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
+    for order in map(float, orders[np.argsort(guess)[:_TRIES]]):  # the first, unless it rounds past the limit
+        epsilon = rdp_to_dp(order, _composed(run, order), delta)
+        if isfinite(epsilon):
+            return epsilon, order
+    raise InputError(
+        f"A finite epsilon needs more noise, got noise_std={least:g} for batches of {run.batch} and ranks of at least "
+        f"{min(run.ranks)}; raise it, or clip after the projection."
+    )
+
+
+def _guess(run: RandomProjectionRun, order: float) -> float:
+    """About the value of `_composed`, in floats."""
+    steps, rate, sizes, p = run._dear_steps(), run._rate(), run._sizes(), min(run.ranks)
+    noises, times = np.array(list(steps)), np.array(list(steps.values()), dtype=float)
+    ratio = (sizes["sensitivity"] * run.entry_std / noises) ** 2 / p
+
+    def log_moment(load: Array) -> Array:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left = load * ratio[:, None]
+            return np.where(left < 1, -p / 2 * np.log1p(-left), inf)
+
+    if rate < 1 and run.adjacency == "add_remove" and order <= _HIGHEST_WHOLE_ORDER:
+        top = ceil(order)
+        j = np.arange(top + 1.0)
+        terms = gammaln(top + 1) - gammaln(j + 1) - gammaln(top - j + 1)
+        terms = terms + j * np.log(rate) + (top - j) * np.log1p(-rate) + log_moment(j * (j - 1))
+        return float(times @ np.logaddexp.reduce(terms, axis=1) / (top - 1))
+    moment = log_moment(np.array([order * (order - 1)]))[:, 0]
+    met = np.logaddexp(np.log1p(-rate), np.log(rate) + moment) if rate < 1 else moment
+    return float(times @ met / (order - 1))
