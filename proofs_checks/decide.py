@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from lastiterate.proofs_checks.conclusion import left_open, not_supported
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_of
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_answers import hasty, impossible
@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.verdict import (
     verdict_of,
     weakest,
 )
-from lastiterate.symbolic.checks import Check, Engine, UpperBound
+from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 
@@ -55,8 +55,7 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
     with limited(words="the statement"):
-        without = not_supported(claim) if weakest(outcomes) else ""
-        left = without or (_left_open(claim) if weakest(outcomes) and claim.statement is not None else "")
+        left = left_open(claim) if weakest(outcomes) else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [outcome for check in held for outcome in _near_misses(check, claim)]
     return ClaimReport(
@@ -71,18 +70,6 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
         seconds=0,
         shown=shown,
     )
-
-
-def _left_open(claim: Claim) -> str:
-    """The part of the statement that the checks leave open; none where it is the bound that attacks do not refute.
-
-    Beside a derivation attacks carry no verdict, so that what it leaves open is open.
-    """
-    left, said = left_open(claim), claim.statement
-    if not left or said is None or any(check.engine == Engine.DERIVATION for check in claim.checks):
-        return left
-    attacked = (check for check in claim.checks if isinstance(check, UpperBound))
-    return "" if any(engine_of(check).is_of(check, said) for check in attacked) else left
 
 
 def _answered(check: Check, claim: Claim) -> Outcome:

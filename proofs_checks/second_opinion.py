@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from joblib import cpu_count
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.conclusion import left_open
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import recorded
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Claim

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sympy import Basic, Expr, Min, Rational, Symbol, ceiling, floor, sqrt
 
-from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Check, IntervalInequality
 from lastiterate.symbolic.claim import Claim

@@ -8,7 +8,7 @@ from sympy import Add, Eq, Expr, Function, Lambda, Le, Min, Rational, S, Sum, Sy
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.conclusion import left_open
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.verdict import Verdict

@@ -1,0 +1,682 @@
+"""The one question behind a verdict: whether what the checks of a claim show gives what the claim states.
+
+What the checks say by themselves needs no showing. A bound of the divergence of the last iterates follows in two ways.
+From profiles: the conditions of the statement grant what the derivations suppose; a minimum is at most what a
+derivation reaches where it holds for every choice in its ranges, and one for each alternative of a smaller of several
+terms is enough. From bounds of the divergence, each for a part of what the statement speaks of: letters that may be
+chosen, such as the window of shifts, take values in the letters of the statement, and at every point some bound has all
+its premises met and is at most each alternative of the one claimed.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Final, NamedTuple
+
+from sympy import (
+    Basic,
+    Dummy,
+    Eq,
+    Expr,
+    Function,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Not,
+    Pow,
+    S,
+    Sum,
+    Symbol,
+    Tuple,
+    exp,
+    expand_log,
+    factor,
+    false,
+    log,
+    nan,
+    oo,
+    simplify,
+    symbols,
+    sympify,
+    zoo,
+)
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean, Implies
+
+from lastiterate.proofs_checks.defined import unmet
+from lastiterate.proofs_checks.engines import decide_check, engine_of
+from lastiterate.proofs_checks.engines.derivation import derive, supposed_order, track, unmeetable
+from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
+from lastiterate.symbolic.checks import (
+    Certified,
+    Derived,
+    Engine,
+    Inequality,
+    IntervalInequality,
+    RenyiBound,
+    Sign,
+    Simulated,
+    Tracked,
+    UpperBound,
+)
+from lastiterate.symbolic.claim import Claim, derived
+from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
+from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
+from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, Span, UnprovedError
+from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.kernel.renyi import largest_order
+from lastiterate.symbolic.kernel.substitution import declared
+from lastiterate.symbolic.kernel.term import new_letter
+from lastiterate.symbolic.ledger import ORDER, claims, naming
+from lastiterate.symbolic.notation import (
+    MEANING,
+    D,
+    K,
+    L,
+    T,
+    alpha,
+    b,
+    c,
+    eta,
+    lam,
+    m,
+    n,
+    sensitivity,
+    sigma,
+    sigma_dp,
+    t,
+    tau,
+    w,
+)
+from lastiterate.symbolic.statement import (
+    OTHER,
+    SAMPLES,
+    BatchesOf,
+    Clipped,
+    Condition,
+    Convex,
+    CyclicBatches,
+    Diameter,
+    ForAll,
+    FullBatches,
+    Hides,
+    Holder,
+    LastIterate,
+    Minimum,
+    Neighbours,
+    QuantityBase,
+    RenyiDivergence,
+    Smooth,
+    StronglyConvex,
+    free,
+    letters,
+    parts,
+)
+
+_z, _next, _a = _AT_STEP = symbols("z_j z_next a_j", real=True)
+"""The distance at a step of the window, that after it, and the shift."""
+_j: Final = Symbol("j", integer=True, nonnegative=True)
+"""The number of a step in its window."""
+_k, _v, _eta = symbols("k_j v_j eta_j", real=True)
+_FULL: Final = {b: n, _k: S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
+"""Letters of derivations, for full batches, equal steps and Hoelder continuous gradients."""
+
+_EVERY: Final = "at every step j of the next number of steps "
+_NEIGHBOURS: Final = Neighbours(SAMPLES, OTHER)
+_DRAWN: Final[set[Basic]] = {_NEIGHBOURS, BatchesOf(b, n)}
+_CLASSES: Final[Mapping[str, set[Basic]]] = {
+    "clipped": {Clipped(K)},
+    "smooth": {Smooth(L), Clipped(K)},
+    "Hoelder": {Holder(L, lam), Clipped(K)},
+    "modulus": {Holder(L, lam), Clipped(K)},
+    "convex": {Convex(L, K)},
+    "strongly convex": {StronglyConvex(m, L, K)},
+}
+_FULL_BATCH: Final = replaced(S.One, n)
+_GRANTS: Final[Mapping[tuple[str, tuple[Basic, ...]], set[Basic]]] = {
+    **{(LOSSES[name].says, LOSSES[name].constants): conditions for name, conditions in _CLASSES.items()},
+    ("after every step both runs are in one convex set of this diameter", (D,)): {Diameter(D)},
+    ("independent Gaussian noise of this variance is added in every coordinate", (sigma**2,)): set(),
+    ("independent Gaussian noise of this variance is added in every coordinate", (eta**2 * sigma_dp**2,)): set(),
+    (_FULL_BATCH.says, _FULL_BATCH.constants): {_NEIGHBOURS, FullBatches(n)},
+    ("the maps of the two runs carry one point to points at most this far apart", (sensitivity(),)): {
+        _NEIGHBOURS,
+        FullBatches(n),
+        Clipped(K),
+    },
+    ("the batch without the sample that differs has one law in both runs and is independent of the state before", ()): (
+        _DRAWN
+    ),
+    (
+        "one sample is replaced, in each batch with the first chance; any two means are at most the second apart",
+        (b / n, sensitivity(b)),
+    ): _DRAWN | {Clipped(K)},
+    ("step t takes so many samples, from number t times that on, modulo so many in all", (b, n)): {
+        _NEIGHBOURS,
+        CyclicBatches(b, n),
+    },
+}
+"""The conditions of a statement that grant what a derivation supposes of the runs: its words, and its constants."""
+
+_CHOSEN: Final = {w, tau, c}
+"""Letters with a meaning that are no part of a run: a window of its steps, and a bound of how much a step expands."""
+
+
+def left_open(claim: Claim) -> str:
+    """The part of the statement of a claim that its checks, all of which hold, leave open, in words; "" for none."""
+    return _not_supported(claim) or _not_implied(claim)
+
+
+def _not_supported(claim: Claim) -> str:
+    """Reason why the checks, though they hold, are nothing for the statement; "" where they may be.
+
+    They speak of none of its letters and of no run, or it is an inequality between numbers that fails somewhere.
+    """
+    said = claim.statement
+    if said is None:
+        return _unlisted(claim)
+    runs = any(isinstance(check, Certified | Simulated | UpperBound) for check in claim.checks)
+    if not runs and not letters(claim.checks) & letters(said):
+        return "all of the statement: no check shares a letter with it"
+    if (
+        isinstance(said, ForAll)
+        and isinstance(said.body, Le | Lt | Ge | Gt)
+        and not any(part.has(QuantityBase, AppliedUndef, Condition) for part in parts(said))
+    ):
+        sign: Sign = "<=" if isinstance(said.body, Le | Ge) else "<"
+        outcome = decide_check(Inequality(said.body.lts, sign, said.body.gts, said.conditions), ())
+        if outcome.counterexample is not None:
+            at = ", ".join(f"{name} = {value}" for name, value in outcome.counterexample.at.items())
+            return f"all of the statement, which fails at {at}"
+    return ""
+
+
+def _unlisted(claim: Claim) -> str:
+    """Reason why a claim without a statement stays open, or "": its checks must list what their derivations suppose.
+
+    For claims of the ledger `lastiterate show` and the lock file tell them. What nothing meets is no supposition.
+    """
+    for check in claim.checks:
+        if not isinstance(check, Derived | RenyiBound | Tracked):
+            continue
+        table = TRACKED if isinstance(check, Tracked) else DERIVATIONS
+        of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
+        if of_package and _is_of_ledger(claim):
+            continue
+        given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
+        ends = _ends(check, frozenset(one for one in given if not one.has(largest_order)))
+        supposed = {one for end in ends for one in end.hypotheses}
+        missing = sorted({str(one) for one in supposed}.difference(check.supposed))
+        if missing:
+            return f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
+        why = unmeetable(given.union(part for one in supposed if type(one) in {Law, End} for part in one.constants))
+        if why:
+            return f"all of it: nothing meets what it supposes, {why}"
+    return ""
+
+
+def _is_of_ledger(claim: Claim) -> bool:
+    paper = claim.key.partition("/")[0]
+    return claim in naming(claim.key) or (paper in ORDER and claim in claims(paper))
+
+
+def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
+    """Judgements that a derivation reaches: one order of a distance, both of a divergence."""
+    if isinstance(check, Tracked):
+        return (track(check.derivation, numbers),)
+    made = derive(check.derivation, numbers)
+    return made.first, made.second
+
+
+def _not_implied(claim: Claim) -> str:
+    """The part of the statement that does not follow from the checks; "" where it does.
+
+    Without a derivation a bound that attacks do not refute may be the statement; beside one attacks carry no verdict.
+    """
+    said, assumptions = claim.statement, claim.assumptions
+    if said is None or said in {derived(checks, assumptions) for checks in (claim.checks, *zip(claim.checks))}:
+        return ""
+    if not any(check.engine == Engine.DERIVATION for check in claim.checks):
+        attacked = (check for check in claim.checks if isinstance(check, UpperBound))
+        if any(engine_of(check).is_of(check, said) for check in attacked):
+            return ""
+    if not isinstance(said, ForAll) or not any(isinstance(check, Derived | RenyiBound) for check in claim.checks):
+        return "what the checks say of the statement"
+    try:
+        _follows(said, claim)
+    except UnprovedError as error:
+        return f"what is derived: {error}"
+    return ""
+
+
+def _follows(said: ForAll, claim: Claim) -> None:
+    """Raise an error unless the derivations together bound what the statement says.
+
+    Raises:
+        UnprovedError: they do not, or it is not seen.
+    """
+    if not isinstance(said.body, Le) or said.body.lhs.func is not RenyiDivergence:
+        raise UnprovedError("a bound of a divergence is needed")
+    order, *laws = said.body.lhs.args
+    if order != alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
+        raise UnprovedError("a divergence of order alpha of the last iterates on two data sets is needed")
+    if free(said):
+        raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
+    classes = [one for one in said.conditions if isinstance(one, Convex | StronglyConvex)]
+    constants = {Le(one.args[0], one.args[1]) for one in classes if isinstance(one, StronglyConvex)}
+    supposed = frozenset(relations(said.conditions)) | constants
+    why = unmeetable(supposed)
+    if why:
+        raise UnprovedError(why)
+    if said.body.rhs.has(oo, nan, zoo):
+        raise UnprovedError("a finite bound is needed")
+    granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # no gradient there is longer
+    profiles = [one for one in claim.checks if isinstance(one, Derived)]
+    if profiles:
+        _reach(said, claim.assumptions, profiles, granted, supposed)
+    else:
+        _join(claim, said.body.rhs, said.variables, granted, supposed)
+
+
+# From profiles: theorems about full batches and equal steps.
+
+
+def _reach(
+    said: ForAll,
+    assumptions: tuple[Boolean, ...],
+    profiles: Sequence[Derived],
+    granted: set[Basic],
+    supposed: frozenset[Boolean],
+) -> None:
+    """Raise an error unless the profiles reach each alternative of the bound of a statement."""
+    has_c = any(one.has(c) for one in (said.body, *said.conditions))
+    meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, Eq) and one.lhs == c and not has_c}
+    signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
+    for condition in (*assumptions, *signs):
+        _show(condition.subs(meant), supposed)
+    theorems = [_read(check, assumptions, meant) for check in profiles]
+    for square, ranges in _minima(2 * said.body.rhs / alpha):
+        _window(square, ranges, supposed)
+        _reached(square.subs(w, T - tau), ranges, theorems, granted, supposed)
+
+
+class _Theorem(NamedTuple):
+    """A derived theorem about full batches and equal steps, in the letters of a statement.
+
+    Attributes:
+        square: the bound of mu^2.
+        sums: the letters in it that stand for a sum over the steps of a window, with the summand at step j.
+        laws: what it supposes of every step of a number of them: of the window, of those before it, or of all T.
+        start: the distance at the beginning of its window, where it has shifts.
+        hypotheses: what else it supposes of the runs.
+        given: what it supposes of the numbers.
+    """
+
+    square: Expr
+    sums: Mapping[Symbol, Expr]
+    laws: tuple[tuple[Expr, Relational], ...]
+    start: Expr | None
+    hypotheses: tuple[Hypothesis, ...]
+    given: frozenset[Boolean]
+
+
+def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic, Expr]) -> _Theorem:
+    """A derivation for full batches and equal steps, put into the letters of a statement."""
+    if not isinstance(check.profile, Gauss):
+        raise UnprovedError("a Gaussian profile is needed")
+    made = derive(check.derivation, frozenset(assumptions)).first
+    put = {**meant, **_FULL}
+    if made.end.subs(w, T - tau) not in {T, T + t}:  # the domain is known from any step t on
+        raise UnprovedError(f"laws after T steps are needed, got {made.end}")
+    distances, sums, others = list[Expr](), dict[Symbol, Expr](), list[Hypothesis]()
+    laws, ends, hidden = list[tuple[Expr, Relational]](), set[Boolean](), set[Boolean]()
+    for one in made.hypotheses:
+        if type(one) is Meaning and len(one.constants) == 4:
+            letter, (first, after, count, last) = one.says.partition(",")[0], one.constants
+            term = after - Symbol(letter, real=True)
+            if first == 0 and Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
+                if count == w or (count == T and term.subs(_a, 0) == 0):
+                    sums[last] = term.subs(put)
+            elif first in (S.Zero, D):  # else it is tracked before
+                distances.append(first)
+            if (Symbol(letter, real=True), after) == (_z, _next):
+                hidden.add(Eq(last, 0))
+        elif type(one) is Law and len(one.constants) == 2:
+            laws.append((one.constants[0], one.constants[1].subs(put)))
+        elif type(one) is End:
+            ends.add(one.constants[0])
+        elif type(one) is not Hypothesis or one.bounds or one.lemma:
+            raise UnprovedError(f"it is not known how a statement would suppose that {one}")
+        else:
+            says, constants = one.says.removeprefix(_EVERY), one.constants
+            others.append(Hypothesis(says, constants[1:] if says != one.says else constants))
+    if ends - hidden:  # what a path hides, of which the statement says so
+        raise UnprovedError(f"it is not known how a statement would suppose that {sorted(map(str, ends))}")
+    classes = {(losses.says, losses.constants) for losses in LOSSES.values()}
+    kept = tuple(
+        one
+        if (one.says, one.constants) in classes
+        else Hypothesis(one.says, tuple(part.subs(put) for part in one.constants))
+        for one in others
+    )
+    given = frozenset(condition.subs(meant) for condition in made.given)
+    start = distances[0] if distances else None
+    return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, kept, given)
+
+
+def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
+    """The terms of which the least is claimed, each for all choices in its ranges.
+
+    Raises:
+        UnprovedError: a letter of a range stands elsewhere, too, or a sum has a minimum for each of its terms.
+    """
+    for minimum in square.atoms(Minimum):
+        first, *ranges = minimum.args
+        letters = [one[0] for one in ranges if isinstance(one, Tuple)]
+        rest = square.xreplace({minimum: Dummy()})
+        if rest.has(*letters) or first.has(Minimum) or any(one.has(minimum) for one in square.atoms(Sum)):
+            raise UnprovedError(f"one minimum over {letters} is needed")
+        for one, more in _minima(square.xreplace({minimum: first})):
+            yield one, (*ranges, *more)
+        return
+    yield square, ()
+
+
+def _window(square: Expr, ranges: tuple[Basic, ...], supposed: frozenset[Boolean]) -> None:
+    """Raise an error unless the window of a term begins at one of the steps 0, ..., T - 1, and nothing else is chosen.
+
+    Raises:
+        UnprovedError: it is not seen.
+    """
+    chosen = {one[0]: one[1:] for one in ranges if isinstance(one, Tuple) and one[0].args != (t,)}
+    if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
+        raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
+    for letter, (low, high) in chosen.items():
+        least, most = (S.Zero, T - 1) if letter == tau else (S.One, T)
+        _show(Ge(low, least), supposed)
+        _show(Le(high, most), supposed)
+
+
+def _reached(
+    square: Expr,
+    ranges: tuple[Basic, ...],
+    theorems: Sequence[_Theorem],
+    conditions: set[Basic],
+    supposed: frozenset[Boolean],
+) -> None:
+    """Raise an error unless a theorem reaches the term, or one reaches each of those that it is the least of."""
+    known = set[Basic]().union(*(theorem.square.atoms(Min) for theorem in theorems))
+    least = next((one for one in square.atoms(Min) - known if len(one.args) > 1), None)
+    if least is not None:
+        for one in least.args:
+            _reached(square.xreplace({least: one}), ranges, theorems, conditions, supposed)
+        return
+    starts, why = set[Expr | None](), UnprovedError(f"no derivation reaches {square}")
+    for theorem in theorems:
+        try:
+            _granted(theorem, ranges, conditions, supposed)
+            _equal(square, theorem, supposed)
+        except UnprovedError as error:
+            why = error
+        else:
+            starts.add(theorem.start)
+    if not starts or (any(isinstance(one, Hides) for one in ranges) and not {S.Zero, D} <= starts):
+        raise why
+
+
+def _equal(square: Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> None:
+    """Raise an error unless the square of a theorem is at most the term."""
+    letters, names = dict[Symbol, Expr](), dict[Basic, Symbol]()
+    laws = frozenset(law for _, law in theorem.laws)
+    said = (square, theorem.square, *theorem.sums.values(), *supposed)
+    terms = {one: _at_step(one.function) for one in square.atoms(Sum) if one.limits == (Tuple(t, tau, T - 1),)}
+    for letter, summand in theorem.sums.items():
+        ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
+        for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
+            _show(Ge(terms[one], 0), supposed | laws)
+            letters[letter] = ratio * one
+            names[one] = new_letter(Symbol(f"Sigma_{len(names)}", positive=True), *said)
+    reached = theorem.square.subs(letters).xreplace(names)
+    claimed = square.xreplace(names).doit()
+    _show(Le(reached, claimed, evaluate=False), supposed | {Le(tau, T - 1)})
+
+
+@cache
+def _ratio(one: Expr, other: Expr) -> Expr | None:
+    """The ratio of two summands that is the same at every step; None where it is not."""
+    ratio = simplify(one / other)
+    return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
+
+
+def _at_step(summand: Expr) -> Expr:
+    """A summand at step tau + j, in the letters of that step."""
+    named = {one: _letter(one) for one in summand.atoms(AppliedUndef) if one.args == (t,)}
+    return summand.xreplace(named).subs(t, tau + _j)
+
+
+def _granted(
+    theorem: _Theorem, ranges: tuple[Basic, ...], conditions: set[Basic], supposed: frozenset[Boolean]
+) -> None:
+    """Raise an error unless the conditions of a statement grant what a theorem supposes.
+
+    Of a share of the noise in [0, 1] a theorem may exclude the ends: there a price is infinite, or nothing is changed.
+    """
+    for hypothesis in theorem.hypotheses:
+        if not _is_granted(hypothesis, conditions):
+            raise UnprovedError(f"the statement does not suppose that {hypothesis}")
+    chosen = [one for one in ranges if isinstance(one, Tuple) and one[0].args == (t,)]
+    inside = {relation for one, low, high in chosen for relation in (Gt(_letter(one), low), Lt(_letter(one), high))}
+    given = frozenset({*supposed, *inside})
+    for condition in theorem.given:
+        _show(condition, supposed)
+    hidden = next((one for one in ranges if isinstance(one, Hides)), None)
+    if hidden is None and theorem.start is not None:
+        raise UnprovedError("the statement does not say that what is left is hidden")
+    for count, law in theorem.laws:
+        if hidden is None or not law.free_symbols & {_z, _next, _a}:
+            _show(law, given)
+        elif law not in (Ge(_a, 0), Ge(_next, 0)):
+            _hides(count, law, hidden, given | {Ge(_z, 0), Ge(_a, 0)})
+
+
+def _hides(count: Expr, law: Relational, hidden: Basic, given: frozenset[Boolean]) -> None:
+    """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes.
+
+    What it supposes of all T steps holds before the window, too, without a shift.
+    """
+    shifts, expands, begins, tracked = hidden.args
+    if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:
+        raise UnprovedError(f"it is not known whether {law}")
+    shifted = law.lts + _a if _a in law.free_symbols else law.lts
+    for after in {w: (expands,), tau: (tracked,), T: (expands, tracked)}[count]:
+        sides = shifted, after(t, _z)
+        powers = dict.fromkeys(one for side in sides for one in _powers(side))
+        said = (*sides, *given)
+        put = {one: new_letter(Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
+        _show(Le(*(side.xreplace(put) for side in sides)), given)
+
+
+def _show(condition: Boolean, given: frozenset[Boolean]) -> None:
+    if condition != S.true:
+        prove(condition, given)
+
+
+def _powers(expression: Expr) -> dict[Expr, None]:
+    """Powers with a letter for an exponent, which are no negative numbers."""
+    return dict.fromkeys(one for one in expression.atoms(Pow) if not one.exp.is_number)
+
+
+def _letter(value: Expr) -> Symbol:
+    return Symbol(f"{value.func}_j", real=True)
+
+
+def _is_granted(hypothesis: Hypothesis, conditions: Collection[Basic]) -> bool:
+    """Tell whether the conditions of a statement grant what a derivation supposes; a judgement is never granted."""
+    needed = _GRANTS.get((hypothesis.says, hypothesis.constants))
+    plain = hypothesis == Hypothesis(hypothesis.says, hypothesis.constants)
+    return plain and needed is not None and needed <= set(conditions)
+
+
+# From bounds of the divergence, each for a part of what the statement speaks of.
+
+
+def _join(
+    claim: Claim, bound: Expr, letters: Collection[Basic], granted: Collection[Basic], supposed: frozenset[Boolean]
+) -> None:
+    """Raise an error unless the bounds among the checks of a claim together give the one of its statement.
+
+    Args:
+        claim: the claim, of which all checks hold.
+        bound: of the divergence of order alpha of the last iterates.
+        letters: the letters of the statement, each with a quantifier.
+        granted: the conditions of the statement, and those that they contain.
+        supposed: the relations between numbers among them.
+
+    Raises:
+        UnprovedError: they do not, or it is not seen.
+    """
+    numbers = frozenset(one for one in supposed if not one.has(largest_order))
+    why = impossible(sorted(numbers, key=str))
+    if why:
+        raise UnprovedError(why)
+    cases = [_Case(claim, check, letters, granted, numbers) for check in claim.checks if isinstance(check, RenyiBound)]
+    known = numbers.union(*(case.given for case in cases))
+    for claimed in _alternatives(bound):
+        needs = [(*case.open, Le(case.bound, claimed, evaluate=False)) for case in cases]
+        undefined = unmet([side for case in needs for one in case for side in one.args], tuple(numbers), entails)
+        if undefined:
+            raise UnprovedError(undefined)
+        names = _names(*known, *(one for case in needs for one in case))
+        lettered = [tuple(_signed(one.xreplace(names)) for one in case) for case in needs]
+        _cover(lettered, frozenset(one.xreplace(names) for one in known))
+
+
+class _Case:
+    """A bound in the letters of a statement; ``given`` are its premises that follow there, ``open`` the others."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        check: RenyiBound,
+        letters: Collection[Basic],
+        granted: Collection[Basic],
+        numbers: frozenset[Boolean],
+    ) -> None:
+        self.values = {letter: sympify(value, strict=True) for letter, value in check.at.items()}
+        run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
+        if run:
+            raise UnprovedError(f"{sorted(run, key=str)} are letters of the run, which are not chosen")
+        given = (*claim.assumptions, *check.given)
+        orders = [one for one in given if one.has(largest_order)]
+        if not all(supposed_order(one, granted) for one in orders):
+            raise UnprovedError(f"the statement does not suppose {orders}")
+        made = derive(check.derivation, frozenset(given).difference(orders)).first
+        if simplify(self._put(made.end) - T) != 0:
+            raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
+        for one in made.hypotheses:
+            here = replace(one, constants=tuple(map(self._put, one.constants)))
+            if not _is_granted(here, granted):
+                raise UnprovedError(f"the statement does not suppose that {here}")
+        self.bound = self._put(check.bound)
+        premises = [*map(self._put, given), *self._signs(self.values)]
+        strange = set().union(self.bound.free_symbols, *(one.free_symbols for one in premises)).difference(letters)
+        if strange:
+            raise UnprovedError(f"{sorted(strange, key=str)} need values in the letters of the statement")
+        known = numbers.union(self._facts(claim, letters, numbers))
+        needed = [one for one in premises if not one.has(largest_order)]
+        own = set(check.given)  # those without a letter that is chosen tell its cases apart
+        self.given = frozenset(one for one in needed if one not in own - known and _shown(one, known))
+        self.open = [one for one in needed if one not in self.given]
+
+    def _put(self, what: Basic) -> Basic:
+        return what.subs(self.values, simultaneous=True)
+
+    def _signs(self, letters: Collection[Symbol]) -> list[Boolean]:
+        """The declarations of letters, said of their values."""
+        return [one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])]
+
+    def _facts(self, claim: Claim, letters: Collection[Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
+        """The inequalities among the checks at these values, where their premises are met."""
+        for check in claim.checks:
+            if not isinstance(check, Inequality | IntervalInequality):
+                continue
+            one = derived((check,), claim.assumptions)
+            premises, fact = one.body.args if isinstance(one.body, Implies) else (S.true, one.body)
+            conditions = [*map(self._put, (*one.conditions, premises)), *self._signs(one.variables)]
+            orders = [condition for condition in conditions if condition.has(largest_order)]
+            if (
+                not orders
+                and self._put(fact).free_symbols <= set(letters)
+                and all(_shown(x, numbers) for x in conditions)
+            ):
+                yield self._put(fact)
+
+
+def _alternatives(bound: Expr) -> Iterator[Expr]:
+    """The terms that a bound may be: the least of several numbers is one of them."""
+    choices = sorted(bound.atoms(Min), key=str)
+    for chosen in product(*(one.args for one in choices)):
+        yield bound.xreplace(dict(zip(choices, chosen, strict=True)))
+
+
+def _names(*conditions: Boolean) -> dict[Expr, Dummy]:
+    """A letter for every value of a function, of which nothing is known but its sign and whether it is whole."""
+    values = set().union(*(one.atoms(Function, Max) for one in conditions))
+    facts = ("integer", "positive", "nonnegative")
+    known = {one: {fact: True for fact in facts if getattr(one, f"is_{fact}")} for one in values}
+    return {one: Dummy(str(one), **({"real": True} | known[one])) for one in values}
+
+
+def _signed(condition: Boolean) -> Boolean:
+    """An inequality without the positive factors of the difference of its sides."""
+    if not isinstance(condition, Le):
+        return condition
+    gap = factor(condition.lhs - condition.rhs)
+    return Le(Mul(*(one for one in Mul.make_args(gap) if not one.is_positive)), 0)
+
+
+def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
+    """Raise an error unless at every point all needs of some case are met: decide one need after the other."""
+    if entails(sorted(known, key=str), false):
+        return
+    left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
+    if left and not left[0]:
+        return
+    undecided = next(
+        (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, Eq)), None
+    )
+    if undecided is None:
+        raise UnprovedError(f"no bound is known to serve where {', '.join(sorted(map(str, known)))}")
+    _cover(left, known | {undecided})
+    _cover([case for case in left if undecided not in case], known | {Not(undecided)})
+
+
+@cache
+def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
+    """Tell whether a condition follows, or the same of the logarithms of positive sides does."""
+    if condition == S.true or condition in known:
+        return True
+    for one in dict.fromkeys((_logarithms(condition), condition)):
+        try:
+            prove(one, known)
+        except UnprovedError:
+            continue
+        return True
+    return False
+
+
+def _logarithms(condition: Boolean) -> Boolean:
+    """An inequality of positive numbers with exponentials as one of their logarithms, written out."""
+    if not isinstance(condition, Ge | Gt | Le | Lt) or not condition.has(exp):
+        return condition
+    if not all(side.is_positive for side in condition.args):
+        return condition
+    sides = (log(side).replace(log, lambda x: expand_log(log(x))) for side in condition.args)
+    return condition.func(*sides)
