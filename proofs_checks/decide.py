@@ -1,16 +1,18 @@
-"""From a claim to its report: every check, the misprint, every mutant, and the near misses of what holds."""
+"""The way from a claim to its report: every check, the misprint, every mutant, and the near misses of what holds."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
-from lastiterate.proofs_checks.implies import left_open
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.proofs_checks.declared import misfit
 from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_of
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_answers import hasty, impossible
-from lastiterate.proofs_checks.misfits import misfit
-from lastiterate.proofs_checks.near_misses import ROOMS, near_misses
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.verdict import (
     ClaimReport,
     Grade,
@@ -109,3 +111,25 @@ def _near(wrong: Check, claim: Claim) -> Outcome:
         outcome = _tried(wrong, claim)
     open_ = outcome.status is Status.UNDECIDED and not outcome.rejected  # by the point: another one may reject it
     return replace(_tried(wrong, claim) if open_ else outcome, counterexample=None)
+
+
+ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
+"""Shares of a bound that a lemma may leave as room, where the room is not read off points: tried in this order."""
+
+
+def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
+    """Wrong variants of a check, at most `variants.MOST` by terms of its sides.
+
+    Args:
+        check: one that holds.
+        assumptions: of its claim.
+        room: the share of its bound that is known to be room; a near miss is stronger by more than that.
+
+    >>> from sympy import Symbol
+    >>> from lastiterate.symbolic.checks import Identity
+    >>> x = Symbol("x")
+    >>> [wrong.name for wrong in near_misses(Identity(x * (x + 1), x**2 + x), ())]
+    ['x*(x + 1) times 103/100 on the left', 'x times 103/100 on the left', 'x**2 times 103/100 on the right']
+    """
+    made: tuple[Check, ...] = engine_of(check).near_misses(check, assumptions, room)
+    return made

@@ -11,9 +11,8 @@ from typing import Final
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from lastiterate.proofs_checks.declared import place_in_order
+from lastiterate.proofs_checks.declared import misfit, place_in_order
 from lastiterate.proofs_checks.engines.derivation import deduce, derive, track
-from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded

@@ -20,9 +20,8 @@ from typing import Any, Final
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError, echo
-from lastiterate.proofs_checks.cache import PACKAGES, ReportCache
-from lastiterate.proofs_checks.closure import fingerprint
-from lastiterate.symbolic import ledger
+from lastiterate.proofs_checks.cache import PACKAGES, ReportCache, fingerprint
+from lastiterate.symbolic import ledger, notation
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.notation import MEANING
 from lastiterate.symbolic.papers import Source
@@ -148,12 +147,15 @@ def _calls(module: Module, names: Collection[str]) -> Iterator[tuple[Call, str]]
 _MAKERS: Final = ("Symbol", "symbols", "Dummy", "Wild", "var")
 """Functions that make a symbol of the name they are given."""
 
+_OURS: Final = {"*", *(name for name, value in vars(notation).items() if isinstance(value, Symbol))}
+"""Names by which a module takes a letter from the prelude."""
+
 
 def _declared(file: Path) -> Iterator[Symbol]:
     """The letters of `notation` that a module does not have from there, and so for a meaning of its own.
 
-    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation`, the
-    prelude or a paper of the ledger.
+    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation` or a
+    paper of the ledger, or a letter from the prelude.
     """
     ours, names, seen, left = False, set[str](), set[Path](), [file]
     while left:
@@ -162,11 +164,14 @@ def _declared(file: Path) -> Iterator[Symbol]:
         seen.add(path)
         module = parse(path.read_bytes())
         names |= {name for _, first in _calls(module, _MAKERS) for name in first.replace(",", " ").split()}
-        found = [node for node in walk(module) if isinstance(node, Import | ImportFrom)]
-        homes = [getattr(node, "module", None) or "" for node in found]
-        homes += [one.name for node in found for one in node.names]
-        left += [path.with_name(f"{home.rpartition('.')[2]}.py") for home in homes]
-        ours |= bool({"notation", "prelude", *ledger.ORDER} & {part for home in homes for part in home.split(".")})
+        for node in walk(module):
+            if not isinstance(node, Import | ImportFrom):
+                continue
+            taken = [one.name for one in node.names]
+            homes = [getattr(node, "module", None) or "", *taken]
+            left += [path.with_name(f"{home.rpartition('.')[2]}.py") for home in homes]
+            parts = {part for home in homes for part in home.split(".")}
+            ours |= bool({"notation", *ledger.ORDER} & parts) or ("prelude" in parts and bool(_OURS & {*taken}))
     yield from (letter for letter in MEANING if letter.name in names or not ours)
 
 

@@ -1,4 +1,4 @@
-"""The expected verdict of every claim, committed, and every way in which a run can drift from it."""
+"""The expected verdict of every claim, committed; every way in which a run can drift from it, or fail without one."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import digest, write_whole
-from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Verdict
+from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Grade, Outcome, Verdict
 
 FILE = "verdicts.lock.json"
 _COUNTS = ("checks", "rejected", "near_misses")
@@ -215,3 +215,16 @@ def why(outcome: Outcome) -> str:
 
 def _words(entry: Expected) -> str:
     return f"{entry.verdict}{f' ({entry.grade})' if entry.grade else ''}, {entry.rejected} mutants rejected"
+
+
+def failures(report: ClaimReport) -> tuple[str, ...]:
+    """One sentence for each way in which a claim does not stand; of one that does not hold its mutants say nothing."""
+    if report.verdict not in STANDS:
+        return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
+    tried = (("mutant", report.mutants), ("near miss", report.near_misses))
+    return tuple(
+        f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
+        for kind, outcomes in tried
+        for wrong in outcomes
+        if not wrong.rejected
+    )

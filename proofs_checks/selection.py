@@ -1,11 +1,14 @@
-"""Choosing claims of the ledger by name, with a hint where the name is not known."""
+"""Claims of the ledger chosen by name, with a hint where the name is not known, and counted by paper and verdict."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.claim import Claim, Role
+from lastiterate.symbolic.papers import PAPERS
 
 
 def papers(claims: Sequence[Claim]) -> tuple[str, ...]:
@@ -63,3 +66,29 @@ def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Cl
     named = {key.split("/")[0] for key in keys} or ({paper} if paper is not None else set())
     known = named if named <= ledger.ORDER.keys() else ()
     return select(ledger.claims(*(one for one in ledger.ORDER if one in known)), paper=paper, keys=keys)
+
+
+OURS = "ours"
+
+
+def owner(claim: Claim) -> str:
+    """The paper of which a claim is a statement or a step; OURS for results and tests of ours, also beside a paper."""
+    return OURS if claim.role in (Role.OURS, Role.CODE) else claim.key.split("/")[0]
+
+
+def paper_title(paper: str) -> str:
+    """Name of a paper for readers; its name in keys where nothing else is known.
+
+    >>> paper_title("chien_li"), paper_title("ours"), paper_title("toy")
+    ('Chien & Li 2025', 'Ours', 'toy')
+    """
+    return "Ours" if paper == OURS else PAPERS[paper].short if paper in PAPERS else paper
+
+
+def counted(found: Iterable[tuple[Claim, Verdict]]) -> dict[str, Counter[Verdict]]:
+    """The number of claims of every paper with each verdict, in the order in which they come, ours last."""
+    counts: dict[str, Counter[Verdict]] = {}
+    for claim, verdict in found:
+        counts.setdefault(owner(claim), Counter())[verdict] += 1
+    ours = counts.pop(OURS, None)
+    return counts | ({OURS: ours} if ours else {})

@@ -14,7 +14,7 @@ from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.str import StrPrinter
 
-from lastiterate.proofs_checks.misfits import misfit
+from lastiterate.proofs_checks.declared import misfit
 from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll, Minimum, Statement

@@ -123,7 +123,7 @@ class ClaimReport:
         outcomes: one for each check, in the claim's order.
         misprint: outcome of the check as printed, for a claim with a misprint.
         mutants: one for each mutant of the claim, in its order.
-        near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.near_misses`.
+        near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
         left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.conclusion`.
         seconds: time it took to decide, mutants and near misses included.
         shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.refutation`.

@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from lastiterate.proofs_checks.counts import OURS, counted
 from lastiterate.proofs_checks.lock import read_lock
+from lastiterate.proofs_checks.selection import OURS, counted
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 

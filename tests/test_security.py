@@ -114,8 +114,7 @@ def test_only_claim_modules_and_factories_are_imported_by_name() -> None:
     assert importing <= {
         "proofs_checks/folder.py",
         "runtime/workloads/loading.py",
-        "proofs_checks/cache.py",  # over a fixed list of our own packages
-        "proofs_checks/closure.py",  # our own package
+        "proofs_checks/cache.py",  # our own packages
     }
 
 

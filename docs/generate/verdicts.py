@@ -8,10 +8,9 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.proofs_checks.counts import counted, paper_title
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.report.pages import CARD_STYLE, card
-from lastiterate.proofs_checks.selection import mending
+from lastiterate.proofs_checks.selection import counted, mending, paper_title
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Claim, Role

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lastiterate.proofs_checks.counts import counted, owner, paper_title
-from lastiterate.proofs_checks.selection import mending
+from lastiterate.proofs_checks.selection import counted, mending, owner, paper_title
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.claim import Claim
 

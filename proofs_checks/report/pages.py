@@ -15,14 +15,13 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.plotting import Figure, sketch
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
-from lastiterate.proofs_checks.counts import paper_title
 from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
-from lastiterate.proofs_checks.selection import papers
+from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally

@@ -115,9 +115,8 @@ class ClaimItem(pytest.Item):
         from lastiterate.proofs_checks.cache import said
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.folder import written_in
-        from lastiterate.proofs_checks.lock import Expected, drifts, read_lock
+        from lastiterate.proofs_checks.lock import Expected, drifts, failures, read_lock
         from lastiterate.proofs_checks.runner import run
-        from lastiterate.proofs_checks.unlocked import failures
         from lastiterate.proofs_checks.verdict import Verdict
 
         (report,) = run([self.claim], jobs=1, cache=self.cache, seconds=_time_limit(self.config))

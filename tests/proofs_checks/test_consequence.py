@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from sympy import Abs, Integer, Symbol, exp, sqrt
 
+from lastiterate.proofs_checks.decide import near_misses
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Cited, Consequence

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.proofs_checks.counts import OURS, counted, owner, paper_title
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.report.entries import Entry, by_paper
+from lastiterate.proofs_checks.selection import OURS, counted, owner, paper_title
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.claim import Role

@@ -10,7 +10,7 @@ from sympy import And, Eq, Ge, Le, Rational
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import certificate, decide_check, induction, inequality, z3_answers
-from lastiterate.proofs_checks.unlocked import failures
+from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.verdict import Outcome, Status, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (

@@ -15,7 +15,7 @@ from lastiterate.proofs_checks.folder import read_claims, written_in
 from lastiterate.proofs_checks.lock import read_lock
 
 HEAD = """from sympy import Symbol
-from lastiterate.symbolic.claim import Claim, Inequality, Source
+from lastiterate.symbolic.prelude import Claim, Inequality, Source
 from lastiterate.symbolic.notation import eta
 p = Symbol("p", positive=True)
 s = Symbol("s", positive=True)

@@ -8,9 +8,9 @@ from sympy import Add, Eq, Expr, Function, Lambda, Le, Min, Rational, S, Sum, Sy
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
+from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Identity, Inequality

@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 
 from lastiterate.numeric.errors import InputError
+from lastiterate.proofs_checks.decide import near_misses
 from lastiterate.proofs_checks.engines import decide_check, induction
 from lastiterate.proofs_checks.engines.runs import POINTS, runs
-from lastiterate.proofs_checks.near_misses import near_misses
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Induction
 from lastiterate.symbolic.notation import c, s, t

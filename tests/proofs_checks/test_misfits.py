@@ -10,8 +10,8 @@ from sympy import Integer, Rational
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.cache import content, said
 from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.declared import misfit
 from lastiterate.proofs_checks.describe import describe, evidence
-from lastiterate.proofs_checks.misfits import misfit
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (

@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from lastiterate.proofs_checks.decide import decide
+from lastiterate.proofs_checks.decide import decide, near_misses
 from lastiterate.proofs_checks.engines import decide_check, identity
 from lastiterate.proofs_checks.engines.answers import MOST
-from lastiterate.proofs_checks.lock import Expected, drifts
-from lastiterate.proofs_checks.near_misses import near_misses
-from lastiterate.proofs_checks.unlocked import failures
+from lastiterate.proofs_checks.lock import Expected, drifts, failures
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import (
     Asymptotic,

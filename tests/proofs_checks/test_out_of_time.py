@@ -15,8 +15,8 @@ from lastiterate.proofs_checks.engines import decide_check, derivation, identity
 from lastiterate.proofs_checks.engines.time_limit import allowing, limited
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.engines.z3_terms import Terms
+from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.runner import Step, run
-from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Identity, Tracked
 from lastiterate.symbolic.claim import Claim

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from sympy import Ge, S, Symbol
 
-from lastiterate.symbolic.claim import Claim, Derived, NormBound, Source
+from lastiterate.symbolic.prelude import Claim, Derived, NormBound, Source
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less, replaced
 from lastiterate.symbolic.derivations.parts import both_orders, by_claim, from_equal_points
 from lastiterate.symbolic.kernel.induction import Induction

@@ -156,7 +156,7 @@ from sympy import Rational
 
 from lastiterate.proofs_checks.attacks import ATTACKS as KNOWN
 from lastiterate.proofs_checks.experiments import Experiment, Indicator
-from lastiterate.symbolic.claim import Claim, Simulated, Source, UpperBound
+from lastiterate.symbolic.prelude import Claim, Simulated, Source, UpperBound
 from lastiterate.symbolic.notation import K, alpha
 
 ATTACKS = {"mine/linear": replace(KNOWN["linear"], name="mine/linear")}

@@ -11,8 +11,8 @@ import click
 
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, said
+from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.selection import of_ledger, select
-from lastiterate.proofs_checks.unlocked import failures
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from lastiterate.commands.claims import book, folder_argument
 from lastiterate.commands.completion import papers
 from lastiterate.commands.output import console, progress, say_json
-from lastiterate.proofs_checks.counts import counted, paper_title
+from lastiterate.proofs_checks.selection import counted, paper_title
 from lastiterate.proofs_checks.verdict import Verdict
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from lastiterate.proofs_checks import cache, closure
+from lastiterate.proofs_checks import cache
 from lastiterate.proofs_checks.cache import NUMBERS, PACKAGES, ReportCache, deciding
 from lastiterate.proofs_checks.folder import sources_digest
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Engine, Identity
 from lastiterate.symbolic.notation import x
 
-ALL = closure.modules(deciding(set(Engine)))
-LIGHT = closure.modules(deciding(set(Engine) - NUMBERS))
+ALL = cache.modules(deciding(set(Engine)))
+LIGHT = cache.modules(deciding(set(Engine) - NUMBERS))
 LEDGER = tuple(f"lastiterate.symbolic.{paper}" for paper in ledger.ORDER)
 
 QUICK = """
@@ -31,7 +31,7 @@ ours/poisson/blocks
 """
 """Claims with checks of every type that are decided soon."""
 
-WRITTEN = {"derivations.checks", "smoothness", "windows"}
+WRITTEN = {"derivations.checks", "windows"}
 """Modules of `symbolic` that claims are written with, which hold the formulas themselves, and no engine uses."""
 
 SAMPLE = f"""
@@ -40,7 +40,8 @@ from sympy import Symbol
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Claim, RandomPoints
+from lastiterate.symbolic.checks import RandomPoints
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.ledger import naming
 from lastiterate.symbolic.ours.attacked import CLAIMS
 from lastiterate.symbolic.papers import Source
@@ -98,7 +99,7 @@ def test_claims_that_no_number_decides_do_not_depend_on_the_modules_of_numbers()
 
 
 def test_no_file_of_what_was_found_decides() -> None:
-    files = {path.parent / one for path in ALL.values() for one in closure._read(path.read_bytes()).strings}
+    files = {path.parent / one for path in ALL.values() for one in cache._read(path.read_bytes()).strings}
     assert {file.name for file in files if file.is_file()} == {"papers.toml"}
 
 
@@ -124,21 +125,21 @@ def _changed(tree: ast.Module) -> bytes:
 def test_a_changed_constant_changes_the_hash_and_comments_docstrings_and_layout_do_not(part: int) -> None:
     for name, path in [*ALL.items()][part::4]:
         text = path.read_bytes()
-        said = closure._read(text).digest
+        said = cache._read(text).digest
         tree = ast.parse(text)
-        assert closure._read(_reworded(tree)).digest == said, name
-        assert closure._read(_changed(tree)).digest != said, name
+        assert cache._read(_reworded(tree)).digest == said, name
+        assert cache._read(_changed(tree)).digest != said, name
 
 
 @pytest.mark.parametrize("module", ["symbolic.statement", "numeric.rounding", "proofs_checks.defined", "papers.toml"])
 def test_a_change_reaches_the_address(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     roots = deciding({Engine.IDENTITY})
-    before, read = closure.fingerprint(roots), Path.read_bytes
+    before, read = cache.fingerprint(roots), Path.read_bytes
     changed = ALL.get(f"lastiterate.{module}", ALL["lastiterate.symbolic.papers"].with_name("papers.toml"))
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"\nA = 1\n" if path == changed else b""))
-    assert closure.fingerprint(roots) != before
+    assert cache.fingerprint(roots) != before
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b"\n# words\n" if path.suffix == ".py" else b""))
-    assert closure.fingerprint(roots) == before
+    assert cache.fingerprint(roots) == before
 
 
 def test_a_module_beside_claims_of_ones_own_is_part_of_their_address(
@@ -183,7 +184,7 @@ def test_an_entry_of_another_address_is_not_taken(tmp_path: Path, make_claim) ->
 def test_what_is_used_of_other_works_is_in_the_address() -> None:
     """Those whose answers a verdict rests on; others print, read files or start processes."""
     tops = {
-        name.partition(".")[0] for path in ALL.values() for name in closure._read(path.read_bytes()).imports
+        name.partition(".")[0] for path in ALL.values() for name in cache._read(path.read_bytes()).imports
     } - sys.stdlib_module_names
     deciding_ones = {"clarabel", "flint", "mpmath", "numpy", "scipy", "sympy", "z3"}
     others = {"dp_accounting", "joblib", "lastiterate", "pandas", "platformdirs", "pydantic", "rich"}
