@@ -124,7 +124,7 @@ class ClaimReport:
         misprint: outcome of the check as printed, for a claim with a misprint.
         mutants: one for each mutant of the claim, in its order.
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
-        left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.conclusion`.
+        left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.implies`.
         seconds: time it took to decide, mutants and near misses included.
         shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.refutation`.
     """
