@@ -5,6 +5,7 @@ losses were linear. It is exact for these and no bound for any others.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Final
@@ -42,6 +43,10 @@ class Knob:
     run: NoisySGD
     epsilon: float
     composed: float
+
+    def as_row(self) -> dict[str, Any]:
+        """The change and its numbers."""
+        return {"change": self.change, "epsilon": self.epsilon, "composition": self.composed}
 
 
 @teaches()
@@ -114,9 +119,7 @@ class Advice(Displayed):
             "helps_from": self.helps_from,
             "stop_after": self.stop_after,
             "in_words": self.in_words,
-            "knobs": [
-                {"change": knob.change, "epsilon": knob.epsilon, "composition": knob.composed} for knob in self.knobs
-            ],
+            "knobs": [knob.as_row() for knob in self.knobs],
         }
 
     def __str__(self) -> str:
@@ -126,10 +129,7 @@ class Advice(Displayed):
     def records(self) -> list[dict[str, Any]]:
         """The plan, then a row for every change."""
         plan = Knob("as planned", self.run, self.found.epsilon, self.composed)
-        return [
-            {"change": one.change, "epsilon": one.epsilon, "composition": one.composed, "delta": self.delta}
-            for one in (plan, *self.knobs)
-        ]
+        return [one.as_row() | {"delta": self.delta} for one in (plan, *self.knobs)]
 
     def table(self) -> TextTable:
         """The plan and its changes, each rounded up, and the advice in words."""
@@ -138,17 +138,12 @@ class Advice(Displayed):
             gain = 1 - row["epsilon"] / self.found.epsilon
             said = f"{gain:.0%} less" if gain >= 0.01 else "no help" if rows else ""
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
-        below = f"; at least {printed_down(self.below)} is lost" if self.below > 0 else ""
-        linear = f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, no bound."
-        return TextTable(
-            f"epsilon at delta = {self.delta:g}, {self.run.steps} steps",
-            ("change", "last iterate", "all iterates", ""),
-            tuple(rows),
-            (
-                f"As planned it is by {self.found.route}{below}.{linear if self.domain and self.linear > 0 else ''}",
-                self.in_words,
-            ),
-        )
+        by = f"As planned it is by {self.found.route}"
+        by += f"; at least {printed_down(self.below)} is lost." if self.below > 0 else "."
+        if self.domain and self.linear > 0:
+            by += f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, not a bound."
+        caption = f"epsilon at delta = {self.delta:g}, {self.run.steps} steps"
+        return TextTable(caption, ("change", "last iterate", "all iterates", ""), tuple(rows), (by, self.in_words))
 
 
 @teaches(order="advice is at a delta; bound takes an order.")
@@ -222,20 +217,16 @@ def _least(steps: int, holds: Callable[[int], bool]) -> int:
     while good - fails > max(1, good // 50):
         middle = (fails + good) // 2 if fails else max(good // 4, 1)
         fails, good = (fails, middle) if holds(middle) else (middle, good)
-        if good == 1:
-            break
     return good
 
 
 def _most(steps: int, holds: Callable[[int], bool]) -> int | None:
-    """The greatest length that holds, where it does for all shorter ones."""
-    if not holds(1):
-        return None
-    good, fails = 1, steps + 1
+    """The greatest length that holds, where it does for all shorter ones; None where a step does not."""
+    good, fails = 0, steps + 1
     while fails - good > 1:
-        middle = min(4 * good, (good + fails) // 2)
+        middle = min(max(4 * good, 1), (good + fails) // 2)
         good, fails = (middle, fails) if holds(middle) else (good, middle)
-    return good
+    return good or None
 
 
 def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, NoisySGD, Assumption]]:
@@ -247,22 +238,17 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
     else:
         yield f"half the domain, diameter {run.diameter / 2:g}", replace(run, diameter=run.diameter / 2), assumption
     decay = float(f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}")
-    if decay * run.step_size_at(0) <= 1 and _admits(replace(run, weight_decay=decay), assumption):
-        yield f"weight decay {decay:g}, outside of the clip", replace(run, weight_decay=decay), assumption
+    if decay * run.step_size_at(0) <= 1:
+        decayed = replace(run, weight_decay=decay)
+        with suppress(InputError):  # the assumption may not admit it
+            assumption.expansion(decayed, 0, differs=True)
+            yield f"weight decay {decay:g}, outside of the clip", decayed, assumption
     if run.steps > 1:
         yield f"half the steps, {run.steps // 2}", replace(run, steps=run.steps // 2), assumption
     if run.batch < run.dataset_size and run.adjacency == "replace":
         for sampling in ("cyclic", "shuffled", "without_replacement"):
             if sampling != run.sampling and run.dataset_size % run.batch == 0:
                 yield f"{sampling.replace('_', ' ')} batches", replace(run, sampling=sampling), assumption
-
-
-def _admits(run: NoisySGD, assumption: Assumption) -> bool:
-    try:
-        assumption.expansion(run, 0, differs=True)
-    except InputError:
-        return False
-    return True
 
 
 def _why(run: NoisySGD, assumption: Assumption) -> str:

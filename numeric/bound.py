@@ -1,7 +1,7 @@
-"""Rigorous privacy bounds for described runs: the least of all that are known."""
+"""Rigorous bounds for described runs, the least of all that are known; and estimates from measured constants."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, ClassVar
 
@@ -12,13 +12,12 @@ from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import candidates, least, shifted
 from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order
+from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
+from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, within
 from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
-from lastiterate.numeric.profile import Profile
-from lastiterate.numeric.rounding import printed_up
-from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.rounding import exact, precision, printed_up, upper
+from lastiterate.numeric.run import NoisySGD, described_run
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,7 @@ class PrivacyLoss(Displayed):
     candidate: Candidate = field(repr=False, compare=False)
     tried: str = field(default=UNTRIED, repr=False, compare=False, kw_only=True)
     _caption: ClassVar[str] = "A bound, rounded up"
+    _named: ClassVar = "epsilon window assumptions order delta mu cost route claim position share"
 
     @property
     def epsilon(self) -> float:
@@ -58,9 +58,9 @@ class PrivacyLoss(Displayed):
         delta = chance("delta", delta, -inf)
         return self._best(delta=delta).dp(delta)
 
-    def profile(self) -> Profile:
+    def profile(self) -> "PrivacyProfile":
         """The least delta known for every epsilon."""
-        return Profile(self)
+        return PrivacyProfile(self)
 
     def _best(self, *, order: float | None = None, delta: float | None = None) -> Candidate:
         """The least candidate at another order or delta: without a domain the same where batches are fixed."""
@@ -134,20 +134,17 @@ class PrivacyLoss(Displayed):
 
     def __str__(self) -> str:
         """The numbers, each rounded up to six digits."""
-        parts = [] if self.mu is None else [f"mu-GDP with mu = {printed_up(self.mu)}"]
-        if self.delta is not None:
-            parts.append(f"({printed_up(self.epsilon)}, {self.delta:g})-DP")
-        elif self.order is not None:
-            parts.append(f"({self.order:g}, {printed_up(self.epsilon)})-RDP")
-        return ", ".join(parts)
+        mu = "" if self.mu is None else f"mu-GDP with mu = {printed_up(self.mu)}"
+        asked = self.order is not None or self.delta is not None
+        loss = printed_loss(self.epsilon, self.order, self.delta) if asked else ""
+        return ", ".join(part for part in (mu, loss) if part)
 
     def as_dict(self) -> dict[str, object]:
         """The number and what it rests on, ready for JSON; shifts left out."""
-        epsilon = None if self.order is None and self.delta is None else self.epsilon
-        known: dict[str, object] = {"kind": type(self).__name__.lower(), "epsilon": epsilon}
-        known |= {"window": list(self.window), "assumptions": list(self.assumptions)}
-        names = "order", "delta", "mu", "cost", "route", "claim", "position", "share"
-        return known | {name: getattr(self, name) for name in names}
+        asked = self.order is not None or self.delta is not None
+        values = {name: getattr(self, name) for name in self._named.split() if asked or name != "epsilon"}
+        lists = {"window": list(self.window), "assumptions": list(self.assumptions)}
+        return {"kind": type(self).__name__.lower(), "epsilon": None} | values | lists
 
     def table(self) -> TextTable:
         """The numbers, how they were found, and what they rest on."""
@@ -155,6 +152,32 @@ class PrivacyLoss(Displayed):
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
         told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
         return facts(self._caption, values | told, self.assumptions)
+
+
+@dataclass(frozen=True)
+class PrivacyProfile:
+    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions.
+
+    It is searched for at each epsilon; where one path of shifts is all there is, it is exact for the Gaussian of it.
+    """
+
+    of: PrivacyLoss
+
+    def __call__(self, epsilon: float) -> float:
+        """Delta, rounded up, at any real epsilon."""
+        epsilon = within("epsilon", epsilon, "a finite number", isfinite, "take a large one.", toward=-inf)
+        if epsilon < 0:  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
+            with precision():
+                t = exact(epsilon).exp()
+                return min(upper(1 - t + t * exact(self(-epsilon))), 1.0)
+        known = self.of.candidate
+        delta = min(known.delta(epsilon), known.pair.delta(epsilon))
+        if self.of.delta is not None and epsilon >= self.of.epsilon:
+            delta = min(delta, self.of.delta)
+        if not 0 < delta < 1 or (self.of.run.scheme.fixed and not isfinite(self.of.run.diameter)):
+            return delta
+        better = least(self.of.run, self.of.assumption, None, delta)
+        return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
 @teaches()
@@ -229,17 +252,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
     >>> round(bound(run, Smooth(1), order=2).epsilon, 4)
     0.0142
     """
-    if not isinstance(run, NoisySGD):
-        raise InputError(
-            f"bound needs a NoisySGD, got run={type(run).__name__}; of a run with random projections call "
-            "projection_bound."
-        )
-    if isinstance(assumption, Measured):
-        raise InputError(
-            "bound needs an assumption that is proved or assumed, got assumption=Measured(...); "
-            "a measured constant gives an estimate: call estimate(run, measured, ...)."
-        )
-    return Bound(run, assumption, *solved(run, assumption, order, delta))
+    return Bound(run, assumption, *_solved(run, assumption, order, delta))
 
 
 def bound_by_shifts(
@@ -247,18 +260,13 @@ def bound_by_shifts(
 ) -> Bound:
     """The least bound by shifts or by composition, in the way of the papers; `bound` is never above it.
 
-    What `Bound.rdp` and `Bound.dp` say elsewhere than at the order or delta asked for is by every route.
-
-    Args:
-        run: as of `bound`.
-        assumption: as of `bound`.
-        order: as of `bound`.
-        delta: as of `bound`.
+    Arguments are those of `bound`. The numbers of `Bound.rdp` and `Bound.dp` elsewhere than at the order or delta asked
+    for are by every route.
     """
-    return Bound(run, assumption, *solved(run, assumption, order, delta, shifted))
+    return Bound(run, assumption, *_solved(run, assumption, order, delta, shifted))
 
 
-def solved(
+def _solved(
     run: NoisySGD,
     assumption: Assumption,
     order: float | None,
@@ -266,6 +274,7 @@ def solved(
     routes: Callable[..., list[Candidate]] = candidates,
 ) -> tuple[float | None, float | None, Candidate]:
     """The order, the delta and the least candidate of some routes; arguments are checked before the work."""
+    described_run("bound", run)
     described_assumption(assumption)
     if order is not None or delta is not None:
         order, delta = order_or_delta("bound", order, delta)
@@ -273,3 +282,39 @@ def solved(
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
     found = least(run, assumption, order, delta, routes)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
+
+
+@teaches()
+@dataclass(frozen=True)
+class Estimate(PrivacyLoss):
+    """The same numbers from *measured* constants: not a bound, but one if the measurement were true."""
+
+    conditional_on: str = ""
+    _caption: ClassVar[str] = "An estimate, not a bound"
+
+    def __str__(self) -> str:
+        """The numbers, said to be an estimate, and on what they are conditional."""
+        return f"an estimate, not a bound: {super().__str__()}, conditional on {self.conditional_on}"
+
+    def as_dict(self) -> dict[str, object]:
+        return super().as_dict() | {"conditional_on": self.conditional_on}
+
+    def table(self) -> TextTable:
+        found = super().table()
+        return replace(found, notes=(f"conditional on {self.conditional_on}", *found.notes))
+
+
+@teaches()
+def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
+    """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`.
+
+    Raises:
+        InputError: as `bound`, or ``measured`` is not a `Measured`.
+    """
+    if not isinstance(measured, Measured):
+        raise InputError(
+            f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
+            "for an assumption that is proved or assumed call bound(run, assumption, ...)."
+        )
+    found = _solved(run, measured.assumption, order, delta)
+    return Estimate(run, measured.assumption, *found, conditional_on=measured.conditional_on, tried="")

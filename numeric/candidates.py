@@ -84,7 +84,7 @@ def shifted(
     """Bounds by shifts and by composition; of random batches those above ``most`` need not be found."""
     if _plain(run, assumption, order):
         return [fallback_route(run, assumption)]
-    routes = _ROUTES[run.scheme.name]
+    routes = _ROUTES[run.scheme.name][0]
     if not run.scheme.random:
         return routes(run, assumption, order, delta, every=every)
     if delta is None:
@@ -110,7 +110,7 @@ def contracted(
     other = min(found, key=lambda one: one.value(order, delta))
     goal = Goal(order, delta, other.value(order, delta), cache(other.rdp))
     try:
-        return _CONTRACTED[run.scheme.name](run, assumption, goal, other)
+        return _ROUTES[run.scheme.name][1](run, assumption, goal, other)
     except ArithmeticError:  # a table lost too many digits: the other routes stand
         return []
 
@@ -120,17 +120,11 @@ def _plain(run: NoisySGD, assumption: Assumption, order: float | None) -> bool:
     return bool(extreme(run, assumption)) or (run.scheme.random and order is not None and order > _HIGHEST)
 
 
-_ROUTES: Mapping[str, Callable[..., list[Candidate]]] = {
-    "full": fixed_routes,
-    "cyclic": fixed_routes,
-    "shuffled": shuffled_routes,
-    "without_replacement": without_replacement_routes,
-    "poisson": poisson_routes,
+_ROUTES: Mapping[str, tuple[Callable[..., list[Candidate]], Callable[..., list[Candidate]]]] = {
+    "full": (fixed_routes, contracted_fixed),
+    "cyclic": (fixed_routes, contracted_fixed),
+    "shuffled": (shuffled_routes, contracted_shuffled),
+    "without_replacement": (without_replacement_routes, contracted_random),
+    "poisson": (poisson_routes, contracted_random),
 }
-_CONTRACTED: Mapping[str, Callable[[NoisySGD, Assumption, Goal, Candidate], list[Candidate]]] = {
-    "full": contracted_fixed,
-    "cyclic": contracted_fixed,
-    "shuffled": contracted_shuffled,
-    "poisson": contracted_random,
-    "without_replacement": contracted_random,
-}
+"""The routes of each scheme: by shifts and composition, and by contraction."""

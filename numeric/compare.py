@@ -1,10 +1,11 @@
 """Every theorem that applies to a run, side by side: below, ours, the papers', composition."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isfinite, nextafter
-from typing import Any, overload
+from typing import Any
 
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
@@ -26,12 +27,10 @@ class Row(Displayed):
     Attributes:
         name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "composition", "last_step".
         title: the theorem, as a reader knows it.
-        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself,
-            and for a conjecture, which has none.
+        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself.
         epsilon: Renyi epsilon at the order asked for; inf where the theorem says nothing.
         kind: "lower" (no bound can be below it), "bound" (its claim holds), "supported" (the evidence for its claim has
-            a scope), "conjecture" (what our bound would be if one step without replacement cost no more than its worst
-            known example), or of a paper's claim that does not hold "refuted" or "gap".
+            a scope), or of a paper's claim that does not hold "refuted" or "gap".
         ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the
             number is too small for some run that meets the assumptions.
     """
@@ -71,15 +70,8 @@ class Comparison(Displayed, Sequence[Row]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Row, ...]: ...
-    def __getitem__(self, index: int | slice) -> Row | tuple[Row, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self.rows[index]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
 
     def __str__(self) -> str:
         """The table, each number rounded in its own direction."""
@@ -121,65 +113,51 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
     ours = bound(run, assumption, order=order)
     refuse_extreme("A comparison", run, assumption)
     least = lower_bound(run, assumption, order=order)
-    rows: list[_Entry] = [
-        ("lower", f"below: {least.witness}", "", least.value, "lower"),
-        ("bound", f"ours, by {ours.route}", ours.claim, ours.epsilon, kind_of(ours.claim)),
-    ]
-    rows += [
+    entries: list[_Entry] = [("lower", f"below: {least.witness}", "", least.value, "lower")]
+    entries += [
         (theorem.name, theorem.title, theorem.claim, theorem.evaluate(run, assumption, order), theorem.kind)
         for theorem in THEOREMS.values()
         if not theorem.refusal(run, assumption)
     ]
-    rows += _conjecture(run, order, ours)
-    rows += _routes(run, assumption, order, ours)
-    return Comparison(tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in rows if isfinite(row[3])), order)
+    entries[1:1] = [_entry("bound", "ours", ours.candidate, order)]
+    entries += [_entry(*one, order) for one in _routes(run, assumption, order, ours)]
+    rows = tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in entries if isfinite(row[3]))
+    return Comparison(rows, order)
 
 
 _Entry = tuple[str, str, str, float, str]
 
 
-def _conjecture(run: NoisySGD, order: float, ours: Bound) -> list[_Entry]:
-    """Our bound with S_up at shift 2 eta K / b as the cost of a step without replacement: attained, not proved."""
-    pair = ours.candidate.pair
-    if run.adjacency != "replace" or not pair.steps:
-        return []
-    steps = tuple(replace(step, adjacency="add_remove") for step in pair.steps)
-    epsilon = replace(pair, steps=steps).rdp(order)
-    return [("conjecture", "conjecture: a step costs S_up at shift 2 eta K/b", "", epsilon, "conjecture")]
+def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
+    title = words if name in _TITLES else f"{words}, by {found.route}"
+    return name, title, found.claim, found.value(order, None), kind_of(found.claim)
 
 
-def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> list[_Entry]:
+def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> Iterator[tuple[str, str, Candidate]]:
     """Ours by other routes, and what needs no theorem: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
-    rows: list[_Entry] = []
     if isinstance(ours.candidate, Contracted) and not run.scheme.random:
-        one = ours.candidate.other
-        rows.append(("shifts", f"shifts alone, by {one.route}", one.claim, one.rdp(order), kind_of(one.claim)))
+        yield "shifts", "shifts alone", ours.candidate.other
     if run.scheme.permuted:
         means = [one for one in found if one.claim == _MEAN]
         found = [one for one in found if one.claim != _MEAN]
         for name, words, group in (("mean", "the mean over orders", means), ("worst", "every order", found[::-1])):
-            least = min(group, key=lambda one: one.rdp(order))
-            rows.append((name, f"{words}, by {least.route}", least.claim, least.rdp(order), kind_of(least.claim)))
+            yield name, words, min(group, key=lambda one: one.rdp(order))
     by_route = {one.route: one for one in reversed(found[1:] if run.scheme.fixed else found)}
     if run.scheme.random and ours.route == "window of shifts":
         del by_route[ours.route]
-    for route, name, title in _ROUTES:
-        if route in by_route:
-            words = f"{title}, with amplification" if run.scheme.random and route == "composition" else title
-            one = by_route[route]
-            rows.append((name, words, one.claim, one.rdp(order), kind_of(one.claim)))
-    return rows
+    for name, title in _TITLES.items():
+        if one := by_route.get(name.replace("_", " ") if name != "last_step" else "one last step"):
+            yield name, f"{title}, with amplification" if run.scheme.random and name == "composition" else title, one
 
 
 _MEAN = "ours/shuffled/mean"
-
-_ROUTES = (
-    ("window of shifts", "window_of_shifts", "a window of shifts"),
-    ("worst batches", "worst_batches", "the worst case over batches"),
-    ("one last step", "last_step", "one last step from the domain"),
-    ("composition", "composition", "composition of all steps"),
-)
+_TITLES = {
+    "window_of_shifts": "a window of shifts",
+    "worst_batches": "the worst case over batches",
+    "last_step": "one last step from the domain",
+    "composition": "composition of all steps",
+}
 
 
 def _ratio(value: float, least: float) -> float:

@@ -5,8 +5,7 @@ from typing import Final
 
 from flint import arb
 
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.losses.moduli import Clipped
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped
 from lastiterate.numeric.rounding import exact, lower, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
 

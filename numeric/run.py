@@ -154,7 +154,15 @@ class NoisySGD(StepSchedule):
             )
         put(self, "dataset_size", count("dataset_size", self.dataset_size))
         put(self, "diameter", positive("diameter", self.diameter, finite=False))
-        self._decays()
+        longest = max(self.step_size) if isinstance(self.step_size, tuple) else self.step_size
+        decay = within(
+            "weight_decay",
+            self.weight_decay,
+            f"a number at least 0 and at most 1 / step_size = {1 / longest:g}",
+            lambda x: isfinite(x) and x >= 0 and Fraction(x) * Fraction(longest) <= 1,
+            "0 is none.",
+        )
+        put(self, "weight_decay", decay)
         if self.batch_size is not None:
             put(self, "batch_size", _schedule("batch_size", self.batch_size, self.steps, count))
         if self.batch_sizes[-1] > self.dataset_size:
@@ -167,21 +175,8 @@ class NoisySGD(StepSchedule):
                 f"sampling needs to be one of {', '.join(SCHEMES)}, got sampling={self.sampling!r}; "
                 f"{suggestion(self.sampling, SCHEMES)}"
             )
-        if isinstance(self.batch_size, tuple) and not SCHEMES[self.sampling].random:
-            raise InputError(
-                f"sampling={self.sampling!r} needs one batch_size for all steps, got a list; draw the batches "
-                "by 'poisson' or 'without_replacement', or call participation, which takes the steps that met a sample."
-            )
-        if self.sampling == "full" and self.batch != self.dataset_size:
-            raise InputError(
-                f"sampling='full' needs batch_size equal to dataset_size={self.dataset_size}, got "
-                f"batch_size={self.batch_size}; leave batch_size out, or use sampling='cyclic'."
-            )
-        if SCHEMES[self.sampling].in_epochs and self.dataset_size % self.batch:
-            raise InputError(
-                f"sampling={self.sampling!r} needs a batch_size that divides dataset_size={self.dataset_size}, got "
-                f"batch_size={self.batch_size}; drop the samples that are left over."
-            )
+        if sentence := SCHEMES[self.sampling].refusal(self):
+            raise InputError(sentence)
         supported = SCHEMES[self.sampling].adjacency
         put(self, "adjacency", supported if self.adjacency == "" else self.adjacency)
         if self.adjacency != supported:
@@ -189,19 +184,6 @@ class NoisySGD(StepSchedule):
                 f"sampling={self.sampling!r} needs adjacency={supported!r}, got adjacency={self.adjacency!r}; "
                 "Poisson batches are accounted for under add_remove, all others under replace."
             )
-
-    def _decays(self) -> None:
-        """Refuse a weight decay that is none, or one that would throw iterates beyond 0."""
-        longest = max(self.step_size) if isinstance(self.step_size, tuple) else self.step_size
-        words = "at least 0 and at most 1 / step_size"
-        decay = within(
-            "weight_decay",
-            self.weight_decay,
-            f"a number {words} = {1 / longest:g}",
-            lambda x: x >= 0 and Fraction(x) * Fraction(longest) <= 1 if isfinite(x) else False,
-            "0 is none.",
-        )
-        object.__setattr__(self, "weight_decay", decay)
 
     @classmethod
     @teaches()
@@ -234,34 +216,31 @@ class NoisySGD(StepSchedule):
 def described_run(what: str, run: object) -> NoisySGD:
     """The run itself, or an `InputError` where it is none; ``what`` needs it."""
     if not isinstance(run, NoisySGD):
-        raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; describe the run first.")
+        projected = hasattr(run, "ranks")
+        remedy = "of a run with random projections call projection_bound" if projected else "describe it first"
+        raise InputError(f"{what} needs a NoisySGD, got run={type(run).__name__}; {remedy}.")
     return run
 
 
 def extreme(run: NoisySGD, assumption: object) -> str:
     """The first number of the run or the assumption that the float searches cannot take, as ``name=value``; or ""."""
-    for name, value in _described(run):
-        if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
-            return f"{name}={value:g}"
-    for name, value in _constants(assumption):  # tiny ones do no harm, but for distances that are told apart
+    constants = list(_numbers(assumption, "assumption"))
+    for field in ("clip_norm", "diameter", "step_size", "noise_std"):
+        for name, value in _numbers(getattr(run, field), field):
+            if isfinite(value) and not 1 / _LENGTH <= value <= _LENGTH:
+                return f"{name}={value:g}"
+    for name, value in constants:  # tiny ones do no harm, but for distances that must differ
         if value > _LENGTH or (name.startswith("distances") and value < 1 / _LENGTH):
             return f"{name}={value:g}"
-    steps = range(1 if run.constant else run.steps)
-    etas = [run.step_size_at(t) for t in steps]
-    noises = [run.noise_std_at(t) for t in steps]
-    moves = [eta * run.clip_norm for eta in (min(etas), max(etas))]  # in range: each factor is
-    lengths = {
-        "step_size * clip_norm / batch_size": (moves[0] / run.batch_sizes[-1], moves[1]),
-        "noise_std": (min(noises), max(noises)),
-        "diameter": (run.diameter, run.diameter) if isfinite(run.diameter) else (min(noises), min(noises)),
-    }
-    (least_name, least), (most_name, most) = (
-        min(((name, low) for name, (low, _) in lengths.items()), key=lambda pair: pair[1]),
-        max(((name, high) for name, (_, high) in lengths.items()), key=lambda pair: pair[1]),
-    )
+    etas, noises = ([x for _, x in _numbers(one, "")] for one in (run.step_size, run.noise_std))
+    lengths = [("noise_std", min(noises)), ("noise_std", max(noises))]
+    lengths += [("diameter", run.diameter)] if isfinite(run.diameter) else []
+    move = "step_size * clip_norm / batch_size"
+    lengths += [(move, min(etas) * run.clip_norm / run.batch_sizes[-1]), (move, max(etas) * run.clip_norm)]
+    (least_name, least), *_, (most_name, most) = sorted(lengths, key=lambda pair: pair[1])
     if most > least * _APART:
         return f"{most_name}={most:g} beside {least_name}={least:g}"
-    for name, value in _constants(assumption):
+    for name, value in constants:
         if value * max(etas) > _APART:
             return f"{name}={value:g} with step_size={max(etas):g}"
     return ""
@@ -277,22 +256,13 @@ def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
         )
 
 
-def _described(run: NoisySGD) -> Iterator[tuple[str, float]]:
-    yield from (("clip_norm", run.clip_norm), ("diameter", run.diameter))
-    for name, value in (("step_size", run.step_size), ("noise_std", run.noise_std)):
-        if isinstance(value, tuple):
-            yield from ((f"{name}[{t}]", entry) for t, entry in enumerate(value))
-        else:
-            yield name, value
-
-
-def _constants(assumption: object, name: str = "assumption") -> Iterator[tuple[str, float]]:
-    """Every number in an assumption, parts and tables included."""
-    if isinstance(assumption, int | float):
-        yield name, float(assumption)
-    elif isinstance(assumption, tuple):
-        for i, part in enumerate(assumption):
-            yield from _constants(part, f"{name}[{i}]")
-    elif is_dataclass(assumption):
-        for one in fields(assumption):
-            yield from _constants(getattr(assumption, one.name), one.name)
+def _numbers(value: object, name: str) -> Iterator[tuple[str, float]]:
+    """Every number in a value with its name, those of parts, tables and schedules included."""
+    if isinstance(value, int | float):
+        yield name, float(value)
+    elif isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from _numbers(part, f"{name}[{i}]")
+    elif is_dataclass(value):
+        for one in fields(value):
+            yield from _numbers(getattr(value, one.name), one.name)

@@ -1,12 +1,15 @@
-"""The ways to draw batches, and what is assumed of each."""
+"""The ways to draw batches: each answers for itself which runs it admits and what is assumed of them."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from lastiterate.numeric.run import NoisySGD
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """Schemes: the ways to draw the batches of a run.
+    """A way to draw the batches of a run.
 
     Attributes:
         name: as in `NoisySGD.sampling`.
@@ -38,39 +41,60 @@ class Scheme:
         """Tell whether it is known in advance which batches meet a sample."""
         return not self.random and not self.permuted
 
+    def refusal(self, run: "NoisySGD") -> str:
+        """The sentence that refuses a run with such batches; empty where there is none."""
+        needs = f"sampling={self.name!r} needs"
+        if isinstance(run.batch_size, tuple):
+            if self.random:
+                return ""
+            return (
+                f"{needs} one batch_size for all steps, got a list; draw the batches by 'poisson' or "
+                "'without_replacement', or call participation, which takes the steps that met a sample."
+            )
+        if self.full and run.batch != run.dataset_size:
+            return (
+                f"{needs} batch_size equal to dataset_size={run.dataset_size}, got batch_size={run.batch_size}; leave "
+                "batch_size out, or use sampling='cyclic'."
+            )
+        if self.in_epochs and run.dataset_size % run.batch:
+            return (
+                f"{needs} a batch_size that divides dataset_size={run.dataset_size}, got batch_size={run.batch_size}; "
+                "drop the samples that are left over."
+            )
+        return ""
 
-SCHEMES: Final = {
-    one.name: one
-    for one in (
-        Scheme("full", "batches are full"),
-        Scheme(
-            "cyclic",
-            "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
-            "ours/cyclic/theorem",
-            in_epochs=True,
-        ),
-        Scheme(
-            "shuffled",
-            "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data "
-            "sets",
-            "ours/shuffled/worst",
-            in_epochs=True,
-            permuted=True,
-        ),
-        Scheme(
-            "without_replacement",
-            "each batch is {run.batch_text} of the {run.dataset_size} samples, drawn independently",
-            "ours/sampled/theorem",
-            random=True,
-        ),
-        Scheme(
-            "poisson",
-            "every sample is in every batch with chance b/{run.dataset_size}, independently, and the sum of gradients "
-            "is divided by b = {run.batch_text}; nothing is assumed of the sizes of the batches",
-            "ours/poisson/theorem",
-            random=True,
-            fixed_size=False,
-            adjacency="add_remove",
-        ),
-    )
-}
+
+_ALL: Final = (
+    Scheme("full", "batches are full"),
+    Scheme(
+        "cyclic",
+        "the {run.batches} batches are fixed in advance and come in the same order in every epoch",
+        claim="ours/cyclic/theorem",
+        in_epochs=True,
+    ),
+    Scheme(
+        "shuffled",
+        "the {run.batches} batches of an epoch are cut from a fresh uniform permutation, the same for both data sets",
+        claim="ours/shuffled/worst",
+        in_epochs=True,
+        permuted=True,
+    ),
+    Scheme(
+        "without_replacement",
+        "each batch is {run.batch_text} of the {run.dataset_size} samples, drawn independently",
+        claim="ours/sampled/theorem",
+        random=True,
+    ),
+    Scheme(
+        "poisson",
+        "every sample is in every batch with probability b/{run.dataset_size}, independently, and the sum of gradients "
+        "is divided by b = {run.batch_text}; nothing is assumed of the sizes of the batches",
+        claim="ours/poisson/theorem",
+        random=True,
+        fixed_size=False,
+        adjacency="add_remove",
+    ),
+)
+
+SCHEMES: Final = {one.name: one for one in _ALL}
+"""Every scheme by its name."""

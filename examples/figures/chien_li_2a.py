@@ -8,7 +8,7 @@ from typing import Final
 from chien_li_1 import claim_curve
 from curves import paler
 
-from lastiterate.numeric.estimate import estimate
+from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured
 from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
 from lastiterate.numeric.published.theorems import SETTING, run_at

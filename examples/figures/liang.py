@@ -13,10 +13,11 @@ from curves import RunOf, bounded, lowest, printed
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
-from lastiterate.numeric.published.closed_forms import naive_bound
+from lastiterate.numeric.published.record import statement_value
 from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.symbolic.formulas import published as stated
 
 ORDER: Final = 1.1
 """The Rényi order of D.1 and of section 4."""
@@ -120,3 +121,12 @@ def _every_step(steps: Sequence[int]) -> Curve:
     setting = worst_batch(liang_run(1, 8))
     values = tuple(claimed_at("composition", setting | {"T": T}) for T in steps)
     return Curve("composition without amplification", "composition", tuple(steps), values, line="-.")
+
+
+def naive_bound(run: NoisySGD, order: float) -> float:
+    """E.1 of Liang et al., later version: 2 alpha (D + eta K / b)^2 / sigma_DP^2, by post-processing; refuted.
+
+    A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
+    D is read as for Theorem 3.4, with which E.1 compares it.
+    """
+    return statement_value(stated.LIANG_NAIVE, run, order)

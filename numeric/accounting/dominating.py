@@ -34,7 +34,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.losses.moduli import Assumption
+    from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.shift_program.optimum import Optimum
 
 LEAST_MULTIPLIER = 1 / 9

@@ -1,35 +1,47 @@
 """The assumptions on the losses, all in one place.
 
-A `Modulus` bounds the change of every per-sample gradient (see `lastiterate.numeric.losses.moduli`). `Convex` and
-`StronglyConvex` bound the update map directly; they need losses that are K-Lipschitz, so that clipping never
-acts (a clipped convex gradient step need not contract).
+A `Modulus` bounds the change of every per-sample gradient g over a distance: |g(x) - g(y)| <= omega(|x - y|) for all x,
+y in the domain. A sum and a minimum of moduli are moduli, and so is a measured table. `Convex` and `StronglyConvex`
+bound the update map directly; they need losses that are K-Lipschitz, so that clipping never acts (a clipped convex
+gradient step need not contract).
 
-Source: docs/proofs/expansions.md; Chien & Li 2025, Lemma 3.4.
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, Definition 2.5, Lemma 3.4 and section 5.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from dataclasses import dataclass, field, is_dataclass
+from fractions import Fraction
+from functools import cached_property
+from inspect import isabstract
+from itertools import pairwise
+from math import inf
+from typing import ClassVar, Final, Self
 
+import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, positive
-from lastiterate.numeric.losses.blocks import Blocks as Blocks
-from lastiterate.numeric.losses.expansion import Affine, Expansion, LeastOf
-from lastiterate.numeric.losses.moduli import Assumption as Assumption
-from lastiterate.numeric.losses.moduli import Clipped as Clipped
-from lastiterate.numeric.losses.moduli import Holder as Holder
-from lastiterate.numeric.losses.moduli import Modulus as Modulus
-from lastiterate.numeric.losses.moduli import Size as Size
-from lastiterate.numeric.losses.moduli import Sized as Sized
-from lastiterate.numeric.losses.moduli import Smooth as Smooth
-from lastiterate.numeric.losses.moduli import Sum as Sum
-from lastiterate.numeric.losses.moduli import constant, kept, parts_of, sensitivity
-from lastiterate.numeric.losses.moduli import described_assumption as described_assumption
-from lastiterate.numeric.losses.tabulated import Tabulated as Tabulated
-from lastiterate.numeric.rounding import exact
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import InputError, echo, is_list, portion, positive, within
+from lastiterate.numeric.losses.expansion import Affine, Expansion, Increasing, LeastOf, ModulusExpansion
+from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
+
+
+def loss_constant(name: str, value: object) -> float:
+    """The value as a finite float of at least zero, or an `InputError`."""
+    return within(name, value, "a finite number of at least 0", lambda x: 0 <= x < inf, "give the constant.")
+
+
+def _sensitivity(run: NoisySGD, t: int, *, differs: bool) -> arb:
+    """2 eta K / b where the batch of step t holds the sample that differs, a length; else 0."""
+    return 2 * differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t)
+
+
+def _kept(run: NoisySGD, t: int) -> arb:
+    """1 - eta lambda: what weight decay leaves of an iterate in step t."""
+    return 1 - exact(run.step_size_at(t)) * exact(run.weight_decay)
 
 
 def _weight(run: NoisySGD, t: int, size: int) -> arb:
@@ -37,34 +49,390 @@ def _weight(run: NoisySGD, t: int, size: int) -> arb:
     return exact(run.step_size_at(t)) * size / run.batch_at(t)
 
 
-def _lipschitz(constant: arb, clipped: Expansion) -> Expansion:
-    """Constant times z, and no more than clipping allows."""
-    map_ = Affine(constant, arb(0))
-    return map_ if constant <= 1 else LeastOf((map_, clipped))
+class Assumption(ABC):
+    """Something the losses are assumed to satisfy on the domain."""
+
+    parts: "tuple[Assumption, ...]" = ()
+    """What it is made of, where it is made of others."""
+    claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
+    """Key of the ledger's claim that bounds the divergence under this assumption."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """An object without its fields, of a class that says what is assumed."""
+        if isabstract(cls):
+            raise InputError(f"An assumption needs its kind, got {cls.__name__}(...); write for example Smooth(1.0).")
+        return super().__new__(cls)
+
+    @abstractmethod
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        """The expansion of the update from iterate t to t + 1, whose batch holds the sample that differs or not.
+
+        Raises:
+            InputError: the run's step size is outside what the assumption allows.
+        """
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
+
+        The sum of the gradients is divided by ``run.batch_at(t)`` whatever the size. Where nothing better is known:
+        z + 2 eta K high / b, by clipping; the first z less by weight decay.
+        """
+        return Clipped().over_sizes(run, t, low, high)
+
+    def expansive(self, run: NoisySGD) -> bool:
+        """Tell whether every e(z) >= z + e(0): then distances never shrink by themselves."""
+        return not run.weight_decay and all(part.expansive(run) for part in self.parts)
+
+    @property
+    @abstractmethod
+    def statement(self) -> str:
+        """The assumption in words, for the reader of a bound."""
 
 
-def _step_limit(run: NoisySGD, t: int, L: float, kind: str) -> None:
-    eta, decay = run.step_size_at(t), run.weight_decay
-    if not exact(eta) * (exact(L) + exact(decay)) <= 2:
-        most, beside = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
-        raise InputError(
-            f"A {kind} loss needs step_size <= {most} = {2 / (L + decay):g}, got step_size={eta:g} with "
-            f"L={L:g}{beside}; lower the step size, or assume Smooth(L) only."
-        )
+def described_assumption(assumption: object) -> Assumption:
+    """The assumption itself, or an `InputError` where it is none."""
+    if not isinstance(assumption, Assumption):
+        remedy = "for example Smooth(1.0)"
+        if callable(getattr(assumption, "assumption", None)):
+            remedy = "say its assumption(run)"
+        elif isinstance(assumption, Measured):
+            remedy = "a measured constant gives an estimate: call estimate(run, measured, ...)"
+        elif hasattr(assumption, "holder"):
+            remedy = "measured constants give an estimate, not a bound: hand its holder(...) to estimate"
+        known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
+        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{echo(assumption)}"
+        if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
+            got = type(assumption).__name__  # an address says nothing to anyone, and a record too much
+        raise InputError(f"assumption needs one of {known}, got assumption={got}; {remedy}.")
+    return assumption
 
 
-def _factor(run: NoisySGD, t: int, L: float, m: float, low: int, high: int) -> arb:
-    """max(k - h m, h' L - k), k = 1 - eta lambda and h, h' the weights of the least and the greatest batch.
+class Modulus(Assumption, Increasing):
+    """A modulus of continuity omega of every per-sample gradient, over distances inside the domain; omega(0) = 0."""
 
-    All of |k - h c| for a curvature c in [m, L] of a batch between these; convex in the size.
-    """
-    stays = kept(run, t)
-    return (stays - _weight(run, t, low) * exact(m)).max(_weight(run, t, high) * exact(L) - stays)
+    parts: "tuple[Modulus, ...]" = ()
+
+    @property
+    def linear(self) -> arb | None:
+        """L where omega(z) = L z for every z, else None."""
+        return None
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        weight = exact(run.step_size_at(t)) * (run.batch_at(t) - differs) / run.batch_at(t)
+        moved = _sensitivity(run, t, differs=differs)
+        return ModulusExpansion(self, weight, run.clip_norm, moved, _kept(run, t))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
+        weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch_at(t)))
+        return ModulusExpansion(self, weight, run.clip_norm, arb(0), _kept(run, t))
 
 
 @teaches()
 @dataclass(frozen=True)
-class Convex(Assumption):
+class Holder(Modulus):
+    """Gradients are (L, lambda)-Hoelder: omega(z) = L z^lambda, 0 < lambda <= 1.
+
+    L is in gradient / length^lambda. Source: Chien & Li 2025, Definition 2.5.
+
+    >>> float(Holder(2.0, 0.5).value(np.array(4.0)))
+    4.0
+    """
+
+    L: float
+    lam: float
+    claim: ClassVar[str] = "chien_li/theorem_3_7/sharper"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "L", loss_constant("L", self.L))
+        lam = portion("lam", self.lam, "a Hoelder order in (0, 1]", "use 1 for smooth losses.")
+        object.__setattr__(self, "lam", lam)
+
+    def value(self, z: Array) -> Array:
+        return self.L * np.power(z, self.lam) if self.L else np.zeros_like(z)  # at infinity, too
+
+    def slope(self, z: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steep = self.L * self.lam * np.power(z, self.lam - 1)
+        return np.where(np.isnan(steep), 0.0, steep)
+
+    def ball(self, z: arb) -> arb:
+        if self.lam == 1:
+            return exact(self.L) * z
+        if z > 0:
+            return exact(self.L) * z ** exact(self.lam)
+        top = z.upper()
+        return exact(self.L) * arb(0).union(top ** exact(self.lam)) if top > 0 else arb(0)
+
+    @property
+    def linear(self) -> arb | None:
+        return exact(self.L) if self.lam == 1 or self.L == 0 else None
+
+    @property
+    def statement(self) -> str:
+        return f"every per-sample gradient is ({self.L:g}, {self.lam:g})-Hoelder continuous on the domain"
+
+
+@teaches()
+@dataclass(frozen=True)
+class Smooth(Holder):
+    """Gradients are L-Lipschitz: omega(z) = L z."""
+
+    lam: float = 1.0
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/smooth"
+
+    @property
+    def statement(self) -> str:
+        return f"every per-sample loss is {self.L:g}-smooth on the domain"
+
+
+@teaches()
+@dataclass(frozen=True)
+class Clipped(Modulus):
+    """Nothing but clipping: two clipped gradients differ by at most 2 K."""
+
+    claim: ClassVar[str] = "chien_li/theorem_3_1/direct/clipped"
+
+    def value(self, z: Array) -> Array:
+        return np.where(z > 0, inf, 0.0)
+
+    def slope(self, z: Array) -> Array:
+        return np.where(z > 0, 0.0, inf)
+
+    def ball(self, z: arb) -> arb:
+        return arb(0) if z == 0 else arb(inf)
+
+    @property
+    def statement(self) -> str:
+        return "per-sample gradients are clipped; nothing else is assumed of the losses"
+
+
+@teaches()
+@dataclass(frozen=True)
+class Tabulated(Modulus):
+    """omega known at some distances: omega(z) = values[i] for distances[i-1] < z <= distances[i].
+
+    The step function is what follows from monotonicity alone; past the last distance only clipping is used.
+    ``distances`` (lengths, increasing) and ``values`` (gradients, nondecreasing) have the same shape (k,).
+    """
+
+    distances: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("distances", "values"):
+            if not is_list(row := getattr(self, name)):
+                raise InputError(f"{name} needs a list of numbers, got {name}={row!r}; write one for each distance.")
+        distances = tuple(positive(f"distances[{i}]", r) for i, r in enumerate(self.distances))
+        values = tuple(loss_constant(f"values[{i}]", v) for i, v in enumerate(self.values))
+        if not distances or len(distances) != len(values):
+            raise InputError(
+                "Tabulated needs as many values as distances, at least one, got "
+                f"len(distances)={len(distances)}, len(values)={len(values)}; give pairs."
+            )
+        for name, row, least in (("distances", distances, "increasing"), ("values", values, "nondecreasing")):
+            for i, (before, after) in enumerate(pairwise(row), start=1):
+                if after < before or (name == "distances" and after == before):
+                    raise InputError(
+                        f"{name} needs to be {least}, got {name}[{i}]={after:g} after {before:g}; sort the table and "
+                        "take running maxima."
+                    )
+        object.__setattr__(self, "distances", distances)
+        object.__setattr__(self, "values", values)
+
+    def value(self, z: Array) -> Array:
+        place = np.searchsorted(self.distances, z, side="left")
+        return np.where(z > 0, np.append(self.values, inf)[place], 0.0)
+
+    def slope(self, z: Array) -> Array:
+        return np.zeros_like(z)
+
+    def ball(self, z: arb) -> arb:
+        if z == 0:
+            return arb(0)
+        first = next((i for i, r in enumerate(self.distances) if not z > exact(r)), None)
+        last = next((i for i, r in enumerate(self.distances) if z <= exact(r)), None)
+        if first is None or last is None:
+            return arb(inf)
+        low = exact(self.values[first]) if z > 0 else arb(0)
+        return low.union(exact(self.values[last]))
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        return self.distances
+
+    @property
+    def concave(self) -> bool:
+        return False
+
+    @property
+    def statement(self) -> str:
+        return f"per-sample gradients have the tabulated modulus of continuity ({len(self.distances)} distances)"
+
+
+class _OfParts(Assumption):
+    _takes: ClassVar[tuple[type | tuple[type, ...], str]]
+    """The types of the parts, and these in words."""
+
+    def __init__(self, *parts: Assumption) -> None:
+        types, words = self._takes
+        if not parts or not all(isinstance(part, types) for part in parts):
+            got = next((part for part in parts if not isinstance(part, types)), ())
+            raise InputError(f"{type(self).__name__} needs at least one part, each of them {words}, got part={got!r}.")
+        object.__setattr__(self, "parts", parts)
+
+
+@teaches()
+@dataclass(frozen=True, init=False)
+class Sum(_OfParts, Modulus):
+    """The loss is a sum, and omega the sum of the parts' moduli."""
+
+    parts: tuple[Modulus, ...]
+
+    _takes = (Modulus, "a Modulus")
+
+    def value(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([part.value(z) for part in self.parts]))
+
+    def slope(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([part.slope(z) for part in self.parts]))
+
+    def ball(self, z: arb) -> arb:
+        return sum((part.ball(z) for part in self.parts), arb(0))
+
+    @property
+    def statement(self) -> str:
+        return "the loss is a sum of parts, of which " + "; ".join(part.statement for part in self.parts)
+
+
+@teaches()
+@dataclass(frozen=True, init=False)
+class Blocks(_OfParts, Modulus):
+    """The gradient consists of blocks, for example one a layer, and each changes by at most its part's modulus.
+
+    If |g_j(x) - g_j(y)| <= omega_j(|x - y|), |x - y| the distance of all parameters, then omega = (sum_j omega_j^2)^.5
+    is a modulus of g = (g_1, ..., g_m). For omega_j(r) = L_j r^(lambda_j) it is concave if, with the least order p and
+    the greatest q, q <= 1/2, or p >= 1/2, or 8 p q >= (2 p + 2 q - 1)^2. Elsewhere the shift program wants concave
+    pieces: the roots of the two groups of orders, up to 1/2 and above, are added, which is never less.
+
+    >>> float(Blocks(Holder(3.0, 1.0), Holder(4.0, 1.0)).value(np.array(2.0)))
+    10.0
+    """
+
+    parts: tuple[Holder | Tabulated, ...]
+
+    _takes = ((Holder, Tabulated), "Holder, Smooth or Tabulated (for clipping, take the Minimum with Clipped)")
+
+    @cached_property
+    def groups(self) -> tuple[tuple[Holder | Tabulated, ...], ...]:
+        """Parts whose root of the sum of squares is concave between the knots; the groups are added."""
+        orders = [_order(part) for part in self.parts]
+        least, most, half = min(orders), max(orders), Fraction(1, 2)
+        if most <= half or least >= half or 8 * least * most >= (2 * least + 2 * most - 1) ** 2:
+            return (self.parts,)
+        together = tuple(zip(orders, self.parts, strict=True))
+        return tuple(tuple(part for order, part in together if (order > half) == above) for above in (False, True))
+
+    def value(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([_root(_values(group, z)) for group in self.groups]))
+
+    def slope(self, z: Array) -> Array:
+        return np.asarray(np.add.reduce([_slope(group, z) for group in self.groups]))
+
+    def ball(self, z: arb) -> arb:
+        total = arb(0)
+        for group in self.groups:
+            squares = sum((part.ball(z) ** 2 for part in group), arb(0))
+            total += squares.sqrt() if squares > 0 else arb(0).union(squares.upper().sqrt())
+        return total
+
+    @property
+    def linear(self) -> arb | None:
+        squares = arb(0)
+        for part in self.parts:
+            slope = part.linear
+            if slope is None:
+                return None
+            squares += slope**2
+        return squares.sqrt()
+
+    @property
+    def statement(self) -> str:
+        return "every block of a per-sample gradient has its own modulus: " + "; ".join(p.statement for p in self.parts)
+
+
+def _order(part: Holder | Tabulated) -> Fraction:
+    """The order of a part between its knots, where a table is constant."""
+    return Fraction(part.lam) if isinstance(part, Holder) else Fraction(0)
+
+
+def _values(group: tuple[Modulus, ...], z: Array) -> Array:
+    """The moduli of the parts, shape (*z.shape, parts)."""
+    return np.stack([np.asarray(part.value(z)) for part in group], axis=-1)
+
+
+def _root(values: Array) -> Array:
+    """Root of the sum of squares along the last axis; scaled, so that no square overflows or vanishes."""
+    most = values.max(axis=-1)
+    known = (most > 0) & np.isfinite(most)
+    scaled = values / np.where(known, most, 1.0)[..., None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.sqrt(np.square(np.where(known[..., None], scaled, 0.0)).sum(axis=-1))
+        return np.asarray(np.where(known, most * lengths, most))
+
+
+def _slope(group: tuple[Modulus, ...], z: Array) -> Array:
+    """The right derivative: the slopes weighted by the values, and at 0 the root of the sum of their squares."""
+    values = _values(group, z)
+    slopes = np.stack([np.asarray(part.slope(z)) for part in group], axis=-1)
+    root = _root(values)
+    inside = (root > 0) & np.isfinite(root)
+    weights = np.where(inside[..., None], values, 0.0) / np.where(inside, root, 1.0)[..., None]
+    with np.errstate(invalid="ignore"):
+        weighted = np.where(weights > 0, weights * slopes, 0.0).sum(axis=-1)
+    return np.asarray(np.where(inside, weighted, np.where(root > 0, 0.0, _root(slopes))))
+
+
+class _UpdateMap(Assumption):
+    """The update map is |1 - eta h|-Lipschitz for a curvature h in [m, L], and no loss is clipped."""
+
+    L: float
+    _kind: ClassVar[str]
+
+    @property
+    def _least(self) -> float:
+        """The curvature m."""
+        return float(getattr(self, "m", 0.0))
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        eta, decay, size = run.step_size_at(t), run.weight_decay, run.batch_at(t)
+        if not exact(eta) * (exact(self.L) + exact(decay)) <= 2:
+            most, beside = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
+            raise InputError(
+                f"A {self._kind} loss needs step_size <= {most} = {2 / (self.L + decay):g}, got step_size={eta:g} with "
+                f"L={self.L:g}{beside}; lower the step size, or assume Smooth(L) only."
+            )
+        return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
+
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+        """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size.
+
+        A large batch takes a step beyond 2 / L; it moves no farther apart than clipping allows.
+        """
+        line = Affine(factor := self._factor(run, t, low, high), arb(0))
+        return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))
+
+    def _factor(self, run: NoisySGD, t: int, low: int, high: int) -> arb:
+        """max(k - h m, h' L - k), k = 1 - eta lambda and h, h' the weights of the least and the greatest batch.
+
+        All of |k - h c| for a curvature c in [m, L] of a batch between these; convex in the size.
+        """
+        stays, L, m = _kept(run, t), exact(self.L), exact(self._least)
+        return (stays - _weight(run, t, low) * m).max(_weight(run, t, high) * L - stays)
+
+
+@teaches()
+@dataclass(frozen=True)
+class Convex(_UpdateMap):
     """Losses are convex, L-smooth and K-Lipschitz, and eta <= 2/L: e(z) = z + 2 eta K / b.
 
     With weight decay lambda it is c z + 2 eta K / b, c = max(1 - eta lambda, eta (lambda + L) - 1): decay outside of
@@ -78,19 +446,10 @@ class Convex(Assumption):
     L: float
     origin: str = field(default="", compare=False, repr=False, kw_only=True)
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/convex"
+    _kind: ClassVar = "convex"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "L", constant("L", self.L))
-
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        _step_limit(run, t, self.L, "convex")
-        factor = _factor(run, t, self.L, 0.0, run.batch_at(t), run.batch_at(t))
-        return Affine(factor, sensitivity(run, t, differs=differs))
-
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
-        """Not above max(1, h L - 1) z, h = eta high / b: a large batch takes a step beyond 2 / L."""
-        factor = _factor(run, t, self.L, 0.0, low, high)
-        return _lipschitz(factor, super().over_sizes(run, t, low, high))
+        object.__setattr__(self, "L", loss_constant("L", self.L))
 
     @property
     def statement(self) -> str:
@@ -102,7 +461,7 @@ class Convex(Assumption):
 
 @teaches()
 @dataclass(frozen=True)
-class StronglyConvex(Assumption):
+class StronglyConvex(_UpdateMap):
     """Losses are m-strongly convex, L-smooth and K-Lipschitz, and eta <= 2/L.
 
     e(z) = c z + 2 eta K / b with c = max(1 - eta m, eta L - 1): all of |1 - eta h| for a curvature h in
@@ -112,22 +471,13 @@ class StronglyConvex(Assumption):
     L: float
     m: float
     claim: ClassVar[str] = "chien_li/theorem_3_1/direct/strongly_convex"
+    _kind: ClassVar = "strongly convex"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "L", constant("L", self.L))
+        object.__setattr__(self, "L", loss_constant("L", self.L))
         object.__setattr__(self, "m", positive("m", self.m))
         if self.m > self.L:
             raise InputError(f"m needs to be at most L={self.L:g}, got m={self.m:g}; strong convexity is below L.")
-
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
-        _step_limit(run, t, self.L, "strongly convex")
-        factor = _factor(run, t, self.L, self.m, run.batch_at(t), run.batch_at(t))
-        return Affine(factor, sensitivity(run, t, differs=differs))
-
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
-        """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size."""
-        factor = _factor(run, t, self.L, self.m, low, high)
-        return _lipschitz(factor, super().over_sizes(run, t, low, high))
 
     def expansive(self, run: NoisySGD) -> bool:  # noqa: ARG002
         return False
@@ -142,14 +492,12 @@ class StronglyConvex(Assumption):
 
 @teaches()
 @dataclass(frozen=True, init=False)
-class Minimum(Assumption):
+class Minimum(_OfParts):
     """All parts hold at once, and each update expands by the least of them."""
 
     parts: tuple[Assumption, ...]
 
-    def __init__(self, *parts: Assumption) -> None:
-        parts_of("Minimum", parts, Assumption)
-        object.__setattr__(self, "parts", parts)
+    _takes = (Assumption, "an assumption")
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
         return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
@@ -160,6 +508,31 @@ class Minimum(Assumption):
     @property
     def statement(self) -> str:
         return "all of: " + "; ".join(part.statement for part in self.parts)
+
+
+Size = int | tuple[int, ...]
+"""Number of samples in a batch, or one number a step."""
+
+
+@dataclass(frozen=True)
+class Sized(Assumption):
+    """An assumption, for Poisson batches that have, without the sample that differs, ``low`` to ``high`` samples."""
+
+    inner: Assumption
+    low: Size
+    high: Size
+
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+        low, high = (one[t] if isinstance(one, tuple) else one for one in (self.low, self.high))
+        shared = self.inner.over_sizes(run, t, low, high)
+        return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t))
+
+    def expansive(self, run: NoisySGD) -> bool:
+        return self.inner.expansive(run)
+
+    @property
+    def statement(self) -> str:
+        return self.inner.statement
 
 
 KINDS: Final[Mapping[str, tuple[Callable[..., Assumption], tuple[str, ...]]]] = {

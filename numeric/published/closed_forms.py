@@ -28,7 +28,7 @@ from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import chance, count, positive
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
-from lastiterate.numeric.published.record import Evaluator, Setting, contraction_factor, run_of, statement_value
+from lastiterate.numeric.published.record import Evaluator, contraction_factor, statement_value
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -119,15 +119,6 @@ def _steps(run: NoisySGD, order: float, share: float) -> list[Expr]:
     return [stated.LIANG_STEP]
 
 
-def naive_bound(run: NoisySGD, order: float) -> float:
-    """E.1 of Liang et al., later version: 2 alpha (D + eta K / b)^2 / sigma_DP^2, by post-processing; refuted.
-
-    A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
-    D is read as for Theorem 3.4, with which E.1 compares it.
-    """
-    return statement_value(stated.LIANG_NAIVE, run, order)
-
-
 def d2p2_theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, noise_std: float) -> float:
     """The epsilon of (epsilon, delta)-DP that the proof's constants of D2P2-SGD, Theorem 1, give, rounded up.
 
@@ -156,19 +147,3 @@ def d2p2_theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: i
     with precision():
         known = {getattr(notation, name): arb(number) for name, number in counts.items()}
         return upper(enclose(stated.D2P2_1, known | {notation.nu: exact(noise), notation.chi: -exact(delta).log()}))
-
-
-def chourasia_strongly_convex(setting: Setting) -> float:
-    """Epsilon = alpha S^2 / (m v n^2) (1 - exp(-m eta T / 2)), for strongly convex losses and full batches.
-
-    Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere. S = 2 K is the sensitivity of the summed
-    gradient and v the noise variance, 2 eta v = sigma^2 with sigma the noise in the *iterate*. It asks for eta < 1/L
-    and for a start drawn from N(0, 2 v / m) projected onto the domain, not for the fixed start of update (1). Ye &
-    Shokri 2022 extend it to mini-batches. The formula is rounded up; it is not checked here.
-
-    >>> run = {"T": 10**6, "n": 5, "eta": 0.1, "sigma": 1, "K": 2, "m": 1, "alpha": 2}
-    >>> round(chourasia_strongly_convex(run), 6)
-    0.256
-    """
-    run = run_of({"D": inf, **setting})
-    return statement_value(stated.CHOURASIA, run, setting["alpha"], m=setting["m"])

@@ -17,7 +17,7 @@ from math import isfinite
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.losses.stack import Stack
+from lastiterate.numeric.losses.expansion import Stack
 from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.program import ShiftProgram
 

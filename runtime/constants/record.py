@@ -1,7 +1,7 @@
 """Record of a measurement: constants for many orders, the measured modulus, and how far to trust them.
 
 Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder
-constant, so a privacy number computed from it is a `lastiterate.numeric.estimate.Estimate`: it holds only if the true
+constant, so a privacy number computed from it is a `lastiterate.numeric.bound.Estimate`: it holds only if the true
 constant is no larger than the sampled one.
 """
 
@@ -103,7 +103,7 @@ class HolderEstimate(Displayed):
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The measured (L, lambda) as an assumption that `lastiterate.numeric.estimate.estimate` takes.
+        """The measured (L, lambda) as an assumption that `lastiterate.numeric.bound.estimate` takes.
 
         `lastiterate.numeric.bound.bound` refuses it: a sampled constant is a lower estimate.
 

@@ -19,8 +19,15 @@ from torch.func import vmap
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.explain import UNTRIED
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Minimum, StronglyConvex, described_assumption
-from lastiterate.numeric.losses.moduli import Clipped, Holder
+from lastiterate.numeric.losses.assumptions import (
+    Assumption,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    StronglyConvex,
+    described_assumption,
+)
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.gradient_difference import Changes
 from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points

@@ -1,6 +1,6 @@
 """Record of a search for the worst pair: what is found, and what is proved, for many orders.
 
-What is found is a lower estimate, so a privacy number from it is a `lastiterate.numeric.estimate.Estimate`.
+What is found is a lower estimate, so a privacy number from it is a `lastiterate.numeric.bound.Estimate`.
 """
 
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ class WorstCaseConstants(Displayed):
         return certified_holder(self.certified, self.searched[order].lam, self.run.diameter, clip_norm)
 
     def holder(self, order: int) -> Measured:
-        """The largest constant found as an assumption that `lastiterate.numeric.estimate.estimate` takes.
+        """The largest constant found as an assumption that `lastiterate.numeric.bound.estimate` takes.
 
         Raises:
             InputError: the gradients are means of the batch, or no pair could be trusted.

@@ -12,8 +12,7 @@ import torch
 from opacus.optimizers import DPOptimizer
 from torch import Tensor
 
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, StronglyConvex
-from lastiterate.numeric.losses.moduli import Holder
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.runtime.constants.refutation import TRIED, conjuncts
 
 _SAMPLES: Final = 16

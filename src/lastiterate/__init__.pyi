@@ -3,7 +3,9 @@
 from lastiterate.numeric.advice import Advice as Advice
 from lastiterate.numeric.advice import advise as advise
 from lastiterate.numeric.bound import Bound as Bound
+from lastiterate.numeric.bound import Estimate as Estimate
 from lastiterate.numeric.bound import bound as bound
+from lastiterate.numeric.bound import estimate as estimate
 from lastiterate.numeric.calibrate import Calibrated as Calibrated
 from lastiterate.numeric.calibrate import calibrate as calibrate
 from lastiterate.numeric.compare import Comparison as Comparison
@@ -12,8 +14,6 @@ from lastiterate.numeric.dp_events import from_dp_event as from_dp_event
 from lastiterate.numeric.dp_events import to_dp_event as to_dp_event
 from lastiterate.numeric.dp_events import to_pld as to_pld
 from lastiterate.numeric.errors import InputError as InputError
-from lastiterate.numeric.estimate import Estimate as Estimate
-from lastiterate.numeric.estimate import estimate as estimate
 from lastiterate.numeric.forgetting import Forgetting as Forgetting
 from lastiterate.numeric.forgetting import forgetting as forgetting
 from lastiterate.numeric.forgetting import steps_to_forget as steps_to_forget

@@ -14,9 +14,8 @@ from mpmath import mpf
 from oracle import SLACK, cost, exact_shifts, expand, gdp_delta, states, tracked
 from programs import ASSUMPTIONS, run_of, settings
 
-from lastiterate.numeric.bound import Bound, bound, bound_by_shifts
+from lastiterate.numeric.bound import Bound, Estimate, bound, bound_by_shifts, estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.estimate import Estimate, estimate
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Clipped,

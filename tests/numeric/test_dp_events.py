@@ -9,11 +9,10 @@ import pytest
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledStep
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.bound import Bound, bound
+from lastiterate.numeric.bound import Bound, bound, estimate
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 

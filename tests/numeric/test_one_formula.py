@@ -18,6 +18,7 @@ from exact_points import Point, value
 from flint import arb
 from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, log
 
+from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion, gdp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
@@ -34,7 +35,6 @@ from lastiterate.numeric.losses.assumptions import (
     Sum,
 )
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
-from lastiterate.numeric.random_projection import cost as projection
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import optimum, positions
@@ -198,10 +198,10 @@ PAIRS = (
     Pair("losses.expansion.ModulusExpansion.ball (weight decay)",
          lambda p: update.modulus(p.z, omega(p), p.eta, p.K, p.b, 1 - p.eta * p.q),
          grows(hoelder, differs=True, decay="q"), BALL, wants=lambda p: p.eta * p.q <= 1),
-    Pair("losses.moduli.Sum.ball",
+    Pair("losses.assumptions.Sum.ball",
          lambda p: update.modulus(p.z, omega(p) + p.m * p.z ** Rational(1, 2), p.eta, p.K, p.b),
          grows(two, differs=True), BALL),
-    Pair("losses.blocks.Blocks.ball",
+    Pair("losses.assumptions.Blocks.ball",
          lambda p: update.modulus(p.z, statements.blocks(p.L * p.z, p.m * p.z), p.eta, p.K, p.b),
          grows(root, differs=True), BALL),
     Pair("losses.assumptions.Convex.expansion", lambda p: statements.strongly_convex(p.z, p.eta, p.K, p.b, p.L, S.Zero),
@@ -217,7 +217,7 @@ PAIRS = (
     Pair("losses.assumptions.StronglyConvex.expansion (same batch)",
          lambda p: statements.strongly_convex(p.z, p.eta, S.Zero, p.b, p.L, p.m),
          grows(lambda p: StronglyConvex(p("L"), p("m")), differs=False), BALL),
-    Pair("losses.moduli.Modulus.over_sizes",
+    Pair("losses.assumptions.Modulus.over_sizes",
          lambda p: statements.modulus_over_sizes(p.z, omega(p), p.eta, p.K, p.b, 2 * p.b), over(hoelder), FLOAT),
     Pair("losses.assumptions.Convex.over_sizes",
          lambda p: clipped(p, statements.convex_over_sizes(p.eta, p.L, p.b, 2 * p.b)),

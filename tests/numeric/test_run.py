@@ -97,7 +97,7 @@ def test_a_number_beyond_every_float_is_refused() -> None:
 
 def test_what_is_no_run_is_refused() -> None:
     assert described_run("A test", _GOOD) is _GOOD
-    with pytest.raises(InputError, match=r"^A test needs a NoisySGD, got run=str; describe the run first\.$"):
+    with pytest.raises(InputError, match=r"^A test needs a NoisySGD, got run=str; describe it first\.$"):
         described_run("A test", "run.toml")
 
 

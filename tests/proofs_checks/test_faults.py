@@ -10,7 +10,7 @@ from flint import arb
 
 from lastiterate.numeric.accounting import conversion, dominating, gdp, pld_fft
 from lastiterate.numeric.divergences import s_down
-from lastiterate.numeric.losses import assumptions, moduli
+from lastiterate.numeric.losses import assumptions
 from lastiterate.numeric.losses.expansion import Affine, Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
@@ -77,12 +77,12 @@ def forget() -> None:
 
 def _slower_contraction(self: Any, run: Any, t: int, *, differs: bool) -> Affine:
     eta = exact(run.step_size_at(t))
-    return Affine(1 - eta * exact(self.m), moduli.sensitivity(run, t, differs=differs))
+    return Affine(1 - eta * exact(self.m), assumptions._sensitivity(run, t, differs=differs))
 
 
 def _one_sample_fewer(self: Any, run: Any, t: int, *, differs: bool) -> ModulusExpansion:
     weight = exact(run.step_size_at(t)) * (run.batch - 2 * differs) / run.batch
-    return ModulusExpansion(self, weight, run.clip_norm, moduli.sensitivity(run, t, differs=differs))
+    return ModulusExpansion(self, weight, run.clip_norm, assumptions._sensitivity(run, t, differs=differs))
 
 
 def _no_overshoot(self: Any, run: Any, t: int, low: int, high: int) -> Affine:
@@ -109,7 +109,7 @@ def _cheapest_position(run: Any, assumption: Any) -> Any:
 _STEP = NoisySGD.step_size_at
 _S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, participations.Participations
 _PAIR, _SHARES, _OBLIVIOUS = dominating.DominatingPair, noise_split.Shares, oblivious_shifts.oblivious_cost
-_BEFORE, _OVER = _P.before_end, moduli.Modulus.over_sizes
+_BEFORE, _OVER = _P.before_end, assumptions.Modulus.over_sizes
 _ADD = property(lambda _: ("add",))
 _Fault = tuple[str, str, Any, str, Any]
 FIXED: dict[str, _Fault] = {
@@ -139,13 +139,13 @@ FIXED: dict[str, _Fault] = {
     "a contraction without eta L - 1": (
         "recomputed/full", f"strongly_convex, {RENYI}", _S, "expansion", _slower_contraction),
     "one sample fewer drifts": (
-        "recomputed/full", f"smooth, {RENYI}", moduli.Modulus, "expansion", _one_sample_fewer),
+        "recomputed/full", f"smooth, {RENYI}", assumptions.Modulus, "expansion", _one_sample_fewer),
     "K for the sensitivity 2 K": (
-        "recomputed/cyclic", f"smooth, {RENYI}", moduli, "sensitivity", divided(moduli.sensitivity, 2)),
+        "recomputed/cyclic", f"smooth, {RENYI}", assumptions, "_sensitivity", divided(assumptions._sensitivity, 2)),
     "a sensitivity over 1.05": (
-        "recomputed/full", f"convex, {RENYI}", assumptions, "sensitivity", divided(moduli.sensitivity, 1.05)),
+        "recomputed/full", f"convex, {RENYI}", assumptions, "_sensitivity", divided(assumptions._sensitivity, 1.05)),
     "a hundredth of L": (
-        "recomputed/full", f"holder, {RENYI}", moduli.Holder, "ball", divided(moduli.Holder.ball, 100)),
+        "recomputed/full", f"holder, {RENYI}", assumptions.Holder, "ball", divided(assumptions.Holder.ball, 100)),
     "the step size of the next step": (
         "recomputed/full", f"convex, {RENYI}", NoisySGD, "step_size_at",
         lambda self, t: _STEP(self, min(t + 1, self.steps - 1))),
@@ -177,14 +177,14 @@ RANDOM: dict[str, _Fault] = {
     "half the move of a Poisson step": (
         "attacked/poisson", f"convex, {RENYI}", windows, "moved", divided(noise_split.moved, 2)),
     "the step size of a Poisson step squared": (
-        "attacked/poisson", f"smooth, {RENYI}", moduli.Sized, "expansion", _step_size_squared),
+        "attacked/poisson", f"smooth, {RENYI}", assumptions.Sized, "expansion", _step_size_squared),
     "large batches that do not overshoot": (
         "recomputed/poisson", f"convex, {RENYI}", assumptions.Convex, "over_sizes", _no_overshoot),
     "no batch that is empty": (
         "recomputed/poisson", f"strongly_convex, {RENYI}", _S, "over_sizes",
         shown(_S.over_sizes, 3, lambda low: low + 1)),
     "no batch larger than b": (
-        "recomputed/poisson", f"smooth, {RENYI}", moduli.Modulus, "over_sizes",
+        "recomputed/poisson", f"smooth, {RENYI}", assumptions.Modulus, "over_sizes",
         lambda self, run, t, low, high: _OVER(self, run, t, low, min(high, run.batch))),
     "an unlikely batch a hundred times rarer": (
         "recomputed/poisson", f"smooth, {RENYI}", poisson, "tail_from", divided(poisson.tail_from, 100)),

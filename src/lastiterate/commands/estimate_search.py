@@ -11,7 +11,7 @@ from lastiterate.commands.output import progress, say_json
 from lastiterate.numeric.errors import count
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.estimate import Estimate
+    from lastiterate.numeric.bound import Estimate
     from lastiterate.numeric.losses.assumptions import Measured
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.constants.worst_case_record import WorstCaseConstants
@@ -94,7 +94,7 @@ def say_rechecked(workload: "Workload", path: Path, as_json: bool) -> None:
 
 def carried_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
     """The conditional number in the setting of Figure 1, over as many steps as were trained."""
-    from lastiterate.numeric.estimate import estimate
+    from lastiterate.numeric.bound import estimate
     from lastiterate.numeric.published.theorems import SETTING, run_at
 
     return estimate(run_at(run.steps), measured, order=SETTING["alpha"])

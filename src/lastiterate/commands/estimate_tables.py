@@ -15,7 +15,7 @@ from lastiterate.numeric.rounding import printed_up
 from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
-    from lastiterate.numeric.estimate import Estimate
+    from lastiterate.numeric.bound import Estimate
     from lastiterate.runtime.constants.record import HolderEstimate
     from lastiterate.runtime.constants.worst_case_record import WorstCaseConstants
     from lastiterate.runtime.pair_table import Subset

@@ -1,14 +1,18 @@
 """Records that commands print under --json, of which ``lastiterate schema`` makes the schemas."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, get_type_hints
 
 from typing_extensions import TypedDict
 
+from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.compare import Row
+from lastiterate.numeric.display import Displayed
+from lastiterate.numeric.forgetting import Forgetting
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
 from lastiterate.numeric.lower.one_run import OneRun
+from lastiterate.numeric.participation import ByPosition, Participation
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.along_record import AlongTraining
@@ -38,65 +42,27 @@ class _Check(TypedDict):
     summary: str
 
 
-class _Bound(TypedDict):
-    kind: Literal["bound", "estimate"]
-    epsilon: float | None
-    order: float | None
-    delta: float | None
-    window: list[int]
-    route: str
-    claim: str
-    assumptions: list[str]
-    mu: float | None
-    cost: float | None
-    position: int | None
-    share: float | None
-    conditional_on: NotRequired[str]
-    certified: NotRequired[float]
+def _plain(result: type[Displayed], **more: Any) -> Any:
+    """The type of what `Displayed.as_dict` gives of a result: its fields and properties by their annotations."""
+    found = {"kind": Literal[result._kind]} | get_type_hints(result)  # type: ignore[valid-type,name-defined]
+    found |= {
+        name: get_type_hints(one.fget)["return"]
+        for base in reversed(result.__mro__)
+        for name, one in vars(base).items()
+        if isinstance(one, property) and "return" in one.fget.__annotations__
+    }
+    named = {name: found[name] for name in ("kind", *result._named.split())}
+    return TypedDict(f"_{result.__name__}", named | more)  # type: ignore[misc]
 
 
-class _Calibrated(_Bound):
-    noise_std: NotRequired[float]
-    steps: NotRequired[int]
-    any_steps: NotRequired[bool]
-    diameter: NotRequired[float]
-    batch_size: NotRequired[int]
-
-
-class _Forgotten(TypedDict):
-    kind: Literal["forgetting"]
-    clean_steps: int
-    epsilon: float
-    retrained: float
-    before: float
-    shifts: float
-    order: float | None
-    delta: float | None
-    claim: str
-    assumptions: list[str]
-
-
-class _Used(TypedDict):
-    kind: Literal["participation"]
-    epsilon: float
-    shifts: float
-    order: float | None
-    delta: float | None
-    claim: str
-    times: int
-    last: int | None
-    assumptions: list[str]
-
-
-class _ByPosition(TypedDict):
-    kind: Literal["by_position"]
-    order: float | None
-    delta: float | None
-    worst: float
-    median: float
-    epsilons: list[float]
-    shifts: list[float]
-    assumptions: list[str]
+_NUMBER = {"kind": Literal["bound", "estimate"], "epsilon": float | None, "window": list[int]}
+if TYPE_CHECKING:
+    _Bound = _Carried = dict[str, Any]
+else:
+    _Bound = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], certified=NotRequired[float])
+    _Carried = TypedDict("_Carried", {"lambda": float, **_Bound.__annotations__})
+_VARIED = {"noise_std": float, "steps": int, "any_steps": bool, "diameter": float, "batch_size": int}
+_Calibrated = _plain(Bound, **_NUMBER, **{name: NotRequired[kind] for name, kind in _VARIED.items()})
 
 
 @dataclass(frozen=True)
@@ -109,9 +75,6 @@ class _Sweep(TypedDict):
     rows: int
     refused: int
     picture: str | None
-
-
-_Carried = TypedDict("Carried", {"lambda": float, **_Bound.__annotations__})  # type: ignore[misc]
 
 
 class _Search(TypedDict):
@@ -165,10 +128,8 @@ class _SideBySide(TypedDict):
     files: list[str]
 
 
-class _Under(_Bound):
-    under: str
-    exceeded: bool
-    refuted: list[Literal["epsilon", "mu", "profile"]]
+_REFUTED = list[Literal["epsilon", "mu", "profile"]]
+_Under = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], under=str, exceeded=bool, refuted=_REFUTED)
 
 
 class _Attack(TypedDict):
@@ -245,9 +206,9 @@ PRINTED: Final[dict[str, Any]] = {
     "compare": list[_Compared] | Stated,
     "drift": _Drift,
     "estimate": _Measured | _Searched | _Rechecked | _SideBySide,
-    "forget": _Forgotten,
+    "forget": _plain(Forgetting),
     "list": list[_Listed] | dict[str, dict[Verdict, int]],
-    "participation": _Used | _ByPosition,
+    "participation": _plain(Participation) | _plain(ByPosition),
     "report": _Files,
     "show": _Claim,
     "sweep": _Sweep,

@@ -8,9 +8,8 @@ import pytest
 from chien_li_2a import ORDERS, figure_2a
 from pictures import assert_inside
 
-from lastiterate.numeric.bound import bound
+from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Holder
 from lastiterate.numeric.plotting import Curve, Status
 from lastiterate.numeric.published.record import run_of

@@ -1,11 +1,13 @@
+from dataclasses import replace
+from math import inf
+
 import numpy as np
 import pytest
-from liang import figure_1, figure_5, liang_run, worst_batch
+from liang import figure_1, figure_5, liang_run, naive_bound, worst_batch
 
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting import Curve, Figure, Status
-from lastiterate.numeric.published.closed_forms import naive_bound
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
@@ -57,3 +59,10 @@ def test_the_trivial_bound_as_printed_is_below_a_run_that_exists() -> None:
 def test_the_worst_batch_is_a_full_batch_of_its_size() -> None:
     run = liang_run(5, 8)
     assert worst_batch(run)["n"] == run.batch == 2
+
+
+def test_the_trivial_bound_of_e_1() -> None:
+    run = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0)
+    exactly = 2 * 3 * (1 + 0.2 * 1.5 / 5) ** 2 / (0.5 / 0.2) ** 2
+    assert naive_bound(run, 3.0) == pytest.approx(exactly, rel=1e-13)
+    assert naive_bound(replace(run, diameter=inf), 3.0) == inf

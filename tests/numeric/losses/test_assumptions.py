@@ -15,12 +15,12 @@ from lastiterate.numeric.losses.assumptions import (
     Convex,
     Holder,
     Minimum,
+    Modulus,
     Smooth,
     StronglyConvex,
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.losses.moduli import Modulus
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 

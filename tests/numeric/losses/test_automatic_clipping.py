@@ -11,13 +11,13 @@ from lastiterate.numeric.losses.assumptions import (
     Holder,
     Measured,
     Minimum,
+    Modulus,
     Smooth,
     StronglyConvex,
     Sum,
     Tabulated,
 )
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
-from lastiterate.numeric.losses.moduli import Modulus
 
 
 def test_the_modulus_holds_for_ten_thousand_pairs_and_is_attained_near_zero():

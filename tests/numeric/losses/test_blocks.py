@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Blocks, Clipped, Convex, Holder, Minimum, Smooth, Sum, Tabulated
-from lastiterate.numeric.losses.moduli import Modulus
+from lastiterate.numeric.losses.assumptions import (
+    Blocks,
+    Clipped,
+    Convex,
+    Holder,
+    Minimum,
+    Modulus,
+    Smooth,
+    Sum,
+    Tabulated,
+)
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.run_file import parse_run
 

@@ -9,7 +9,7 @@ import pytest
 
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
-from lastiterate.numeric.published.closed_forms import liang_3_3, liang_3_4, liang_3_4_earlier, naive_bound
+from lastiterate.numeric.published.closed_forms import liang_3_3, liang_3_4, liang_3_4_earlier
 from lastiterate.numeric.run import NoisySGD
 
 RUN = NoisySGD(40, 0.2, 0.5, 1.5, dataset_size=20, batch_size=5, sampling="without_replacement", diameter=1.0)
@@ -69,11 +69,3 @@ def test_no_domain() -> None:
     endless = replace(RUN, diameter=inf)
     assert liang_3_4_earlier(endless, Smooth(1.0), 2.0) == inf
     assert liang_3_4(endless, Smooth(1.0), 2.0) == liang_3_3(endless, Smooth(1.0), 2.0)
-
-
-def test_the_trivial_bound_of_e_1() -> None:
-    with mpmath.workdps(30):
-        eta, sigma = mpmath.mpf(RUN.step_size_at(0)), mpmath.mpf(RUN.noise_std_at(0)) / mpmath.mpf(RUN.step_size_at(0))
-        true = 2 * 3 * (1 + eta * mpmath.mpf(1.5) / 5) ** 2 / sigma**2
-        assert close(naive_bound(RUN, 3.0), true)
-    assert naive_bound(replace(RUN, diameter=inf), 3.0) == inf

@@ -13,7 +13,7 @@ from flint import arb
 import lastiterate as li
 from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.moduli import Clipped
+from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, extreme, refuse_extreme
 from lastiterate.numeric.shift_program.positions import plain_optimum

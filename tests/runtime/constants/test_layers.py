@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
+from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.estimate import estimate
 from lastiterate.numeric.losses.assumptions import Blocks, Minimum
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.fit import Constants

@@ -15,7 +15,7 @@ from lastiterate.numeric.losses.assumptions import (
     Sum,
     Tabulated,
 )
-from lastiterate.numeric.losses.stack import Stack
+from lastiterate.numeric.losses.expansion import Stack
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
