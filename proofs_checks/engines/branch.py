@@ -6,12 +6,11 @@ vanishes identically is recognised exactly, by Sympy. What resists is split, up 
 then is undecided, never passed.
 """
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import starmap
-from math import inf, isnan, sqrt
+from math import sqrt
 
 import sympy as sp
 from flint import arb, ctx, fmpq
@@ -45,8 +44,6 @@ class Problem:
         boxes: boxes looked at so far.
         zero_tests: exact tests of a zero that are left; each may take long.
         sides: what must be defined at a point for the claim to fail there; the gap, where it is empty.
-        generator: of the points that are tried.
-        lowest: the least gap at a point tried so far, as a float, and the point.
     """
 
     gap: sp.Expr
@@ -58,8 +55,6 @@ class Problem:
     boxes: int = 0
     zero_tests: int = 12
     sides: tuple[sp.Expr, ...] = ()
-    generator: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
-    lowest: tuple[float, tuple[fmpq, ...]] = (inf, ())
 
 
 @dataclass
@@ -137,8 +132,7 @@ def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Int
 
 
 _CLOSE = (fmpq(1, 10), fmpq(1, 100), fmpq(1, 1000), fmpq(1, 10**5))
-SAMPLES = 64
-"""Random points of the first box."""
+"""Distances from a corner, as shares of an edge."""
 
 
 def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
@@ -158,7 +152,7 @@ def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
     return point if defined_at(problem.sides or (problem.gap,), point) else None
 
 
-def corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+def _corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
     """Middle and some corners of the first box."""
     box = problem.root
     yield tuple(short_point(edge) for edge in box)
@@ -166,64 +160,19 @@ def corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
         yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
 
 
-def _samples(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
-    """Random points of the first box."""
-    pick = problem.generator
-    for _ in range(SAMPLES):
-        yield tuple(_share(edge, fmpq(pick.randint(0, 64), 64), even=pick.random() < 0.5) for edge in problem.root)
-
-
-def _share(edge: tuple[fmpq, fmpq], share: fmpq, *, even: bool) -> fmpq:
-    """A point of the edge, evenly spread or denser towards its low end."""
-    return edge[0] + (edge[1] - edge[0]) * (share if even else share**3)
-
-
-def fails_at(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Point | None:
-    """The first of the points at which the claim certainly fails; the lowest of the others is noted."""
-    for corner in candidates:
-        point = breaks(problem, corner)
-        if point is not None:
-            return point
-        problem.lowest = min(problem.lowest, (_height(problem, corner), corner))
-    return None
-
-
-def failing_point(problem: Problem) -> Point | None:
-    """A failing point among random ones, by descent along the axes from the lowest that was tried, or near a corner."""
-    found = fails_at(problem, _samples(problem))
-    share = fmpq(1, 8)
-    while found is None and problem.lowest[1] and share > fmpq(1, 2000):
-        height = problem.lowest[0]
-        found = fails_at(problem, _around(problem, problem.lowest[1], share))
-        if problem.lowest[0] >= height:
-            share /= 2
-    return found or fails_at(problem, _near_corners(problem))
+def _first_failing(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Answer | None:
+    """The first of the points at which the claim certainly fails."""
+    found = next((point for one in candidates if (point := breaks(problem, one)) is not None), None)
+    return None if found is None else Answer(held=False, witness=found)
 
 
 def _near_corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
     """Points on the edges of the first box, close to corners: where both sides vanish, the gap is small."""
-    for corner in list(corners(problem))[1:]:
+    for corner in list(_corners(problem))[1:]:
         for index, (low, high) in enumerate(problem.root):
             step = (high - low) * (1 if corner[index] == low else -1)
             for share in _CLOSE:
                 yield (*corner[:index], corner[index] + share * step, *corner[index + 1 :])
-
-
-def _around(problem: Problem, corner: tuple[fmpq, ...], share: fmpq) -> Iterator[tuple[fmpq, ...]]:
-    """The point moved along each axis by a share of the first box, either way."""
-    for index, (low, high) in enumerate(problem.root):
-        for step in (share, -share):
-            moved = min(max(corner[index] + step * (high - low), low), high)
-            yield (*corner[:index], moved, *corner[index + 1 :])
-
-
-def _height(problem: Problem, corner: Sequence[fmpq]) -> float:
-    """The gap at a point where the conditions hold, as a float; infinite elsewhere."""
-    box = [interval_of((value, value)) for value in corner]
-    if not all(status(condition, problem.symbols, box) for condition in problem.conditions):
-        return inf
-    value = float(tape_of(problem.gap, problem.symbols).value(box)[0])
-    return inf if isnan(value) else value
 
 
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
@@ -232,9 +181,6 @@ Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 _FEW_BALLS, _MANY_BALLS = 20, 1000
 """Boxes that balls may look at before z3 is asked, and after."""
 
-Prover = Callable[..., Answer]
-"""`branch.prove`."""
-
 
 def inside_of(box: Box) -> tuple[Boolean, ...]:
     """A box and the declared signs of its symbols as conditions."""
@@ -242,7 +188,7 @@ def inside_of(box: Box) -> tuple[Boolean, ...]:
     return tuple(c for c in (*ends, *(c for s in box for c in declared(s))) if c != sp.true)
 
 
-def shown_on(box: Box, prove: Prover) -> Callable[[Sequence[Boolean], Boolean], bool]:
+def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
     """Tell whether a condition follows from premises on the box: by a few balls, by z3, and else by many balls."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
@@ -288,7 +234,7 @@ def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> 
     return sp.S.Zero if shorter == 0 else value
 
 
-def face_tape(problem: Problem, edges: Edges) -> Tape | None:
+def _face_tape(problem: Problem, edges: Edges) -> Tape | None:
     """The gap's tape; on a face of the first box, its own. None where the gap is zero there and may be."""
     fixed = tuple(
         (symbol, rational(edge[0]))
@@ -305,14 +251,14 @@ def face_tape(problem: Problem, edges: Edges) -> Tape | None:
     return tape_of(gap, problem.symbols)
 
 
-def reduced(problem: Problem, ladder: int, prove: Prover) -> Answer | None:
+def _reduced(problem: Problem, ladder: int) -> Answer | None:
     """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least.
 
     For a strict claim that face may carry the value zero where the conditions exclude it. Then the derivative
     must not be negative on the whole box, so that the gap grows from the face on, and must be positive wherever
     the conditions hold, so that it has grown when it arrives there.
     """
-    if not _smooth(problem, prove):
+    if not _smooth(problem):
         return None
     for index, symbol in enumerate(problem.symbols):
         low, high = problem.root[index]
@@ -329,15 +275,8 @@ def reduced(problem: Problem, ladder: int, prove: Prover) -> Answer | None:
             signed, less = direction * slope, max(problem.budget // 16, 300)
             shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
             if shown.held and open_zero:
-                shown = prove(
-                    signed,
-                    problem.symbols,
-                    problem.root,
-                    problem.conditions,
-                    strict=True,
-                    budget=less,
-                    ladder=ladder - 1,
-                )
+                within = (problem.symbols, problem.root, problem.conditions)
+                shown = prove(signed, *within, strict=True, budget=less, ladder=ladder - 1)
             if not shown.held:
                 continue
             if closed_zero or open_zero:
@@ -360,7 +299,7 @@ def is_smooth(gap: sp.Expr) -> bool:
     return all(part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in parts)
 
 
-def _smooth(problem: Problem, prove: Prover) -> bool:
+def _smooth(problem: Problem) -> bool:
     """Tell whether the gap is continuous on the whole first box, conditions aside, with a derivative that says all.
 
     A derivative says nothing across a pole or a jump.
@@ -368,7 +307,7 @@ def _smooth(problem: Problem, prove: Prover) -> bool:
     if not is_smooth(problem.gap):
         return False
     box = {s: tuple(map(rational, edge)) for s, edge in zip(problem.symbols, problem.root, strict=True)}
-    return not unmet((problem.gap,), (), shown_on(box, prove))
+    return not unmet((problem.gap,), (), shown_on(box))
 
 
 def _excluded(problem: Problem, face: Edges) -> bool:
@@ -377,13 +316,11 @@ def _excluded(problem: Problem, face: Edges) -> bool:
     return False in [status(c, problem.symbols, box) for c in problem.conditions]
 
 
-__all__ = ["Answer", "prove"]
-
 BITS = (64, 160)
 """Working precisions: of the first try and of the ladder, and of the last try."""
 
 FEW = 20
-"""Boxes looked at before many points are: most of what holds is shown on fewer, and no point shows it."""
+"""Boxes looked at before points near corners are: most of what holds is shown on fewer, and no point shows it."""
 
 
 def prove(
@@ -414,9 +351,8 @@ def prove(
     """
     problem = Problem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     ladder = max(2, 5 - len(box)) if ladder is None else ladder
-    witness = fails_at(problem, corners(problem))
-    if witness is not None:
-        return Answer(held=False, witness=witness)
+    if (failed := _first_failing(problem, _corners(problem))) is not None:
+        return failed
     before = ctx.prec
     try:
         ctx.prec = BITS[0]
@@ -424,16 +360,15 @@ def prove(
         if answer.held or answer.witness is not None or budget <= FEW:
             return answer
         ctx.prec = before
-        witness = failing_point(problem)
-        if witness is not None:
-            return Answer(held=False, witness=witness)
+        if (failed := _first_failing(problem, _near_corners(problem))) is not None:
+            return failed
         ctx.prec = BITS[0]
         problem.budget = budget // 4 if ladder else budget
         answer = _branch(problem)
         if answer.held or answer.witness is not None or not ladder:
             return answer
         problem.budget = budget
-        shorter = reduced(problem, ladder, prove)
+        shorter = _reduced(problem, ladder)
         if shorter is not None:
             return shorter
         ctx.prec, problem.boxes = BITS[1], 0
@@ -453,7 +388,7 @@ def _branch(problem: Problem) -> Answer:
         states = [status(c, problem.symbols, box) for c in problem.conditions]
         if False in states:
             continue
-        tape = face_tape(problem, edges)
+        tape = _face_tape(problem, edges)
         if tape is None or _positive(problem, tape.value(box)):
             continue
         point = breaks(problem, tuple(split_point(edge) for edge in edges))
@@ -467,7 +402,7 @@ def _branch(problem: Problem) -> Answer:
             if all(states):
                 stack.append(face)
                 continue
-            on_face = face_tape(problem, face)
+            on_face = _face_tape(problem, face)
             if on_face is None or _positive(problem, on_face.value([interval_of(edge) for edge in face])):
                 continue
         parts = _split(problem, edges, box, slopes)

@@ -157,7 +157,7 @@ def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box)
     Values are put into each part by itself: in a whole side, 0 (1/r) is 0, and (-1)^(3/2) has a name of its own.
     """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
-    shown = shown_on(box, prove)
+    shown = shown_on(box)
     for need in dict.fromkeys(need for side in (check.left, check.right) for need in needs(side)):
         part, here = need.part.xreplace(fixed), (*premises, *need.given)
         if part == need.part:
@@ -279,7 +279,7 @@ def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
         premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
         return refuted_at(check, point) if fails(check, premises, point) else undecided(check, "fails between points")
     box = {s: (sp.Rational(low), sp.Rational(high)) for s, (low, high) in finite.box.items()}
-    if unmet((finite.left, finite.right), (), shown_on(box, prove)):  # to be defined on the whole box, for Lemma 2
+    if unmet((finite.left, finite.right), (), shown_on(box)):  # to be defined on the whole box, for Lemma 2
         return outcome
     starts = _STARTS if ladder == _LADDER else _STARTS[:1]
     sloped = (_by_slope(check, assumptions, ladder, start) for start in starts)

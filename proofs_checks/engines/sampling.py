@@ -17,7 +17,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import equation, held, refuted_at, undecided
-from lastiterate.proofs_checks.engines.branch import inside_of, prove, shown_on
+from lastiterate.proofs_checks.engines.branch import inside_of, shown_on
 from lastiterate.proofs_checks.engines.enclosure import box_of
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
@@ -102,7 +102,7 @@ def decide(check: RandomPoints, assumptions: tuple[Boolean, ...]) -> Outcome:
                     )
                 return refuted_at(check, found)
             unclear += not (suspicion and relation_at(check.left, check.relation, check.right, point))
-    undefined = unmet((check.left, check.right), conditions, shown_on(box, prove), "on the box")
+    undefined = unmet((check.left, check.right), conditions, shown_on(box), "on the box")
     if undefined:
         return undecided(check, undefined)
     if unclear:
