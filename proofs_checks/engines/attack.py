@@ -150,30 +150,20 @@ def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> C
     return lambda setting: {**setting, **dict(zip(names, map(float, evaluate(setting)), strict=True))}
 
 
-def _broken(value: float, lower: BothDirections) -> tuple[str, float] | None:
-    """The direction in which the claimed value is too small, with the certified divergence."""
-    for direction, certified in (
-        ("P || Q, P pushed up by the replaced sample", lower.forward),
-        ("Q || P, P pushed up by the replaced sample", lower.backward),
-    ):
+def _refutation(
+    check: UpperBound, setting: Setting, value: float, run: Attack, lower: BothDirections
+) -> Outcome | None:
+    """The refutation by the first direction in which the claimed value is too small; None where it is in neither."""
+    for direction, certified in (("P || Q", lower.forward), ("Q || P", lower.backward)):
         if value < certified:
-            return direction, certified
+            kind = ", as update maps" if run.maps else ""
+            note = (
+                f"{run.quantity}({direction}) of the attack {run.name}{kind} ({run.run}; P pushed up by the replaced "
+                f"sample), and the bound {check.bound}"
+            )
+            at = {key: repr(number) for key, number in setting.items()}
+            return refuted(check, Counterexample(at, f"at least {certified!r}", "<=", repr(value), note))
     return None
-
-
-def _refutation(check: UpperBound, setting: Setting, value: float, run: Attack, lower: BothDirections) -> Outcome:
-    broken = _broken(value, lower)
-    direction, certified = broken if broken else ("", math.nan)
-    kind = ", as update maps" if run.maps else ""
-    found = Counterexample(
-        at={key: repr(number) for key, number in setting.items()},
-        left=f"at least {certified!r}",
-        relation="<=",
-        right=repr(value),
-        note=f"{run.quantity}({direction.split(',')[0]}) of the attack {run.name}{kind} ({run.run}; "
-        f"{direction.split(', ')[1]}), and the bound {check.bound}",
-    )
-    return refuted(check, found)
 
 
 def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
@@ -194,16 +184,15 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
         tried += 1
         for run, lower in spoken:
             compared += 2
-            if _broken(value, lower) is None:
-                where = "with projection" if math.isfinite(setting["D"]) else "without"
-                near = max(lower.forward, lower.backward) / value if 0 < value < math.inf else 0.0
-                closest[where] = max(near, closest.get(where, 0.0))
-                continue
-            if unspoken:
-                return undecided(
-                    check, f"too small at a setting, but {', '.join(map(str, unspoken))} could not be tested"
-                )
-            return _refutation(check, setting, value, run, lower)
+            broken = _refutation(check, setting, value, run, lower)
+            if broken is not None and unspoken:
+                said = ", ".join(map(str, unspoken))
+                return undecided(check, f"too small at a setting, but {said} could not be tested")
+            if broken is not None:
+                return broken
+            where = "with projection" if math.isfinite(setting["D"]) else "without"
+            near = max(lower.forward, lower.backward) / value if 0 < value < math.inf else 0.0
+            closest[where] = max(near, closest.get(where, 0.0))
     if not compared:
         raise NoPointError(
             f"no setting that meets {', '.join(map(str, assumptions))} lets an attack speak against {check.bound}."
@@ -224,8 +213,9 @@ def attack(check: UpperBound, setting: Setting) -> Outcome | None:
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):
         lower = run.lower(setting, target.assumed)
-        if value is not None and lower is not None and _broken(value, lower):
-            return _refutation(check, setting, value, run, lower)
+        found = _refutation(check, setting, value, run, lower) if value is not None and lower is not None else None
+        if found is not None:
+            return found
     return None
 
 

@@ -9,12 +9,11 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import identity, inequality
 from lastiterate.proofs_checks.engines.answers import LESS, MORE, undecided, variant
-from lastiterate.proofs_checks.engines.vectors import MOST, gram
+from lastiterate.proofs_checks.engines.vectors import MOST, gram, products_as_letters
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.checks import Check, Expected, Identity, Inequality, Relation
 from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
-from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
@@ -42,7 +41,7 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     numbers = {mean: Dummy(real=True) for mean in means}
     said = (check.left, check.right, *(part for mean in means for part in mean.parts()))
     parts = [part.xreplace(numbers) for part in said]
-    names = _numbers((left, right, *assumptions, *known, *parts))
+    names = products_as_letters((left, right, *assumptions, *known, *parts))
     back = {number: values[mean].xreplace(names) for mean, number in numbers.items()}
     left, right = left.xreplace(names), right.xreplace(names)
     given = tuple(one.xreplace(names) for one in known)
@@ -77,14 +76,14 @@ def _means(check: Expected) -> list[Mean]:
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
     """Check and assumptions with sizes that are integers, whatever they are declared to be, and lengths of letters."""
-    left, right, given = _of_letters(check.left), _of_letters(check.right), tuple(map(_of_letters, check.given))
-    check = replace(check, left=left, right=right, given=given)
-    assumptions = tuple(map(_of_letters, assumptions))
-    sizes = {size for mean in _means(check) for size in mean.sizes() if size.is_Symbol and not size.is_integer}
+    left, right = _of_letters(check.left), _of_letters(check.right)
+    sizes = {size for mean in left.atoms(Mean) | right.atoms(Mean) for size in mean.sizes()}
+    sizes = {size for size in sizes if size.is_Symbol and not size.is_integer}
     names = {size: Symbol(size.name, **size.assumptions0 | {"integer": True}) for size in sizes}
-    left, right = check.left.xreplace(names), check.right.xreplace(names)
-    given = tuple(one.xreplace(names) for one in check.given)
-    return replace(check, left=left, right=right, given=given), tuple(one.xreplace(names) for one in assumptions)
+    given, assumptions = (
+        tuple(_of_letters(one).xreplace(names) for one in some) for some in (check.given, assumptions)
+    )
+    return replace(check, left=left.xreplace(names), right=right.xreplace(names), given=given), assumptions
 
 
 def _of_letters(said: Basic) -> Basic:
@@ -123,20 +122,6 @@ def _has_room(found: Counterexample, means: list[Mean], letters: list[Vector]) -
     at = {one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at}
     numbers = [number for size in sizes if (number := size.xreplace(at)).is_number]
     return len(letters) < 2 or all(number >= len(letters) for number in numbers)
-
-
-def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
-    """A letter for every length and every inner product; those of vectors that stand alone have none."""
-    found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
-    names = {
-        one: new_letter(Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None), *said)
-        for one in found
-    }
-    if any(one.xreplace(names).atoms(Vector) for one in said):
-        raise InputError(
-            "A mean needs vectors within lengths and inner products, got one that stands alone; use inner."
-        )
-    return names
 
 
 def near_misses(check: Expected, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001

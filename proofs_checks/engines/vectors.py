@@ -35,11 +35,9 @@ def decide(check: NormBound, assumptions: tuple[Boolean, ...]) -> Outcome:
         square = inner(check.vector, check.vector)
     except ValueError as error:
         raise InputError(str(error)) from None
-    numbers = _numbers((square, check.bound, *assumptions, *given))
+    numbers = products_as_letters((square, check.bound, *assumptions, *given))
     premises, supposed = ([one.xreplace(numbers) for one in some] for some in (given, assumptions))
     bound, length = check.bound.xreplace(numbers), square.xreplace(numbers)
-    if any(one.atoms(Vector) for one in (bound, length, *premises, *supposed)):
-        raise UnsupportedError("a vector stands alone in a number; lengths and inner products are needed")
     details = []
     for left, right, name in ((S.Zero, bound, "the bound is no less than 0"), (length, bound**2, "squares")):
         asked = Inequality(left, "<=", right, tuple(premises), name)
@@ -59,8 +57,12 @@ def gram(letters: Sequence[Vector]) -> Iterable[Boolean]:
         yield Ge(Matrix(3, 3, lambda i, k, three=three: inner(three[i], three[k])).det(), 0)
 
 
-def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
-    """A new letter for every length of a letter, and for every inner product."""
+def products_as_letters(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
+    """A new letter for every length of a letter, and for every inner product.
+
+    Raises:
+        UnsupportedError: a vector stands elsewhere.
+    """
     found = sorted(set[Expr]().union(*(one.atoms(Norm, Inner) for one in said)), key=str)
     for one in found:
         letters = [argument for argument in one.args if isinstance(argument, Vector)]
@@ -68,10 +70,11 @@ def _numbers(said: tuple[Basic, ...]) -> dict[Expr, Symbol]:
             raise UnsupportedError(f"lengths of letters and inner products made by `inner` are needed, got {one}")
     if len(set(map(str, found))) < len(found):
         raise UnsupportedError(f"one name for two vectors, got {found}")
-    return {
-        one: new_letter(Symbol(str(one), real=True, nonnegative=True if isinstance(one, Norm) else None), *said)
-        for one in found
-    }
+    signs = ({"real": True, "nonnegative": True} if isinstance(one, Norm) else {"real": True} for one in found)
+    names = {one: new_letter(Symbol(str(one), **sign), *said) for one, sign in zip(found, signs, strict=True)}
+    if any(one.xreplace(names).atoms(Vector) for one in said):
+        raise UnsupportedError("a vector stands alone in a number; lengths and inner products are needed")
+    return names
 
 
 def near_misses(check: NormBound, assumptions: tuple[Boolean, ...], room: Expr) -> tuple[Check, ...]:  # noqa: ARG001

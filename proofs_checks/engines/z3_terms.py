@@ -1,7 +1,9 @@
 """Sympy expressions and conditions as z3 terms over the reals."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from typing import Final
 
 import sympy as sp
@@ -16,11 +18,7 @@ from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturb
 
 _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.exp: lambda value, x: [value >= 1 + x, z3.Implies(x < 0, value < 1), z3.Implies(x == 0, value == 1)],
-    sp.log: lambda value, x: [
-        value <= x - 1,
-        z3.Implies(x > 1, value > 0),
-        z3.Implies(x == 1, value == 0),
-    ],
+    sp.log: lambda value, x: [value <= x - 1, z3.Implies(x > 1, value > 0), z3.Implies(x == 1, value == 0)],
     sp.Pow: lambda value, base, exponent: [
         z3.Implies(z3.And(base > 0, z3.Or(base == 1, exponent == 0)), value == 1),
         z3.Implies(z3.Or(z3.And(base > 1, exponent > 0), z3.And(base > 0, base < 1, exponent < 0)), value > 1),
@@ -73,6 +71,17 @@ def _ends(number: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
     return sp.Rational(int(low.p), int(low.q)), sp.Rational(int(high.p), int(high.q))
 
 
+_RELATIONS: Final = {
+    sp.Eq: operator.eq, sp.Ne: operator.ne, sp.Lt: operator.lt, sp.Le: operator.le, sp.Gt: operator.gt,
+    sp.Ge: operator.ge,
+}  # fmt: skip
+_FOLDS: Final[Mapping[type, Callable[[z3.ArithRef, z3.ArithRef], z3.ArithRef]]] = {
+    sp.Add: operator.add,
+    sp.Mul: operator.mul,
+    sp.Min: lambda total, part: z3.If(total <= part, total, part),
+    sp.Max: lambda total, part: z3.If(total >= part, total, part),
+}
+
 MOST_TERMS = 200
 """A sum of more terms is not written out."""
 
@@ -102,14 +111,6 @@ class Terms:
         self.side: list[z3.BoolRef] = []
         self._known: dict[sp.Expr, z3.ArithRef] = {}
         self._cases = 0
-        self._relations = {
-            sp.Eq: lambda a, b: a == b,
-            sp.Ne: lambda a, b: a != b,
-            sp.Lt: lambda a, b: a < b,
-            sp.Le: lambda a, b: a <= b,
-            sp.Gt: lambda a, b: a > b,
-            sp.Ge: lambda a, b: a >= b,
-        }
 
     def term(self, expression: sp.Expr) -> z3.ArithRef:
         """The expression as a real term.
@@ -140,7 +141,7 @@ class Terms:
         if isinstance(condition, Not):
             with self._case():
                 return z3.Not(self.condition(condition.args[0]))
-        relation = self._relations.get(type(condition))
+        relation = _RELATIONS.get(type(condition))
         if relation is None:
             raise UnsupportedError(f"z3 cannot take the condition {condition}")
         return relation(self.term(condition.lhs), self.term(condition.rhs))
@@ -157,24 +158,14 @@ class Terms:
                 return self._piecewise(expression)
         if isinstance(expression, sp.Sum | sp.Product):
             return self.term(expression.doit()) if _short(expression) else self._unknown(expression)
-        if not isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max | sp.Abs | sp.sign):
+        if not isinstance(expression, (*_FOLDS, sp.Abs, sp.sign)):
             return self._unknown(expression)
         parts = [self.term(part) for part in expression.args]
         if isinstance(expression, sp.Abs):
             return z3.If(parts[0] >= 0, parts[0], -parts[0])
         if isinstance(expression, sp.sign):
             return z3.If(parts[0] > 0, z3.RealVal(1), z3.If(parts[0] < 0, z3.RealVal(-1), z3.RealVal(0)))
-        total = parts[0]
-        for part in parts[1:]:
-            if isinstance(expression, sp.Add):
-                total = total + part
-            elif isinstance(expression, sp.Mul):
-                total = total * part
-            elif isinstance(expression, sp.Min):
-                total = z3.If(total <= part, total, part)
-            else:
-                total = z3.If(total >= part, total, part)
-        return total
+        return reduce(_FOLDS[type(expression)], parts)
 
     def _symbol(self, symbol: sp.Symbol) -> z3.ArithRef:
         name = f"{symbol.name}!{len(self.variables)}"
@@ -185,7 +176,7 @@ class Terms:
             value = self.variables[symbol] = z3.Real(name)
         if symbol.is_integer and symbol.is_positive:
             self.side.append(value >= 1)
-        self.side += [self._relations[type(sign)](value, z3.RealVal(0)) for sign in declared.conditions(symbol)]
+        self.side += [_RELATIONS[type(sign)](value, z3.RealVal(0)) for sign in declared.conditions(symbol)]
         self.loose = self.loose or declared.is_scattered(symbol)
         if symbol.is_prime or symbol.is_composite:
             self.side.append(value >= (2 if symbol.is_prime else 4))
@@ -198,8 +189,10 @@ class Terms:
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
         if not isinstance(exponent, sp.Rational):
             return self._general_power(base, exponent)
+        if exponent == 0:
+            return z3.RealVal(1)
         root = self.term(base) if exponent.q == 1 else self._root(base, int(exponent.q))
-        power = self._repeated(root, abs(int(exponent.p)))
+        power = _repeated(root, abs(int(exponent.p)))
         if exponent.p > 0:
             return power
         if self._cases:
@@ -220,7 +213,7 @@ class Terms:
         times, rest = exponent.as_coeff_Mul()
         if times == 1 or not times.is_Integer:
             return self._unknown(sp.Pow(base, exponent))
-        power = self._repeated(self._power(base, rest), abs(int(times)))
+        power = _repeated(self._power(base, rest), abs(int(times)))
         return power if times > 0 else z3.RealVal(1) / power
 
     def _unknown(self, expression: sp.Expr) -> z3.ArithRef:
@@ -240,7 +233,7 @@ class Terms:
         if key not in self._known:
             inside = self.term(base)
             root = z3.Real(f"root{q}!{len(self._known)}")
-            facts = [root >= 0, self._repeated(root, q) == inside]
+            facts = [root >= 0, _repeated(root, q) == inside]
             if self._cases:
                 self.loose = True
                 facts = [z3.Implies(inside >= 0, z3.And(*facts))]
@@ -249,13 +242,6 @@ class Terms:
             self.side += facts
             self._known[key] = root
         return self._known[key]
-
-    @staticmethod
-    def _repeated(base: z3.ArithRef, times: int) -> z3.ArithRef:
-        total = base
-        for _ in range(times - 1):
-            total = total * base
-        return total
 
     def _piecewise(self, expression: sp.Piecewise) -> z3.ArithRef:
         *pieces, last = [piece.args for piece in expression.args]
@@ -288,6 +274,10 @@ class Terms:
             else:
                 point[symbol] = sp.Rational(value.numerator_as_long(), value.denominator_as_long())
         return point
+
+
+def _repeated(base: z3.ArithRef, times: int) -> z3.ArithRef:
+    return reduce(operator.mul, [base] * times)
 
 
 def _short(expression: sp.Sum | sp.Product) -> bool:

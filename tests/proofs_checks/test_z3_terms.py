@@ -164,3 +164,10 @@ def test_an_answer_does_not_depend_on_what_else_z3_knows() -> None:
         other += [z3.Real(f"other {draw.random()}") + draw.randint(0, 9) for _ in range(draw.randint(0, 300))]
         other = other[draw.randint(0, len(other)) :]
         assert decide_check(check, ()).status is Status.HELD
+
+
+def test_a_power_to_zero_that_is_not_carried_out_is_one() -> None:
+    positive = sp.Symbol("positive", positive=True)
+    one = sp.Pow(positive, 0, evaluate=False)
+    assert decide_check(Inequality(one, "==", sp.S.One), ()).status is Status.HELD
+    assert decide_check(Inequality(one, "==", 1 / positive), ()).status is Status.REFUTED
