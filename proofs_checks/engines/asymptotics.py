@@ -64,11 +64,7 @@ def _eventual_sign(expression: sp.Expr) -> int | None:
 
 
 def _settled(expression: sp.Expr) -> sp.Expr:
-    """The expression with each minimum, maximum and absolute value replaced by what it is from some point on.
-
-    Raises:
-        UnsupportedError: it is not clear which that is.
-    """
+    """The expression with each minimum, maximum and absolute value replaced by what it is from some point on."""
 
     def before(one: sp.Expr, other: sp.Expr) -> bool:
         sign = _eventual_sign(one - other)
@@ -92,11 +88,7 @@ def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> boo
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:
-    """The path over the reals, once it is known to give each symbol what its declaration says.
-
-    Raises:
-        InputError: a symbol is missing, or is not given by the growing variable alone, or is to be whole and is not.
-    """
+    """The path over the reals, once it is known to give each symbol what its declaration says."""
     for symbol in free_symbols(check.left, check.right, conditions):
         if symbol not in check.path:
             raise InputError(f"path needs a value for every symbol, got none for symbol={symbol}; add it.")
@@ -125,12 +117,7 @@ def _values(ratio: sp.Expr) -> list[float]:
 
 
 def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> tuple[sp.Expr | None, list[float]]:
-    """The limit of left / right on the path, and lower bounds of the ratio at the probes.
-
-    Raises:
-        InputError: the path is not usable.
-        NoPointError: it is not shown that the path stays within the assumptions.
-    """
+    """The limit of left / right on the path, and lower bounds of the ratio at the probes."""
     conditions = (*assumptions, *check.given)
     on_path = _on_reals(check, conditions)
     if any(part.has(*_STEPS) for part in (check.left, check.right, *conditions)):

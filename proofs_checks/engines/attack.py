@@ -204,11 +204,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def attack(check: UpperBound, setting: Setting) -> Outcome | None:
-    """The refutation of the bound at one setting by the first of its attacks that can; None where none can.
-
-    Raises:
-        InputError: as `decide`.
-    """
+    """The refutation of the bound at one setting by the first of its attacks that can; None where none can."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):

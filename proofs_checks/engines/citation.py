@@ -37,11 +37,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @cache
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
-    """A point at which what is cited fails; None where none is found, or where it is not of numbers alone.
-
-    Raises:
-        NoPointError: no numbers meet the premises.
-    """
+    """A point at which what is cited fails; None where none is found, or where it is not of numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
     if given and (why := impossible(given)):
         raise NoPointError(why)

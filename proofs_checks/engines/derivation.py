@@ -53,12 +53,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 @cache
 def deduce(name: str) -> Judgement:
-    """The inequality that a deduction reaches.
-
-    Raises:
-        InputError: there is none of this name.
-        UnprovedError: a rule does not apply; the deduction stops there.
-    """
+    """The inequality that a deduction reaches; UnprovedError where a rule does not apply."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
     return made
@@ -66,11 +61,7 @@ def deduce(name: str) -> Judgement:
 
 @cache
 def derive(name: str, given: frozenset[Boolean]) -> Guarantee:
-    """Both orders that a derivation reaches under these conditions on the numbers, by rules and the package's prover.
-
-    Raises:
-        UnprovedError: a side condition is not shown; the derivation stops there.
-    """
+    """Both orders that a derivation reaches under these conditions on the numbers; UnprovedError where it stops."""
     return _both(_named(DERIVATIONS, name)(Kernel(prove, given)))
 
 
@@ -248,11 +239,7 @@ def _claim(key: str) -> Claim:
 
 @cache
 def used(key: str) -> tuple[Outcome, ...]:
-    """The outcomes of the checks of a claim that a derivation uses.
-
-    Raises:
-        InputError: no claim has this key.
-    """
+    """The outcomes of the checks of a claim that a derivation uses."""
     claim = _claim(key)
     return tuple(decide_check(check, claim.assumptions) for check in claim.checks)
 

@@ -87,11 +87,7 @@ def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected,
 
 
 def _of_letters(said: Basic) -> Basic:
-    """The same with lengths and inner products of letters alone in the place of those of their sums.
-
-    Raises:
-        InputError: a length of what is no sum of vectors.
-    """
+    """The same with lengths and inner products of letters alone in the place of those of their sums."""
 
     def of(one: Expr) -> Expr:
         try:

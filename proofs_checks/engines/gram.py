@@ -26,11 +26,7 @@ from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inne
 
 
 def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
-    """Raise unless every letter has one meaning, and every family has a member.
-
-    Raises:
-        InputError: it is not so.
-    """
+    """Raise unless every letter has one meaning, and every family has a member."""
     if check.relation not in (Relation.AT_MOST, Relation.EQUAL):
         raise InputError(f"An inequality between vectors needs the sign <= or ==, got sign={check.sign}; use <=.")
     _letters(check)

@@ -66,11 +66,7 @@ class Problem:
 
 
 def problems(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[Problem]:
-    """The cases of a check, which together are all of it.
-
-    Raises:
-        UnsupportedError: a side or a premise is not linear in inner products and function values.
-    """
+    """The cases of a check, which together are all of it."""
     for chosen, found in _of_maxima(check, premises):
         for case, allowed in _of_curvatures(chosen, found):
             yield _problem(case, allowed)
@@ -254,11 +250,7 @@ def _expanded(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache(maxsize=4096)
 def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
-    """The form that an expression is, which wrong variants of a claim share.
-
-    Raises:
-        UnsupportedError: it is not linear.
-    """
+    """The form that an expression is, which wrong variants of a claim share."""
     products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in _pairs(letters)}
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear(expression.xreplace(names), [*names.values(), *values])

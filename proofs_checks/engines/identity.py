@@ -68,11 +68,6 @@ def by_induction(difference: sp.Expr, conditions: Sequence[Boolean], is_zero: Ca
 
     It must be linear in the sums, with factors and summands free of that letter: from one value of it to the next one
     each sum grows by its last summand. No condition may be on the letter, for the steps go over all its values.
-
-    Args:
-        difference: defined wherever the conditions hold.
-        conditions: what is supposed.
-        is_zero: what shows a difference without these sums to be zero where they hold.
     """
     sums = sorted(difference.atoms(sp.Sum), key=sp.default_sort_key)
     if not sums or any(len(one.limits) != 1 or len(one.limits[0]) != 3 for one in sums):

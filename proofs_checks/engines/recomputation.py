@@ -19,11 +19,7 @@ from lastiterate.symbolic.checks import Recomputed
 
 @lru_cache(maxsize=64)
 def numbers(quantity: str) -> tuple[Number, ...]:
-    """The numbers of a quantity, computed once for a check and its mutants.
-
-    Raises:
-        InputError: there is no such quantity.
-    """
+    """The numbers of a quantity, computed once for a check and its mutants."""
     known = recomputations()
     if quantity not in known:
         raise InputError(

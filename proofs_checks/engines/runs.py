@@ -61,11 +61,7 @@ class Run:
 
 
 def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
-    """The conclusion at the first indices of runs that obey all that is supposed.
-
-    Raises:
-        NoPointError: no sample satisfies the assumptions.
-    """
+    """The conclusion at the first indices of runs that obey all that is supposed."""
     parts = (*check.first, *check.laws, *check.keeps, check.conclusion)
     letters = [symbol for symbol in free_symbols(assumptions, parts) if symbol != check.index]
     names = sorted({value.func for part in parts for value in part.atoms(AppliedUndef)}, key=str)
@@ -215,14 +211,7 @@ class _Course:
         return made
 
     def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
-        """Add the values at index i, so that the rules hold as far as they are known; False where none were found.
-
-        Args:
-            i: the index.
-            laws: those at it.
-            draw: numbers for values that no law gives.
-            later: the laws at the next index, if these are to hold, too, as far as they are known.
-        """
+        """Add the values at index i, so that rules and later laws hold as far as they are known; False if none do."""
         rules = [*self.rules, *laws]
         for _ in range(TRIES):
             added: dict[sp.Expr, sp.Expr] = {**self.point, **self.values}

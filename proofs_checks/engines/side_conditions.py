@@ -91,9 +91,6 @@ def replayed(*ends: Span | Judgement) -> None:
 
     Two letters of one name would be one to a reader; and a term of a class that is neither Sympy's nor of this package
     may say of itself what it likes.
-
-    Raises:
-        UnprovedError: they are not.
     """
     letters = dict[str, Symbol]()
     terms = set[Basic]()
@@ -120,11 +117,7 @@ def _said(thing: object) -> Iterator[Basic]:
 
 
 def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
-    """Note the parts of a term and its letters.
-
-    Raises:
-        UnprovedError: there is another letter of one name, or a part of a strange class.
-    """
+    """Note the parts of a term and its letters."""
     if term in known:
         return
     known.add(term)

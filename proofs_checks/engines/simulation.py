@@ -60,19 +60,7 @@ def _median_of_means(draws: NDArray[np.float64], second: float) -> tuple[float, 
 def interval(
     experiment: Experiment, draws: NDArray[np.float64], parameters: Mapping[str, float]
 ) -> tuple[float, float]:
-    """A confidence interval for the mean of the quantity that was drawn.
-
-    Args:
-        experiment: what was drawn, and what is known of it.
-        draws: independent copies, shape (copies,).
-        parameters: the experiment's numbers.
-
-    Returns:
-        The ends of the interval; the mean lies outside with probability at most `FAILURE`.
-
-    Raises:
-        InputError: a draw is outside the range that the experiment promises.
-    """
+    """The ends of an interval for the mean of draws, shape (copies,): outside with probability at most `FAILURE`."""
     known = experiment.known
     if isinstance(known, Moment):
         low, high = _median_of_means(draws, known.second(parameters))

@@ -30,11 +30,7 @@ _begin: ContextVar[Callable[[str], None] | None] = ContextVar("_begin", default=
 
 
 def seconds_left() -> float:
-    """Return what is left of the time of the check that is being decided; inf where it has no limit.
-
-    Raises:
-        TimeoutError: nothing is left.
-    """
+    """What is left of the time of the check that is being decided, inf without a limit; TimeoutError if nothing is."""
     left = _until.get() - process_time()
     if left <= 0:
         raise TimeoutError("the engine had no time left")

@@ -78,11 +78,7 @@ def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
 
 
 def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
-    """The unit of an expression; None for zero, which has every unit.
-
-    Raises:
-        _UnlikeError: something in it adds or compares unlike things.
-    """
+    """The unit of an expression; None for zero, which has every unit."""
     if expression.is_zero:
         return None
     if expression.is_number and not expression.free_symbols:

@@ -164,11 +164,7 @@ FEW = 100
 
 
 def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], tries: int) -> Point:
-    """The first admissible point.
-
-    Raises:
-        NoPointError: z3 shows that there is none, or none of so many candidates is one.
-    """
+    """The first admissible point; NoPointError where z3 shows that there is none, or so many candidates are none."""
     try:
         return next(points(symbols, conditions, 1, tries=min(FEW, tries)))
     except NoPointError:

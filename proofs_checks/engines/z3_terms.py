@@ -39,11 +39,7 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
 
 
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
-    """The sign that Sympy knows of an expression, and rational ends where it is a number.
-
-    Raises:
-        UnsupportedError: it is not a finite real number.
-    """
+    """The sign that Sympy knows of an expression, and rational ends where it is a number."""
     if isinstance(expression, AppliedUndef) and expression.is_real is not True:
         raise UnsupportedError(f"z3 cannot take {expression}, which need not be real; declare the function real.")
     if expression.is_extended_real is False or expression.has(sp.oo, -sp.oo, sp.zoo, sp.nan, sp.I):
@@ -59,11 +55,7 @@ def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
 
 
 def _ends(number: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
-    """Rationals on either side of a number.
-
-    Raises:
-        UnsupportedError: it has no enclosure, or no finite one.
-    """
+    """Rationals on either side of a number."""
     ball = enclose(number, {})
     if not ball.is_finite():
         raise UnsupportedError(f"z3 cannot take the number {number}, which has no finite enclosure.")
@@ -113,11 +105,7 @@ class Terms:
         self._cases = 0
 
     def term(self, expression: sp.Expr) -> z3.ArithRef:
-        """The expression as a real term.
-
-        Raises:
-            UnsupportedError: it is not algebraic.
-        """
+        """The expression as a real term."""
         seconds_left()
         with undisturbed():
             if expression not in self._known:
@@ -126,11 +114,7 @@ class Terms:
 
     @undisturbed()
     def condition(self, condition: Boolean) -> z3.BoolRef:
-        """The condition as a formula.
-
-        Raises:
-            UnsupportedError: it is not a combination of relations between algebraic expressions.
-        """
+        """The condition as a formula."""
         if condition in (sp.true, sp.false):
             return z3.BoolVal(bool(condition))
         if isinstance(condition, And):
