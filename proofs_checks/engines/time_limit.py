@@ -30,7 +30,7 @@ _begin: ContextVar[Callable[[str], None] | None] = ContextVar("_begin", default=
 
 
 def seconds_left() -> float:
-    """What is left of the time of the check that is being decided, inf without a limit; TimeoutError if nothing is."""
+    """The time left to the check that is being decided, inf without a limit; TimeoutError where none is left."""
     left = _until.get() - process_time()
     if left <= 0:
         raise TimeoutError("the engine had no time left")
