@@ -13,17 +13,12 @@ from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_
 from lastiterate.proofs_checks.engines.time_limit import limited
 from lastiterate.proofs_checks.engines.z3_answers import hasty, impossible
 from lastiterate.proofs_checks.implies import left_open
-from lastiterate.proofs_checks.verdict import (
-    ClaimReport,
-    Grade,
-    Outcome,
-    Status,
-    Verdict,
-    verdict_of,
-    weakest,
-)
+from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, verdict_of, weakest
 from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
+
+ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
+"""Shares of a bound that a lemma may leave as room, where the room is not read off points: tried in this order."""
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -36,26 +31,23 @@ def decide(claim: Claim) -> ClaimReport:
     """
     started = perf_counter()
     try:
-        with limited(words="the assumptions"):
-            why = misfit(claim) or impossible(claim.assumptions)
-        report = _decided(claim, why)
+        report = _decided(claim)
     except Exception as error:
-        report = _decided(claim, sentence_of(error))
+        report = _in_error(claim, sentence_of(error))
     return replace(report, seconds=perf_counter() - started)
 
 
-def _decided(claim: Claim, why: str) -> ClaimReport:
-    """The report on a claim, or that each of its checks is in error, and why."""
+def _decided(claim: Claim) -> ClaimReport:
+    with limited(words="the assumptions"):
+        why = misfit(claim) or impossible(claim.assumptions)
     if why:
-        named = [
-            (str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks
-        ]
-        outcomes = tuple(Outcome(name, engine, Status.ERROR, detail=why) for name, engine in named)
-        return ClaimReport(claim.key, Verdict.UNDECIDED, None, outcomes, None, (), (), "", 0)
-    outcomes = tuple(_answered(check, claim) for check in claim.checks)
+        return _in_error(claim, why)
+    outcomes = tuple(_asked(check, claim) for check in claim.checks)
+    if claim.role is Role.CODE:  # of a test of the code the evidence is a measurement, whatever the engine
+        outcomes = tuple(replace(one, grade=Grade.MEASURED) if one.grade else one for one in outcomes)
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
-    mutants = tuple(_tried(mutant, claim) for mutant in claim.mutants)
+    mutants = tuple(_asked(mutant, claim, wrong=True) for mutant in claim.mutants)
     with limited(words="the statement"):
         left = left_open(claim) if weakest(outcomes) else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
@@ -74,51 +66,23 @@ def _decided(claim: Claim, why: str) -> ClaimReport:
     )
 
 
-def _answered(check: Check, claim: Claim) -> Outcome:
-    """The outcome of a check; of a test of the code the evidence is a measurement, whatever the engine."""
-    outcome = decide_check(check, claim.assumptions)
-    return replace(outcome, grade=Grade.MEASURED) if claim.role is Role.CODE and outcome.grade else outcome
+def _asked(check: Check, claim: Claim, *, wrong: bool = False) -> Outcome:
+    """The outcome of a check, or of a wrong one once it is known to differ from every check of its claim."""
+    named: dict[str, Any] = {"name": check.name, "mutants": ()}
+    if wrong and any(replace(one, **named) == check for one in claim.checks):
+        return Outcome(check.name, check.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
+    return decide_check(check, claim.assumptions)
 
 
-def _tried(mutant: Check, claim: Claim) -> Outcome:
-    """The outcome of a mutant, once it is known to differ from every check of its claim."""
-    named: dict[str, Any] = {"name": mutant.name, "mutants": ()}
-    if any(replace(check, **named) == mutant for check in claim.checks):
-        return Outcome(mutant.name, mutant.engine, Status.ERROR, detail="the mutant is a check of the claim itself")
-    return decide_check(mutant, claim.assumptions)
-
-
-def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room."""
-    with limited(words="the making of near misses"):
-        made = near_misses(check, claim.assumptions)
-    for place, wrong in enumerate(made):
-        outcome, last = _near(wrong, claim), wrong
-        for room in ROOMS:
-            if outcome.status is not Status.HELD:
-                break
-            with limited(words="the making of near misses"):
-                stronger = near_misses(check, claim.assumptions, room)[place]
-            if stronger == last:
-                break
-            outcome, last = replace(_near(stronger, claim), scope=f"a share of {room} of the bound is room"), stronger
-        yield outcome
-
-
-def _near(wrong: Check, claim: Claim) -> Outcome:
-    """The outcome of a near miss: that it is rejected, by whatever point comes first, and not by which one."""
-    with hasty():
-        outcome = _tried(wrong, claim)
-    open_ = outcome.status is Status.UNDECIDED and not outcome.rejected  # by the point: another one may reject it
-    return replace(_tried(wrong, claim) if open_ else outcome, counterexample=None)
-
-
-ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound that a lemma may leave as room, where the room is not read off points: tried in this order."""
+def _in_error(claim: Claim, why: str) -> ClaimReport:
+    """The report that each check of a claim is in error, and why; a check need not be one."""
+    named = [(str(getattr(check, "name", check)), getattr(check, "engine", Engine.IDENTITY)) for check in claim.checks]
+    outcomes = tuple(Outcome(name, engine, Status.ERROR, detail=why) for name, engine in named)
+    return ClaimReport(claim.key, Verdict.UNDECIDED, None, outcomes, None, (), (), "", 0)
 
 
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
-    """Wrong variants of a check, at most `variants.MOST` by terms of its sides.
+    """Wrong variants of a check, at most `answers.MOST` by terms of its sides.
 
     Args:
         check: one that holds.
@@ -131,5 +95,28 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
     >>> [wrong.name for wrong in near_misses(Identity(x * (x + 1), x**2 + x), ())]
     ['x*(x + 1) times 103/100 on the left', 'x times 103/100 on the left', 'x**2 times 103/100 on the right']
     """
-    made: tuple[Check, ...] = engine_of(check).near_misses(check, assumptions, room)
+    with limited(words="the making of near misses"):
+        made: tuple[Check, ...] = engine_of(check).near_misses(check, assumptions, room)
     return made
+
+
+def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
+    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room.
+
+    Near misses are rejected by whatever point comes first, and it does not count by which one.
+    """
+    for place, wrong in enumerate(near_misses(check, claim.assumptions)):
+        last, scope = wrong, ""
+        for room in (sp.S.Zero, *ROOMS):
+            if room != 0:
+                stronger = near_misses(check, claim.assumptions, room)[place]
+                if stronger == last:
+                    break
+                last, scope = stronger, f"a share of {room} of the bound is room"
+            with hasty():
+                outcome = _asked(last, claim, wrong=True)
+            if outcome.status is Status.UNDECIDED and not outcome.rejected:  # another point may reject it
+                outcome = _asked(last, claim, wrong=True)
+            if outcome.status is not Status.HELD:
+                break
+        yield replace(outcome, counterexample=None, **({"scope": scope} if scope else {}))

@@ -181,9 +181,14 @@ class _Apart:
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
     """Check and assumptions with a name of its own for each symbol, and plain symbols real where they must be.
 
+    Plain integers among the expressions of the check become Sympy's own, and its mutants are left out.
+
     Raises:
         UnsupportedError: a declaration cannot be honoured.
     """
+    numbers = {one.name: sp.Integer(v) for one in fields(check) if type(v := getattr(check, one.name)) is int}
+    numbers.pop("start", None)
+    check = replace(check, mutants=(), **numbers)
     parts = list(_parts((check, assumptions)))
     symbols = sorted({s for part in parts for s in part.free_symbols}, key=place_in_order)
     for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
@@ -323,3 +328,27 @@ def _odd(value: Any, kind: Any) -> _Odd | None:
     if isinstance(value, sp.Basic):
         return _strange(value)
     return _field(value) if is_dataclass(value) and not isinstance(value, type) else None
+
+
+def says_nothing(check: Check, assumptions: tuple[Boolean, ...]) -> str:
+    """Reason why a check says nothing under the assumptions, in a sentence; "" where it says something.
+
+    >>> from sympy.abc import x
+    >>> from lastiterate.symbolic.checks import Identity
+    >>> says_nothing(Identity(x + x, 2 * x), ())
+    'Both sides are one expression, so that nothing is said.'
+    """
+    said, premises = check.says, assumptions
+    if isinstance(said, sp.Implies):
+        said, premises = said.args[1], (*assumptions, said.args[0])
+    if not isinstance(said, Relational):
+        return ""
+    if said.lhs == said.rhs and not isinstance(said, sp.Lt):
+        return "Both sides are one expression, so that nothing is said."
+    stronger = (
+        [kind(*said.args, evaluate=False) for kind in (sp.Eq, sp.Lt, sp.Le)] if isinstance(said, sp.Le) else [said]
+    )
+    supposed = [part for one in premises for part in sp.And.make_args(one)]
+    if any(premise in (one, one.reversed) for one in stronger for premise in supposed):
+        return "The conclusion is one of the premises, so that nothing is said."
+    return ""

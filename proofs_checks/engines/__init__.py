@@ -5,21 +5,19 @@ never passes. `decide` raises NoPointError where nothing is known to meet the as
 cannot be read as a statement, and UnsupportedError where it is of a kind that the engine cannot decide.
 """
 
-from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
-from sympy import Integer
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import prepared
+from lastiterate.proofs_checks.declared import prepared, says_nothing
 from lastiterate.proofs_checks.engines.answers import undecided
 from lastiterate.proofs_checks.engines.time_limit import limited, seconds_left
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Outcome, Status
-from lastiterate.symbolic.checks import Check, Engine, says_nothing
+from lastiterate.symbolic.checks import Check, Engine
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
@@ -33,7 +31,7 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float 
             nothing = says_nothing(check, assumptions)
             if nothing:
                 return undecided(check, nothing)
-            found: Outcome = engine.decide(*prepared(_in_expressions(replace(check, mutants=())), assumptions))
+            found: Outcome = engine.decide(*prepared(check, assumptions))
             return found
     except Exception as error:
         if isinstance(error, TimeoutError):
@@ -60,11 +58,3 @@ def engine_of(check: Check) -> Any:
             f"An engine needs decide and near_misses, got {module.__name__} without {missing}; define both."
         )
     return module
-
-
-def _in_expressions(check: Check) -> Check:
-    """The check with plain integers among its expressions made Sympy's own."""
-    numbers = {
-        f.name: Integer(v) for f in fields(check) if type(v := getattr(check, f.name)) is int and f.name != "start"
-    }
-    return replace(check, **numbers) if numbers else check

@@ -12,10 +12,11 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
 
+from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.checks import Identity, Inequality, says_nothing
+from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.integrals.judgement import Judgement
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
 from lastiterate.symbolic.kernel.sealed import genuine

@@ -6,12 +6,13 @@ from pathlib import Path
 from sympy import Basic
 
 from lastiterate.proofs_checks.attacks import ATTACKS
+from lastiterate.proofs_checks.declared import says_nothing
 from lastiterate.proofs_checks.feasible_points import free_symbols, points
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.selection import mending, of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import altschuler_talwar, chien_li, d2p2, ledger, liang, ours
-from lastiterate.symbolic.checks import Cited, UpperBound, says_nothing
+from lastiterate.symbolic.checks import Cited, UpperBound
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.notation import MEANING, PREVIOUS, UNITS, r
