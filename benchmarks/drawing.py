@@ -1,4 +1,4 @@
-"""Draw who imports whom, and count the modules that a run passes on its way through `bound`.
+"""Draw who imports whom; count what a run passes on its way through `bound`, and a claim on its way to its verdict.
 
     make drawing       # imports.svg and numeric.svg, and PNGs of both, into figures/; the counts on the terminal
 
@@ -14,19 +14,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import lastiterate as li
+from lastiterate.proofs_checks.decide import decide
+from lastiterate.symbolic import ledger
+from lastiterate.symbolic.checks import Check
+from lastiterate.symbolic.claim import Claim
 
-__all__ = ["Graph", "files", "passed", "room", "rooms"]
+__all__ = ["CLAIMS", "Graph", "files", "followed", "passed", "room", "rooms"]
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("symbolic", "numeric", "runtime", "proofs_checks")
 SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 TARGETS = ({"order": 2.0}, {"delta": 1e-5})
+CLAIMS = (
+    "chien_li/theorem_3_1/direct/smooth", "altschuler_talwar/theorem_3_1", "d2p2/lemma_4", "ours/contraction/full",
+)  # fmt: skip
+"""Claims whose way is counted: a derivation with attacks, joined bounds, a refutation, and others."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +196,41 @@ def passed(scheme: str, target: Mapping[str, float]) -> list[str]:
     return way
 
 
+def followed(key: str) -> list[str]:
+    """The modules that a claim or one of its checks is handed to while the claim is decided, in order.
+
+    A function counts when it is first entered; a property, and what makes or compares records, is no stop on the way.
+    """
+    (claim,) = (one for one in ledger.naming(key) if one.key == key)
+    seen = set[CodeType]()
+    way: list[str] = []
+
+    def entered(frame: FrameType, event: str, _: object) -> None:
+        code, name = frame.f_code, frame.f_globals.get("__name__", "")
+        owner = getattr(sys.modules.get(name), code.co_qualname.partition(".")[0], None)
+        if (
+            event != "call"
+            or not name.startswith("lastiterate.")
+            or code in seen
+            or code.co_name.startswith(("__", "<"))
+            or isinstance(getattr(owner, code.co_name, None), property)
+        ):
+            return
+        given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if any(isinstance(frame.f_locals.get(one), Claim | Check) for one in given):
+            seen.add(code)
+            if not way or way[-1] != name:
+                way.append(name)
+
+    decide(claim)  # what is kept of an earlier claim is no part of the way
+    sys.setprofile(entered)
+    try:
+        decide(claim)
+    finally:
+        sys.setprofile(None)
+    return [name.removeprefix("lastiterate.") for name in way]
+
+
 def _columns(graph: Graph) -> dict[str, float]:
     """A place on its floor for every room, near to the rooms that it has to do with."""
     levels: dict[int, list[str]] = {}
@@ -263,6 +306,10 @@ def main() -> None:
             inside = {room(name, "numeric") for name in way}
             print(f"bound, {scheme}, at {kind}: {len(set(way))} modules in {len(inside)} rooms, {len(way)} stays")
             print(f"  {', '.join(dict.fromkeys(name.removeprefix('numeric.') for name in way))}")
+    for key in CLAIMS:
+        way = followed(key)
+        print(f"decide, {key}: {len(set(way))} rooms, {len(way) - len(set(way))} returns")
+        print(f"  {', '.join(way)}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sympy as sp
 from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
 from lastiterate.proofs_checks.exact_values import enclosures
 from lastiterate.proofs_checks.statement import Line, as_text
-from lastiterate.symbolic.refutation import Refutation, Words
+from lastiterate.symbolic.claim import Refutation, Words
 
 DIGITS: Final = 4
 """Significant digits of both numbers, wherever they stand."""

@@ -126,7 +126,7 @@ class ClaimReport:
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
         left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.implies`.
         seconds: time it took to decide, mutants and near misses included.
-        shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.refutation`.
+        shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.claim`.
     """
 
     key: str

@@ -17,7 +17,7 @@ from lastiterate.symbolic.checks import (
     Inequality, IntervalInequality, NormBound, Printed, RandomPoints, Recomputed, Recursion, Relation, RenyiBound,
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
 )  # fmt: skip
-from lastiterate.symbolic.claim import Claim, CodeTest, Ours, Step
+from lastiterate.symbolic.claim import Claim, CodeTest, Ours, Refutation, Step, Words, words
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (
@@ -38,7 +38,6 @@ from lastiterate.symbolic.notation import (
     sensitivity, sigma, sigma_A, sigma_dp, sigma_sgd, stab, t, tau, theta, u, v, w, x, xi, y, z, zeta,
 )  # fmt: skip
 from lastiterate.symbolic.papers import PAPERS, Source, cited, proof
-from lastiterate.symbolic.refutation import Refutation, Words, words
 from lastiterate.symbolic.statement import (
     FIRST, MAP, OTHER, SAMPLES, SECOND, BatchesOf, Binomial, Clipped, ClippedSteps, Constant, Convex, ConvexSmooth,
     Coupled, CyclicBatches, Diameter, Displaced, EveryStep, Exists, Expectation, ForAll, FullBatches, Hides,

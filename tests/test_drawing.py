@@ -8,9 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.drawing import SCHEMES, TARGETS, Graph, draw, files, passed, room, rooms
+from benchmarks.drawing import CLAIMS, SCHEMES, TARGETS, Graph, draw, files, followed, passed, room, rooms
 
-_FLOORS = 12
+_FLOORS = {"symbolic": 9, "numeric": 12}
 _ROOMS, _MODULES = 11, 28
 """The most rooms and modules of numeric/ that a run may pass, whatever its scheme: by shifts and by contraction."""
 
@@ -24,8 +24,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert files().circles == []
 
 
-def test_the_floors_of_numeric_are_few() -> None:
-    assert 1 + max(rooms("numeric").floors.values()) <= _FLOORS
+@pytest.mark.parametrize("folder", _FLOORS)
+def test_the_floors_are_few(folder: str) -> None:
+    assert 1 + max(rooms(folder).floors.values()) <= _FLOORS[folder]
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_a_claim_passes_few_rooms_and_seldom_returns(key: str) -> None:
+    way = followed(key)
+    assert (way[0], way[-1]) == ("proofs_checks.decide", "proofs_checks.verdict")
+    assert len(set(way)) <= 12, way
+    assert len(way) - len(set(way)) <= 10, way
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: next(iter(target)))

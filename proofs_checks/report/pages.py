@@ -25,9 +25,8 @@ from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
-from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.claim import Claim, Refutation
 from lastiterate.symbolic.papers import PAPERS, Item, items
-from lastiterate.symbolic.refutation import Refutation
 
 HOME: Final = "index.html"
 _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"})
