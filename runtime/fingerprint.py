@@ -1,25 +1,29 @@
-"""Fingerprint of a workload: a few plain values by which it is recognised."""
+"""Fingerprints by which workloads, parameters and data sets are known again."""
 
-import hashlib
+from hashlib import sha256
 from itertools import chain
+from typing import Any, Final
 
 import torch
+from torch import Tensor
 
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.workload import Workload
 
-_SAMPLES = 256
+_SAMPLES: Final = 256
+_ITEMS: Final = 16
+"""Items of a data set, spread evenly over it, by which it is known."""
 
 
 @torch.no_grad()
-def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
+def identify_workload(workload: Workload, gradients: Gradients) -> dict[str, object]:
     """Identify a workload in the settings of a `lastiterate.numeric.store.Store`.
 
     Data and the first initial point, a checkpoint perhaps, are recognised by every bit. The code of a user's workload
     is recognised by what it computes: the mean gradient of the first samples at that point, to five digits.
     """
-    digest = hashlib.sha256()
+    digest = sha256()
     for part in chain(in_parts(workload.inputs), in_parts(workload.targets)):
         digest.update(part.detach().cpu().contiguous().numpy().tobytes())
     start = gradients.start
@@ -32,3 +36,34 @@ def fingerprint(workload: Workload, gradients: Gradients) -> dict[str, object]:
         "fingerprint": [f"{float(v):.4e}" for v in (start.norm(), mean.norm(), (start * mean).sum())],
         "torch": torch.__version__,
     }
+
+
+def fingerprint_of_values(values: Any) -> str:
+    """Of tensors, numbers and texts, in any nesting of mappings and sequences."""
+    found = sha256()
+    _feed(found, values)
+    return found.hexdigest()
+
+
+def data_fingerprint(data: Any) -> str:
+    """Of some items of a data set; empty where they do not read the same twice, as with random transformations."""
+    chosen = sorted({round(k * (len(data) - 1) / (_ITEMS - 1)) for k in range(_ITEMS)})
+    first, second = (fingerprint_of_values([data[k] for k in chosen]) for _ in range(2))
+    return first if first == second else ""
+
+
+def _feed(found: Any, value: Any) -> None:
+    if isinstance(value, Tensor):
+        found.update(f"{value.dtype}{tuple(value.shape)}".encode())
+        value = value.detach().cpu().flatten().view(torch.uint8).numpy()
+    if hasattr(value, "tobytes"):
+        found.update(f"{getattr(value, 'dtype', '')}{getattr(value, 'shape', '')}".encode())
+        found.update(value.tobytes())
+    elif isinstance(value, dict):
+        _feed(found, list(value.items()))
+    elif isinstance(value, list | tuple):
+        found.update(f"{len(value)}[".encode())
+        for one in value:
+            _feed(found, one)
+    else:
+        found.update(repr(value).encode())

@@ -1,29 +1,28 @@
-"""Per-sample gradients at many points at once.
+"""Per-sample gradients at many points at once, in chunks that fit the memory of a device.
 
 A *point* is the flat vector of all parameters. Gradients come leaf by leaf: gluing them costs more than they do.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from typing import Any, Final
+from weakref import proxy
 
 import torch
 from torch import Tensor, nn
-from torch.func import grad, vmap
+from torch.func import functional_call, grad, jvp, vjp, vmap
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.runtime.bfloat16 import InBfloat16
-from lastiterate.runtime.chunks import Chunks
-from lastiterate.runtime.clipped_sums import clipped_sum, clipped_sums, filled, sum_of_factored
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
 from lastiterate.runtime.factors import Factored
-from lastiterate.runtime.hessian_product import way_of
-from lastiterate.runtime.leaves import Leaves, difference, flat, loss_of_row
-from lastiterate.runtime.replay import Replayed
+from lastiterate.runtime.inner_products import lengths
+from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
+from lastiterate.runtime.replay import Replayed, records
 from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.validation import placed_loss, probe, refuse_mixing
+from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 _SPARE: Final = 1.3
@@ -33,8 +32,15 @@ _TRIED: Final = 2**27
 _ROWS: Final = 64
 """Estimated bytes of the gradients that are made to measure it, and rows at most."""
 
+_LITTLE: Final = 8
+"""Work is recorded where it takes no more than an eighth of the memory of a chunk: a recording keeps what it uses."""
 
-class Gradients(Chunks):
+_AGAIN: Final = 2
+"""On CUDA the memory of a gradient is measured, on the CPU estimated to be far more: work that holds several of them,
+or differentiates them again, is so much heavier there."""
+
+
+class Gradients:
     """Per-sample gradients of a workload's loss, batched over points and over samples.
 
     Args:
@@ -101,11 +107,11 @@ class Gradients(Chunks):
             self.layers.setdefault(name.rpartition(".")[0] or "(module)", []).append(k)
         self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
-        self._loss, self.samples = placed_loss(workload.loss, self.device, self.dtype), workload.samples
-        self._ways: list[Callable[..., Tensor]] = []  # of a second derivative, tried once for all that `on` makes
+        self._loss, self.samples = place_loss(workload.loss, self.device, self.dtype), workload.samples
+        self._forward: list[bool] = []  # whether second derivatives go forward, tried once for all that `on` makes
         self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
-        self._first: Gradients | None = None
+        self._first: Gradients | None = None  # of those that share what is recorded, the one that it is recorded of
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
         self._differentiate(self._module, tuple(named))
@@ -201,9 +207,23 @@ class Gradients(Chunks):
 
     def curved(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The Hessian of one sample's loss at one point, times a vector of shape (dimension,)."""
-        if not self._ways:
-            self._ways.append(way_of(lambda at: self.of_one(at, self._inputs[0], self._targets[0]), self.start))
-        return self._ways[0](lambda at: self.of_one(at, row, target), point, vector)
+        if not self._forward:
+            self._forward.append(self._goes_forward())
+        gradient = lambda at: self.of_one(at, row, target)  # noqa: E731
+        if self._forward[0]:
+            pushed: Tensor = jvp(gradient, (point,), (vector,))[1]
+            return pushed
+        pulled: Tensor = vjp(gradient, point)[1](vector)[0]  # Hessians are symmetric
+        return pulled
+
+    def _goes_forward(self) -> bool:
+        """Tell whether PyTorch knows forward over reverse differentiation of this loss, the cheaper way."""
+        first = lambda at: self.of_one(at, self._inputs[0], self._targets[0])  # noqa: E731
+        try:
+            jvp(first, (self.start,), (torch.ones_like(self.start),))
+        except (RuntimeError, NotImplementedError):  # of huber_loss, soft_margin_loss, mse_loss and others
+            return False
+        return True
 
     def total(
         self,
@@ -242,14 +262,56 @@ class Gradients(Chunks):
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored
-        way, most = (clipped_sum, self._pairs_at_once) if factored is None else (sum_of_factored, factored.at_once)
+        way, most = Gradients._clipped_sum, self._pairs_at_once
+        if factored is not None:
+            way, most = Gradients._factored_sum, factored.at_once
         for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
             rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
             counted = None if weights is None else weights[chunk]
-            if uneven and self.little(len(rows), most):
-                rows, targets, counted = filled(rows, targets)
+            if uneven and self.little(len(rows), most):  # repeat the last row, up to the next of few numbers of rows
+                step = 2 ** max(len(rows).bit_length() - 3, 0)
+                place = torch.arange(-(-len(rows) // step) * step, device=rows.device)
+                own, counted = place.clamp(max=len(rows) - 1), place < len(rows)
+                rows, targets = rows[own], targets[own]
             total += self.replayed(way, len(rows), most)(point, rows, targets, counted, clip_norm, stability)
         return total
+
+    def _clipped_sum(
+        self,
+        point: Tensor,
+        rows: Tensor,
+        targets: Tensor,
+        counted: Tensor | None,
+        clip_norm: float,
+        stability: float | None,
+    ) -> Tensor:
+        """Sum of the clipped gradients at one point, each as often as its row counts (None: once)."""
+        leaves = self.of_rows(point[None], rows, targets)
+        factor = clip_factor(norm(leaves), clip_norm, stability)[0]
+        return flat(leaves)[0].mul_((factor if counted is None else factor * counted)[:, None]).sum(dim=0)
+
+    def _factored_sum(
+        self,
+        point: Tensor,
+        rows: Tensor,
+        targets: Tensor,
+        counted: Tensor | None,
+        clip_norm: float,
+        stability: float | None,
+    ) -> Tensor:
+        """Compute what `_clipped_sum` does, of gradients that are not made."""
+        factored = self.factored
+        assert factored is not None  # noqa: S101
+        parts = factored.of_rows(self.parameters(point), rows, targets)
+        factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
+        summed = factored.summed(parts, factor if counted is None else factor * counted)
+        return torch.cat([one.flatten() for one in factored.in_order(summed)])
+
+    def _clipped_sums(self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float) -> Tensor:
+        """Sums of the clipped gradients of rows that count, at every point, shape (points, dimension)."""
+        leaves = (self.of_own_rows if counted.ndim == 2 else self.of_rows)(points, rows, targets)
+        factor = clip_factor(norm(leaves), clip_norm) * counted
+        return torch.cat([torch.einsum("psk,ps->pk", leaf.flatten(start_dim=2), factor) for leaf in leaves], dim=1)
 
     def losses(self, points: Tensor, row: Tensor, target: Tensor) -> Tensor:
         """The loss of one sample at many points, shape (points,)."""
@@ -271,7 +333,7 @@ class Gradients(Chunks):
             for chunk in self.sample_chunks(chosen.shape[-1]):
                 indices = chosen[part, chunk] if chosen.ndim == 2 else chosen[chunk]
                 rows, targets = (held[indices.clamp(min=0)] for held in self.rows())
-                way = self.replayed(clipped_sums, len(here) * indices.shape[-1])
+                way = self.replayed(Gradients._clipped_sums, len(here) * indices.shape[-1])
                 found[part] += way(here, rows, targets, indices >= 0, clip_norm)
         return found
 
@@ -293,8 +355,66 @@ class Gradients(Chunks):
         more, less = (peak(lambda: work(2 * points), self.device), peak(lambda: work(points), self.device))
         return max(1, round(_SPARE * (more - less) / (points * rows)))
 
+    def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
+        """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
+        return _slices(self.samples if count is None else count, min(self.samples, self._fitting(weight)))
+
+    def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
+        """Slices of ``points`` points, as many at once as fit beside a chunk of ``samples`` samples (None: all)."""
+        count = self.samples if samples is None else max(1, samples)
+        return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
+
+    def point_groups(self, points: int) -> Iterator[slice]:
+        """Slices of whole `point_chunks`, as many points as may keep their sums over the samples within the budget."""
+        step = self._pairs_at_once // min(self.samples, self._pairs_at_once)
+        return _slices(points, self._pairs_at_once // step * step)
+
+    def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
+        """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
+        return _slices(pairs, self._fitting(weight))
+
+    def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
+        """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
+        return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
+
+    def _fitting(self, weight: int) -> int:
+        return max(1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight))
+
+    def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
+        """A function of these gradients and of tensors, recorded on a GPU where it is about few (point, sample) pairs.
+
+        See `lastiterate.runtime.replay`; what it knows of the samples must be among its arguments. ``most`` is the
+        number of pairs that fit, where it is not that of gradients in full.
+        """
+        if not self.little(pairs, most):
+            return partial(function, self)
+        if function not in self._replayed:
+            self._replayed[function] = Replayed(partial(function, proxy(self._first or self)))  # goes with these
+        return self._replayed[function]
+
+    def little(self, pairs: int, most: int | None = None) -> bool:
+        """Tell whether work on so many (point, sample) pairs is to be recorded."""
+        return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
+
     def _differentiate(self, module: nn.Module, names: Sequence[str]) -> None:
         """Gradients of the loss of this module; none of them holds this object, so that it goes when nobody has it."""
-        self._loss_of_one = partial(loss_of_row, module, names, self._loss)
+        self._loss_of_one = partial(_loss_of_row, module, names, self._loss)
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
+
+
+def _loss_of_row(
+    module: nn.Module,
+    names: Sequence[str],
+    loss: Callable[[Tensor, Tensor], Tensor],
+    leaves: Leaves,
+    row: Tensor,
+    target: Tensor,
+) -> Tensor:
+    """The loss of one sample with these leaves, one a parameter, in the place of the parameters of these names."""
+    called = functional_call(module, dict(zip(names, leaves, strict=True)), (row[None],))
+    return loss(called, target[None])
+
+
+def _slices(count: int, step: int) -> Iterator[slice]:
+    return (slice(i, min(i + step, count)) for i in range(0, count, step))

@@ -23,8 +23,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from lastiterate.runtime.factors import Part
-from lastiterate.runtime.uses import Outer
+from lastiterate.runtime.factors import Outer, Part
 
 _HALF_ULP: Final = 2.0**-53
 _FURTHER: Final = 64

@@ -1,26 +1,10 @@
-"""Parameters and per-sample gradients leaf by leaf: the loss, norms, differences and clip factors."""
-
-from collections.abc import Callable, Sequence
+"""Per-sample gradients leaf by leaf: norms, differences and clip factors."""
 
 import torch
-from torch import Tensor, nn
-from torch.func import functional_call
+from torch import Tensor
 
 Leaves = tuple[Tensor, ...]
 """One tensor a parameter, each of shape (points, samples, *parameter)."""
-
-
-def loss_of_row(
-    module: nn.Module,
-    names: Sequence[str],
-    loss: Callable[[Tensor, Tensor], Tensor],
-    leaves: Leaves,
-    row: Tensor,
-    target: Tensor,
-) -> Tensor:
-    """The loss of one sample with these leaves, one a parameter, in the place of the parameters of these names."""
-    called = functional_call(module, dict(zip(names, leaves, strict=True)), (row[None],))
-    return loss(called, target[None])
 
 
 def flat(leaves: Leaves) -> Tensor:

@@ -37,7 +37,7 @@ from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.initialisation import crafted_start
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.devices import says_when_memory_runs_out
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.adjacent import Differing, adjacent_runs, check_sample, in_blocks, real_sample
@@ -147,7 +147,7 @@ def attack(
             parts = gradients.point_chunks(len(points), 1)
             return -torch.cat([gradients.losses(points[part], row, wanted) for part in parts])
 
-    settings = fingerprint(workload, gradients) | {
+    settings = identify_workload(workload, gradients) | {
         "format": 3,
         "run": asdict(run),
         "sample": list(crafted_tilt(run, assumption)) if kind == Attack.CANARY else "real",

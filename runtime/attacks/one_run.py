@@ -31,7 +31,7 @@ from lastiterate.numeric.store import Store
 from lastiterate.runtime.attacks.attack import Attack
 from lastiterate.runtime.attacks.worst_case import crafted_tilt
 from lastiterate.runtime.devices import says_when_memory_runs_out
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.adjacent import check_sample
@@ -124,7 +124,7 @@ def attack_once(
     if on_step is not None:
         gradients.on_total = _counting(on_step, run.steps)
 
-    settings = fingerprint(workload, whole) | {
+    settings = identify_workload(workload, whole) | {
         "format": 2,
         "run": asdict(run),
         "kind": str(kind),

@@ -22,7 +22,7 @@ from lastiterate.runtime.constants.holder import Sampling
 from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_between, measure_center
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
 from lastiterate.runtime.random_streams import stream
@@ -141,7 +141,7 @@ def _measured(
     there = _at(workload, path, metric)
     gradients = _gradients(there, sampling)
     kept = {key: getattr(sampling, key) for key in ("points", "radius", "dtype", "seed")}
-    settings = fingerprint(there, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
+    settings = identify_workload(there, gradients) | kept | {"draw": str(sampling.draw), "along": 2}
     store = PairStore(folder, settings)
     around = store.load_pairs(0)
     if around is None:

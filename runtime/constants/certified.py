@@ -6,8 +6,8 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
+from lastiterate.runtime.workloads.independence import refuse_other_loss
 from lastiterate.runtime.workloads.layers import layers_of
-from lastiterate.runtime.workloads.losses import refuse_other_loss
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 

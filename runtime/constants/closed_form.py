@@ -16,10 +16,9 @@ from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.runtime.workloads.clipped_rows import ClippedRows, pair_of
-from lastiterate.runtime.workloads.some_rows import some_rows
-from lastiterate.runtime.workloads.tied_rows import refuse_tied_losses
-from lastiterate.runtime.workloads.together import at_random
+from lastiterate.runtime.workloads.independence import random_outputs, refuse_tied_losses
+from lastiterate.runtime.workloads.rows import ClippedRows, pair_of
+from lastiterate.runtime.workloads.telling_rows import some_rows
 
 _INSTEAD = "take Clipped(), which always holds, certified_constants on a small ball, or refute what you believe"
 
@@ -63,7 +62,9 @@ def assumption_of(
             f"A closed form needs rows of in_features={layer.in_features} numbers, one score a sample, got a row of "
             f"shape {tuple(row.shape)}; flatten it, with nn.Flatten before the layer."
         )
-    refuse_tied_losses("described", at_random(getattr(loss, "criterion", loss), some_rows(rows)[1], layer.out_features))
+    refuse_tied_losses(
+        "described", random_outputs(getattr(loss, "criterion", loss), some_rows(rows)[1], layer.out_features)
+    )
     norm, whence = _row_norm(rows, number, read_rows)
     with precision():
         square = exact(norm) ** 2 + (1 if layer.bias is not None else 0)

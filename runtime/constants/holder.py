@@ -25,7 +25,7 @@ from lastiterate.runtime.constants.layers import layers_of
 from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
 from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
@@ -244,4 +244,8 @@ class _Measurement:
         kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
         for name in ("inits", "device", "memory", "threads"):
             del kept[name]
-        return fingerprint(self.workload, gradients) | {"format": 6, "run": asdict(self.run), "sampling": kept}
+        return identify_workload(self.workload, gradients) | {
+            "format": 6,
+            "run": asdict(self.run),
+            "sampling": kept,
+        }

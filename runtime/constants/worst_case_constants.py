@@ -33,7 +33,7 @@ from lastiterate.runtime.constants.pairs import Around, Draw, measure_pairs
 from lastiterate.runtime.constants.search import APART, Found, best_pairs, search_one, witnesses
 from lastiterate.runtime.constants.worst_case_record import BATCH, CLIPPED, WorstCaseConstants
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
@@ -140,7 +140,7 @@ def worst_case_constants(
         "dtype": "bfloat16" if rough else dtype,
         "run": asdict(run),
     }
-    store = Store(folder, {} if folder is None else fingerprint(workload, gradients) | settings)
+    store = Store(folder, {} if folder is None else identify_workload(workload, gradients) | settings)
     diameter = run.diameter if isfinite(run.diameter) else _WIDEST
     steps = max(_FEWEST, _STEPPED // gradients.dimension)
     room, large = gradients.memory // (_HELD_TOGETHER * gradients.dimension), gradients.dimension > _LARGE

@@ -24,7 +24,7 @@ from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.devices import says_when_memory_runs_out
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.training.adjacent import Differing, adjacent_runs, check_sample, in_blocks, real_sample
 from lastiterate.runtime.workloads.workload import Workload, described_workload
@@ -158,7 +158,7 @@ def coupled_runs(
     check_sample(workload, run, "replaced", replaced, spare=run.adjacency == "replace")
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, device=device, memory=memory)
     chosen = {"replaced": replaced, "dtype": dtype, "seed": seed}
-    store = Store(folder, fingerprint(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen)
+    store = Store(folder, identify_workload(workload, gradients) | {"format": 3, "run": asdict(run)} | chosen)
     differing = real_sample(gradients, run, replaced)
 
     def block(number: int, size: int, tick: Callable[[], None]) -> dict[str, Array]:

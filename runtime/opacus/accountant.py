@@ -14,29 +14,54 @@ What cannot be shown falls back to composition, a valid bound without any of thi
 and why. Importing this module registers the accountant as "last_iterate".
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from math import inf, isfinite
-from typing import Any
+from typing import Annotated, Any
 
 from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from torch import Tensor, nn
 
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, chance
+from lastiterate.numeric.errors import InputError, chance, echo
 from lastiterate.numeric.explain import UNTRIED, why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.opacus.description import Description, check_plain, read
-from lastiterate.runtime.opacus.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import fingerprint_of_values
+from lastiterate.runtime.opacus.description import Description, check_plain, describe_training, step_size_of
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
-from lastiterate.runtime.opacus.refused import remembers_refusal, why_undescribed
-from lastiterate.runtime.opacus.samples import tried_on_data
-from lastiterate.runtime.opacus.state import State, loaded, one_more
+from lastiterate.runtime.opacus.samples import try_on_data
 from lastiterate.runtime.opacus.watch import SCHEDULED, Watch
 
+_Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+_AtLeastZero = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
+_Count = Annotated[int, Field(gt=0, strict=True)]
+
 _NAME = "last_iterate"
+
+
+class _State(BaseModel, extra="forbid"):
+    """State of the accountant in a checkpoint: steps counted, and the description of the training, so far.
+
+    Attributes:
+        mechanism: name of the accountant.
+        history: (noise multiplier, sampling rate, number of steps) of runs of equal steps.
+        step_sizes: (step size, number of steps) of runs of equal steps; 0 where it is not known.
+        projected: after how many steps there was a projection.
+        description: of the training; None if there is none.
+        parameters: a fingerprint of what the last step left; empty where that is not known.
+    """
+
+    mechanism: str
+    history: list[tuple[_Positive, _Positive, _Count]]
+    step_sizes: list[tuple[_AtLeastZero, _Count]]
+    projected: Annotated[int, Field(ge=0, strict=True)]
+    description: Description | None
+    parameters: str = ""
 
 
 class LastIterateAccountant(IAccountant):  # type: ignore[misc]
@@ -66,7 +91,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch: Watch | None = None
         self._left = self._tried = self.route = self.refused = ""
 
-    @remembers_refusal
+    @teaches()
     def describe(
         self,
         optimizer: DPOptimizer,
@@ -103,38 +128,47 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
                 given alone, a row changes the gradients of others, or the losses do not meet the assumption.
         """
-        described_assumption(assumption)
-        if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
-            raise InputError(
-                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for one, "
-                "as nothing else may change in mid-run."
-            )
-        found = read(optimizer, data_loader, diameter, public)
-        if public is not None:
-            optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
-        if self._description is None and len(self):
-            raise InputError(
-                f"describe needs to come before the first step, got {len(self)} steps before it; "
-                "describe right after make_private."
-            )
-        if self._description is not None:
-            found.check_continues(self._description)
-        if len(self):
-            self._same_model(optimizer)
-            self._same_parameters(optimizer)
-        one = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((_step_size(optimizer), 1),)
-        run = found.run(*one, assumption)
-        bound(run, assumption, order=2)  # says at once where no theorem applies
-        self._tried = tried_on_data(module, loss, data_loader, run, assumption)
-        self._description, self._assumption = found, assumption
-        self._parameters = parameters_of(optimizer)
-        projection = attached(optimizer)
-        self._projected_before = self._projected() - (projection.steps if projection else 0)
-        self._projection = projection
-        if self._watch is not None:
-            self._watch.end()
-        last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
-        self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
+        with self._remembering_refusal():
+            described_assumption(assumption)
+            if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
+                raise InputError(
+                    f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for "
+                    "one, as nothing else may change in mid-run."
+                )
+            found = describe_training(optimizer, data_loader, diameter, public)
+            if public is not None:
+                optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
+            if self._description is not None:
+                found.check_continues(self._description)
+            elif len(self):
+                raise InputError(
+                    f"describe needs to come before the first step, got {len(self)} steps before it; describe right "
+                    "after make_private."
+                )
+            if len(self):
+                self._check_same_model(optimizer)
+                self._check_same_parameters(optimizer)
+            step = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((step_size_of(optimizer), 1),)
+            run = found.run(*step, assumption)
+            bound(run, assumption, order=2)  # says at once where no theorem applies
+            self._tried = try_on_data(module, loss, data_loader, run, assumption)
+            self._description, self._assumption = found, assumption
+            self._parameters, projection = parameters_of(optimizer), attached(optimizer)
+            self._projected_before = self._projected() - (projection.steps if projection else 0)
+            self._projection = projection
+            if self._watch is not None:
+                self._watch.end()
+            last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
+            self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
+
+    @contextmanager
+    def _remembering_refusal(self) -> Iterator[None]:
+        self.refused = ""
+        try:
+            yield
+        except InputError as error:
+            self.refused = str(error)
+            raise
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step of the optimiser, whose step size is not known: only composition can account for it."""
@@ -146,13 +180,13 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         def hook(optimizer: DPOptimizer) -> None:
             if self._description is not None:
                 check_plain(optimizer)
-                self._same_model(optimizer)
+                self._check_same_model(optimizer)
                 if self._watch is not None:
                     if isfinite(self._description.diameter):
                         self._check_projected()
                     self._watch.check_step(optimizer, sample_rate)
             rate = sample_rate * optimizer.accumulated_iterations
-            step_size = _step_size(optimizer) if optimizer.accumulated_iterations == 1 else 0.0
+            step_size = step_size_of(optimizer) if optimizer.accumulated_iterations == 1 else 0.0
             self._count(optimizer.noise_multiplier, rate, step_size)
 
         return hook
@@ -172,7 +206,12 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         if not len(self):
             self.route = "no steps"
         elif self._description is None or self._assumption is None:
-            self.route += why_undescribed(self.refused, loaded=self._description is not None)
+            self.route += ", as describe() was not called"
+            if self.refused:
+                self.route = "composition through PLD, which holds for every optimiser, as describe() was refused: "
+                self.route += self.refused
+            elif self._description is not None:
+                self.route += " after a state was loaded"
         else:
             if isfinite(self._description.diameter):
                 self._check_projected()
@@ -231,7 +270,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     def state_dict(self, destination: Any = None) -> Any:
         """Numbers alone, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
-        now = State(
+        now = _State(
             mechanism=self.mechanism(),
             history=self.history,
             step_sizes=self._step_sizes,
@@ -249,7 +288,22 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         Raises:
             InputError: keys are missing or unknown, or a value is not what `state_dict` writes.
         """
-        found = loaded(state_dict, self.mechanism())
+        try:
+            found = TypeAdapter(_State).validate_python(state_dict)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "state"
+            raise InputError(
+                f"The state needs to be as state_dict wrote it, got {place}={echo(first['input'], 80)} "
+                f"({first['msg']}); load an intact one."
+            ) from None
+        if found.mechanism != self.mechanism():
+            raise InputError(
+                f"The state needs mechanism={self.mechanism()!r}, got mechanism={found.mechanism!r}; load it into the "
+                "accountant that wrote it."
+            )
+        if sum(times for *_, times in found.history) != sum(times for _, times in found.step_sizes):
+            raise InputError("The state needs a step size for every step, got lists of other lengths; load another.")
         self.history, self._step_sizes = found.history, found.step_sizes
         self._projected_before, self._description = found.projected, found.description
         self._assumption = self._parameters = self._projection = None
@@ -258,10 +312,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch, self._left = None, found.parameters
 
     def _count(self, sigma: float, rate: float, step_size: float) -> None:
-        one_more(self.history, (sigma, rate))
-        one_more(self._step_sizes, (step_size,))
+        for runs, kind in ((self.history, (sigma, rate)), (self._step_sizes, (step_size,))):
+            times = runs.pop()[-1] if runs and runs[-1][:-1] == kind else 0
+            runs.append((*kind, times + 1))  # type: ignore[arg-type]
 
-    def _same_model(self, optimizer: DPOptimizer) -> None:
+    def _check_same_model(self, optimizer: DPOptimizer) -> None:
         """Refuse steps of another model: the last iterates of two are more than that of one."""
         now, before = parameters_of(optimizer), self._parameters
         if before is not None and (
@@ -272,11 +327,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 "PrivacyEngine for each model, and compose what they say."
             )
 
-    def _same_parameters(self, optimizer: DPOptimizer) -> None:
+    def _check_same_parameters(self, optimizer: DPOptimizer) -> None:
         """Refuse to go on from other parameters than the counted steps left, as far as that is known."""
         if self._watch is not None:
             self._watch.check_parameters()
-        elif self._left and fingerprint(parameters_of(optimizer)) != self._left:
+        elif self._left and fingerprint_of_values(parameters_of(optimizer)) != self._left:
             raise InputError(
                 "describe needs the parameters that the steps so far left, got others; load the model of the same "
                 "checkpoint before describe."
@@ -291,10 +346,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 "A domain of finite diameter needs a projection after every step, got one after "
                 f"{self._projected()} of {len(self)} steps; attach project(optimizer, diameter) before the first."
             )
-
-
-def _step_size(optimizer: DPOptimizer) -> float:
-    return float(optimizer.param_groups[0]["lr"])
 
 
 register_accountant(_NAME, LastIterateAccountant, force=True)

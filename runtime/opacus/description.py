@@ -11,6 +11,7 @@ m divides their number n', and step_size is eta n' / (m b). The iterates are the
 
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, fields
+from hashlib import sha256
 from math import isfinite
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.losses.assumptions import Assumption, StronglyConvex
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.opacus.fingerprint import data_fingerprint
+from lastiterate.runtime.fingerprint import data_fingerprint
 from lastiterate.runtime.opacus.projection import attached, parameters_of
 from lastiterate.runtime.workloads.trials import refuse_complex
 
@@ -80,8 +81,18 @@ class Description:
                 f"{name}={getattr(before, name)!r}; go on with the same data, batches, clip norm and domain."
             )
 
-    def run(self, history: History, step_sizes: StepSizes, assumption: Assumption) -> NoisySGD:
+    def run(
+        self,
+        history: Sequence[tuple[float, float, int]],
+        step_sizes: Sequence[tuple[float, int]],
+        assumption: Assumption,
+    ) -> NoisySGD:
         """The steps as a run, the noise rounded down.
+
+        Args:
+            history: (noise multiplier, sampling rate, number of steps) of equal steps.
+            step_sizes: (step size, number of steps) of equal steps; 0 where it is not known.
+            assumption: of the losses.
 
         Raises:
             InputError: the steps are no steps of one Poisson-sampled training, or there are none.
@@ -127,7 +138,7 @@ class Description:
                 "loader that make_private returned, and do not use gradient accumulation."
             )
         b = -(-(self.dataset_size + self.public) // m)
-        if b * m != self.dataset_size and _contracts(assumption):
+        if b * m != self.dataset_size and _is_strongly_convex(assumption):
             raise InputError(
                 f"Strongly convex losses need batches that divide the data, got {m} batches of dataset_size="
                 f"{self.dataset_size}; take a batch size that divides it, or assume Convex(L)."
@@ -135,7 +146,9 @@ class Description:
         return b * m, b
 
 
-def read(optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None) -> Description:
+def describe_training(
+    optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
+) -> Description:
     """Describe the training of an optimiser and a data loader that ``make_private`` returned.
 
     Raises:
@@ -181,6 +194,11 @@ def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[
     sampler.steps, optimizer.expected_batch_size = batches, divisor
 
 
+def step_size_of(optimizer: DPOptimizer) -> float:
+    """The step size of all parameters."""
+    return float(optimizer.param_groups[0]["lr"])
+
+
 def weight_decay_of(optimizer: DPOptimizer) -> float:
     """The weight decay of all parameters, or an `InputError` where they have several."""
     found = {float(group.get("weight_decay", 0.0)) for group in optimizer.original_optimizer.param_groups}
@@ -194,18 +212,18 @@ def weight_decay_of(optimizer: DPOptimizer) -> float:
 
 def _centre(optimizer: DPOptimizer, diameter: float) -> str:
     projection = attached(optimizer)
-    if projection is None or projection.diameter > diameter:
-        got = "none" if projection is None else f"one of diameter={projection.diameter:g}"
-        raise InputError(
-            f"diameter={diameter:g} needs an optimiser that projects onto a domain of that diameter, "
-            f"got {got}; call project(optimizer, {diameter:g}) first."
-        )
-    return projection.fingerprint
+    if projection is not None and projection.diameter <= diameter:
+        return sha256(projection.centre.detach().cpu().contiguous().numpy().tobytes()).hexdigest()
+    got = "none" if projection is None else f"one of diameter={projection.diameter:g}"
+    raise InputError(
+        f"diameter={diameter:g} needs an optimiser that projects onto a domain of that diameter, got {got}; call "
+        f"project(optimizer, {diameter:g}) first."
+    )
 
 
-def _contracts(assumption: Assumption) -> bool:
+def _is_strongly_convex(assumption: Assumption) -> bool:
     """Tell whether it says more of a sample than holds of one without a gradient."""
-    return isinstance(assumption, StronglyConvex) or any(map(_contracts, getattr(assumption, "parts", ())))
+    return isinstance(assumption, StronglyConvex) or any(map(_is_strongly_convex, getattr(assumption, "parts", ())))
 
 
 def _unrolled(runs: Iterable[tuple[float, int]]) -> list[float]:

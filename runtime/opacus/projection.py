@@ -6,7 +6,6 @@ so a training that is resumed needs the centre of its beginning.
 """
 
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 import torch
@@ -43,11 +42,6 @@ class Projection:
                 for parameter, values in zip(self._parameters, torch.split(moved, sizes), strict=True):
                     parameter.copy_(values.view_as(parameter))
         self.steps += 1
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the centre; a training that goes on needs the same."""
-        return sha256(self.centre.detach().cpu().contiguous().numpy().tobytes()).hexdigest()
 
 
 def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = None) -> Projection:

@@ -3,10 +3,14 @@
 Before every step the settings of the optimiser, the loader that drew the batch, the data set, the projection and the
 parameters are compared with what was described and with what the last step left. A change is refused before the step
 that would use it, so what the accountant counted stays true of the iterate that it counted.
+
+The assumption is tried on the steps. Some samples are remembered with their clipped gradient and the iterate at which
+it was taken. When one is drawn again, two points and two gradients of one loss are known, and an assumption that
+excludes such a pair is refuted. This needs neither network nor loss, and costs no gradient.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 import torch
@@ -16,17 +20,25 @@ from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.runtime.opacus.description import Description, weight_decay_of
-from lastiterate.runtime.opacus.fingerprint import fingerprint
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, StronglyConvex
+from lastiterate.numeric.losses.moduli import Holder
+from lastiterate.runtime.constants.refutation import TRIED, conjuncts
+from lastiterate.runtime.fingerprint import fingerprint_of_values
+from lastiterate.runtime.opacus.description import Description, step_size_of, weight_decay_of
 from lastiterate.runtime.opacus.projection import Projection, attached, parameters_of
-from lastiterate.runtime.opacus.trial import Trial
+
+_SAMPLES: Final = 16
+_NUMBERS: Final = 2**22
+"""Samples that are remembered, and the numbers that they may have together."""
+
+_FLOOR: Final = 2.0**10
+"""Rounding that is assumed of a gradient, in units of its last place."""
 
 SCHEDULED: Final = ("lr", "noise_multiplier")
 """Settings that may follow a schedule; clip norm, batch size and weight decay may not."""
 
 
-class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
+class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
     """The Poisson batches of a loader, and those that no step has taken yet."""
 
     def __init__(self, drawn: UniformWithReplacementSampler) -> None:
@@ -54,6 +66,66 @@ class Draws(UniformWithReplacementSampler):  # type: ignore[misc]
         return None
 
 
+class _Trial:
+    """Gradients that were seen of some samples, and whether they refute an assumption.
+
+    Args:
+        assumption: to be tried; parts that say nothing of one sample's gradients are passed over.
+
+    Attributes:
+        pairs: of gradients of one sample that were held against it.
+    """
+
+    def __init__(self, assumption: Assumption) -> None:
+        self._parts = [one for one in conjuncts(assumption) if isinstance(one, TRIED)]
+        self._seen: dict[int, tuple[Tensor, Tensor]] = {}
+        self.pairs = 0
+
+    def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
+        """The clause that tells of a pair which refutes the assumption; empty where there is none.
+
+        Args:
+            optimizer: at a step, with the gradients of the batch.
+            batch: which samples these are, in their order.
+        """
+        point = torch.cat([one.detach().reshape(-1) for one in optimizer.params])
+        most = max(1, min(_SAMPLES, _NUMBERS // (2 * len(point)))) if self._parts else 0
+        for row, sample in enumerate(batch):
+            if sample not in self._seen and len(self._seen) >= most:
+                continue
+            gradient = torch.cat([one[row].reshape(-1) for one in optimizer.grad_samples])
+            gradient = gradient * min(1.0, optimizer.max_grad_norm / (float(gradient.norm()) + 1e-6))
+            before = self._seen.get(sample)
+            self._seen[sample] = (point, gradient)
+            found = self._against(sample, before, (point, gradient)) if before else ""
+            if found:
+                return found
+        return ""
+
+    def _against(self, sample: int, before: tuple[Tensor, Tensor], now: tuple[Tensor, Tensor]) -> str:
+        apart, change = (b.double() - a.double() for a, b in zip(before, now, strict=True))
+        floor = _FLOOR * torch.finfo(now[1].dtype).eps * float(before[1].norm() + now[1].norm())
+        distance, least = float(apart.norm()), float(change.norm()) - floor
+        if not distance > 0 or not least < float("inf"):
+            return ""
+        self.pairs += bool(self._parts)
+        along = (float(change @ apart) / distance + floor) / distance
+        for part in self._parts:
+            order = float(part.lam) if isinstance(part, Holder) else 1.0
+            if least > part.L * distance**order:
+                return (
+                    f"{part!r}, but at two iterates {distance:.3g} apart the clipped gradients of sample {sample} "
+                    f"differ by {least:.4g}: L{'' if order == 1 else f' of order {order:g}'} is at least "
+                    f"{least / distance**order:.4g}"
+                )
+            if isinstance(part, Convex | StronglyConvex) and along < getattr(part, "m", 0.0):
+                return (
+                    f"{part!r}, but from one iterate to another {distance:.3g} away the clipped gradient of sample "
+                    f"{sample} grows by {along:.4g} of that, along it: losses are not so convex, or clipping acts"
+                )
+        return ""
+
+
 class Watch:
     """State that a training must go on with, from `describe` on.
 
@@ -79,16 +151,16 @@ class Watch:
         last: tuple[float, float] | None,
     ) -> None:
         sampler = data_loader.batch_sampler
-        if type(sampler) not in (UniformWithReplacementSampler, Draws):
+        if type(sampler) not in (UniformWithReplacementSampler, _Draws):
             raise InputError(
                 f"The theorems need Poisson batches, got batch_sampler={type(sampler).__name__}; pass the loader that "
                 "make_private returned."
             )
-        self._draws = sampler if isinstance(sampler, Draws) else Draws(sampler)
+        self._draws = sampler if isinstance(sampler, _Draws) else _Draws(sampler)
         vars(data_loader)["batch_sampler"] = self._draws  # DataLoader lets nobody set it, and reads it in every epoch
         self._loader, self._data, self._told = data_loader, data_loader.dataset, told
         self._seen = _contents(self._data)
-        self._trial, self._refuted = Trial(assumption) if told.data else None, ""
+        self._trial, self._refuted = _Trial(assumption) if told.data else None, ""
         self._scheduled, self._last = frozenset(scheduled), last or _numbers(optimizer)
         self._projection: Projection | None = attached(optimizer)
         self._parameters = parameters_of(optimizer)
@@ -158,7 +230,7 @@ class Watch:
     @property
     def fingerprint(self) -> str:
         """Of the parameters that the last step left; empty before the first."""
-        return "" if self._left is None else fingerprint(self._left)
+        return "" if self._left is None else fingerprint_of_values(self._left)
 
     def _check_settings(self, optimizer: DPOptimizer) -> None:
         told = self._told
@@ -211,7 +283,7 @@ class Watch:
 
 
 def _numbers(optimizer: DPOptimizer) -> tuple[float, float]:
-    return optimizer.noise_multiplier, float(optimizer.param_groups[0]["lr"])
+    return optimizer.noise_multiplier, step_size_of(optimizer)
 
 
 def _contents(data: Any) -> list[tuple[int, int]]:

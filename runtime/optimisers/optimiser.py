@@ -27,9 +27,9 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.optimisers.proximal import Proximal, check_nonexpansive
 from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.independence import refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.some_rows import SAMPLES
-from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
+from lastiterate.runtime.workloads.telling_rows import SAMPLES
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -125,7 +125,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         """On what it was tried whether rows change the gradients of others, in words."""
         held = self._center.device, self._center.dtype
         rows = Rows(inputs, *held), Rows(targets, *held)
-        return refuse_tied_rows("the samples", module, self._loss, *rows, clip_norm=self.run.clip_norm)
+        return refuse_tied_rows("the samples", module, self._loss, *rows)
 
     def _look(self, inputs: Tensor, targets: Tensor) -> None:
         """Keep the first rows that steps are made on."""

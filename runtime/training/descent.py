@@ -25,11 +25,11 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import Checkpointing
+from lastiterate.runtime.devices import refuse_beyond
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.replay import records
-from lastiterate.runtime.room import refuse_beyond
 from lastiterate.runtime.training.batches import batches
 from lastiterate.runtime.workloads.workload import Workload
 

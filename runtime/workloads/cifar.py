@@ -1,12 +1,12 @@
 """Networks on CIFAR-10, read from the user's own folder: 50,000 training images of 32 x 32 pixels in ten classes.
 
-Two forms of the data that its authors publish are read. The binary one (``cifar-10-batches-bin``) holds bytes and is
-read with numpy. The Python one (``cifar-10-batches-py``) is pickled, and unpickling runs what a file tells it to.
-It is read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
+The files that its authors publish (``cifar-10-batches-py``) are pickled, and unpickling runs what a file tells it to.
+They are read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
 where one differs: another file of the same MD5 as a given one cannot be made today. Nothing here unpickles by itself.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,40 +19,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.networks import no_constants
+from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
-_BINARY: Final = "cifar-10-batches-bin"
-_PICKLED: Final = "cifar-10-batches-py"
-_FILES: Final = tuple(f"data_batch_{i}.bin" for i in range(1, 6))
-_IMAGES_A_FILE = 10_000
-_PIXELS: Final = (3, 32, 32)
-_RECORD: Final = 1 + 3 * 32 * 32
-"""Bytes of an image and its class."""
-
+_FOLDER: Final = "cifar-10-batches-py"
 _CLASSES: Final = 10
 
 _SMALL: Final[Mapping[str, Any]] = {
-    "inits": 2,
-    "centers": 6,
-    "points": 10,
-    "samples": 100,
-    "steps": 50,
-    "noise_std": 1e-4,
-    "draw": "log-uniform",
+    "inits": 2, "centers": 6, "points": 10, "samples": 100, "steps": 50, "noise_std": 1e-4, "draw": "log-uniform",
     "memory": 2**30,
-}
+}  # fmt: skip
 _LARGE: Final[Mapping[str, Any]] = {
-    "inits": 1,
-    "centers": 3,
-    "points": 8,
-    "samples": 8,
-    "steps": 20,
-    "noise_std": 1e-5,
-    "draw": "log-uniform",
-    "dtype": "float32",
-    "memory": 2 * 2**30,
-}
+    "inits": 1, "centers": 3, "points": 8, "samples": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform",
+    "dtype": "float32", "memory": 2 * 2**30,
+}  # fmt: skip
 
 
 class _Scaled(nn.Module):
@@ -76,10 +56,10 @@ def cifar10_cnn(data: Path | None = None) -> Workload:
     the layer of 64 units. There is no batch norm in the table and nothing was replaced.
 
     Args:
-        data: the folder that holds ``cifar-10-batches-bin`` or ``cifar-10-batches-py``, or is one of them.
+        data: the folder that holds ``cifar-10-batches-py``, or is it.
 
     Raises:
-        InputError: no folder, or one without the data.
+        InputError: torchvision is missing, no folder, or one without the data.
     """
 
     def network() -> nn.Module:
@@ -104,10 +84,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
     """
     name = "builtin:cifar10-resnet18"
     resnet = resnet18(name)
-
-    def network() -> nn.Module:
-        return nn.Sequential(_Scaled(), resnet())
-
+    network = lambda: nn.Sequential(_Scaled(), resnet())  # noqa: E731
     return _workload(name, network, data, "Group norm in place of batch norm.", _LARGE)
 
 
@@ -120,7 +97,7 @@ def resnet18(name: str) -> Callable[[], nn.Module]:
     models = torchvision("models", name)
 
     def network() -> nn.Module:
-        resnet: nn.Module = models.resnet18(num_classes=_CLASSES, norm_layer=lambda width: nn.GroupNorm(32, width))
+        resnet: nn.Module = models.resnet18(num_classes=_CLASSES, norm_layer=partial(nn.GroupNorm, 32))
         for part in resnet.modules():
             if isinstance(part, nn.ReLU):
                 part.inplace = False
@@ -133,20 +110,24 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
     """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,), for the workload ``name``.
 
     Raises:
-        InputError: no folder, a folder without the data, or a file that is not as published.
+        InputError: torchvision is missing, no folder, a folder without the data, or a file that is not as published.
     """
     if data is None:
         raise InputError(
-            f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its binary "
-            f"version somewhere and give the folder that holds {_BINARY} (--data FOLDER)."
+            f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
+            f"version somewhere and give the folder that holds {_FOLDER} (--data FOLDER)."
         )
-    for form, read in ((_BINARY, _binary), (_PICKLED, _pickled)):
-        folder = data if data.name == form else data / form
-        if folder.is_dir():
-            return read(folder, name)
-    raise InputError(
-        f"The folder must hold {_BINARY} or {_PICKLED}, got data={data} without either; unpack CIFAR-10 there."
-    )
+    folder = data if data.name == _FOLDER else data / _FOLDER
+    if not folder.is_dir():
+        raise InputError(f"The folder must hold {_FOLDER}, got data={data} without it; unpack CIFAR-10 there.")
+    try:
+        found = torchvision("datasets", name).CIFAR10(folder.parent, train=True, download=False)
+    except RuntimeError:
+        raise InputError(
+            f"The files must be those that the authors of CIFAR-10 publish, got data={folder} where one is missing or "
+            "its MD5 differs; unpack it again, nothing was loaded."
+        ) from None
+    return torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2))), torch.tensor(found.targets)
 
 
 def _workload(
@@ -163,44 +144,6 @@ def _workload(
         remark=remark,
         recommended={**recommended, "samples": min(len(images), recommended["samples"])},
     )
-
-
-def _binary(folder: Path, _name: str) -> tuple[Tensor, Tensor]:
-    """Records of one byte for the class and 3,072 for the pixels, red, green and blue after each other."""
-    size = _IMAGES_A_FILE * _RECORD
-    parts = []
-    for file in _FILES:
-        path = folder / file
-        if not path.is_file():
-            raise InputError(f"CIFAR-10 needs five files, got data={folder} without {file}; unpack it again.")
-        if path.stat().st_size != size:
-            raise InputError(
-                f"A file of CIFAR-10 needs {size} bytes, got {path} with {path.stat().st_size}; unpack it again."
-            )
-        parts.append(np.fromfile(path, dtype=np.uint8).reshape(-1, _RECORD))
-    records = np.concatenate(parts)
-    if records[:, 0].max() >= _CLASSES:
-        raise InputError(
-            f"The classes of CIFAR-10 are 0 to 9, got class={records[:, 0].max()} in {folder}; unpack it again."
-        )
-    images = torch.from_numpy(np.ascontiguousarray(records[:, 1:])).reshape(-1, *_PIXELS)
-    return images, torch.from_numpy(records[:, 0].astype(np.int64))
-
-
-def _pickled(folder: Path, name: str) -> tuple[Tensor, Tensor]:
-    """Load the data by torchvision, which unpickles no file whose MD5 is not the published one."""
-    datasets = torchvision("datasets", name)
-    if folder.name != datasets.CIFAR10.base_folder:
-        raise InputError(f"The folder must be called {_PICKLED}, got data={folder}; rename it.")
-    try:
-        found = datasets.CIFAR10(folder.parent, train=True, download=False)
-    except RuntimeError:
-        raise InputError(
-            f"The files must be those that the authors of CIFAR-10 publish, got data={folder} where one is missing or "
-            "its MD5 differs; unpack it again, nothing was loaded."
-        ) from None
-    images = torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2)))
-    return images, torch.tensor(found.targets)
 
 
 def torchvision(part: str, name: str) -> ModuleType:

@@ -10,20 +10,22 @@ all tokens that such a mask lets them, so the families are those that were tried
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.workloads.cifar import torchvision
-from lastiterate.runtime.workloads.token_files import read_tokens
-from lastiterate.runtime.workloads.trials import told
+from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -37,15 +39,14 @@ _HIDDEN: Final = -1e30
 """Added to what a token thinks of one that it must not look at; also in float32, and its exponential is 0."""
 
 _FEW: Final = 8
-_RECOMMENDED: Final[Mapping[str, object]] = {
-    "inits": 1,
-    "centers": 3,
-    "points": 8,
-    "steps": 20,
-    "noise_std": 1e-5,
-    "draw": "log-uniform",
-    "memory": 2 * 2**30,
-}
+
+_TOKENS, _MASK, _SEGMENTS = "input_ids", "attention_mask", "token_type_ids"
+_LABELS: Final = ("labels", "label")
+
+RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
+    {"inits": 1, "centers": 3, "points": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform", "memory": 2 * 2**30}
+)
+"""Settings with which a transformer takes a few minutes."""
 
 
 class Classifier(nn.Module):
@@ -55,8 +56,7 @@ class Classifier(nn.Module):
         whole: the classifier.
         segmented: whether it takes segments.
 
-    Shapes: (sentences, 3, tokens) of whole numbers, as `lastiterate.runtime.workloads.token_files.Tokens`, to
-    (sentences, classes).
+    Shapes: (sentences, 3, tokens) of whole numbers, as `read_tokens` gives them, to (sentences, classes).
     """
 
     def __init__(self, whole: nn.Module, *, segmented: bool) -> None:
@@ -69,12 +69,16 @@ class Classifier(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         """Scores, shape (sentences, classes)."""
         ids, mask, segments = rows.unbind(dim=1)
-        dtype = next(self.parameters()).dtype
-        hidden = torch.where(mask == 0, _HIDDEN, 0.0).to(dtype)[:, None, None, :]
-        hidden = hidden.expand(-1, 1, rows.shape[2], -1)
+        hidden = added_mask(mask != 0, self)
         more = {"token_type_ids": segments} if self._segmented else {}
         scores: Tensor = self._whole(input_ids=ids, attention_mask=hidden, **more).logits  # type: ignore[operator]
         return scores
+
+
+def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
+    """What an attention adds for tokens that are kept, shape (sentences, tokens); (sentences, 1, tokens, tokens)."""
+    hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
+    return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
@@ -82,17 +86,16 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
 
     Args:
         folder: with config.json and model.safetensors.
-        data: as `lastiterate.runtime.workloads.token_files.read_tokens`.
+        data: as `read_tokens` takes it.
 
     Raises:
-        InputError: a file or a package is missing, the network is no classifier of a known family, the weights are not
-            its weights, or the data do not suit it.
+        InputError: a file or a package is missing, the network is not a classifier of a known family, the weights are
+            not its weights, or the data do not suit it.
     """
-    name = f"hf:{folder}"
-    config = _configured(folder, name)
+    name, path = f"hf:{folder}", folder / "model.safetensors"
+    config = _read_config(folder, name)
     if data is None:
         raise InputError(f"A classifier needs tokenised sentences, got workload={name} without data; give --data FILE.")
-    path = folder / "model.safetensors"
     if not path.is_file():
         raise InputError(
             f"A classifier needs its weights in one file model.safetensors, got workload={name} without it; save it "
@@ -100,15 +103,14 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         )
     kept = read_weights(path)
     weights = {one: values for one, values in kept.items() if not one.endswith("position_ids")}  # saved until 2023
-    found = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
+    rows, labels = read_tokens(data, getattr(config, "pad_token_id", None) or 0)
     segmented = config.model_type in _SEGMENTED
-    classes, words = int(config.num_labels), int(config.vocab_size)
     for what, values, limit in (
-        ("vocabulary", found.rows[:, 0], words),
-        ("classes", found.labels, classes),
-        ("segments", found.rows[:, 2], getattr(config, "type_vocab_size", 1) if segmented else 1),
+        ("vocabulary", rows[:, 0], config.vocab_size),
+        ("classes", labels, config.num_labels),
+        ("segments", rows[:, 2], getattr(config, "type_vocab_size", 1) if segmented else 1),
     ):
-        outside = values[(values < 0) | (values >= limit)]
+        outside = values[(values < 0) | (values >= int(limit))]
         if len(outside):
             raise InputError(
                 f"The data must stay within the {limit} {what} of workload={name}, got {int(outside[0])} in "
@@ -116,7 +118,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
             )
 
     def classifier() -> nn.Module:
-        made = _transformers(name).AutoModelForSequenceClassification.from_config(config, attn_implementation="eager")
+        made = transformers(name).AutoModelForSequenceClassification.from_config(config, attn_implementation="eager")
         module = Classifier(made.eval(), segmented=segmented).eval()
         put_in(weights, module, path)
         return module
@@ -125,15 +127,15 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         name=name,
         module=classifier,
         loss=functional.cross_entropy,
-        inputs=found.rows,
-        targets=found.labels,
+        inputs=rows,
+        targets=labels,
         remark=f"Every run starts at the weights of {folder.name}, whose own training is not accounted for; dropout "
         "is off.",
-        recommended={**_RECOMMENDED, "samples": min(_FEW, len(found.labels))},
+        recommended={**RECOMMENDED, "samples": min(_FEW, len(labels))},
     )
 
 
-def _configured(folder: Path, name: str) -> Any:
+def _read_config(folder: Path, name: str) -> Any:
     """The configuration of a classifier, without what it may ask to be fetched or run."""
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -153,13 +155,10 @@ def _configured(folder: Path, name: str) -> Any:
             f"The network must be a classifier of whole sentences, got architectures={built} in workload={name}; save "
             "one of AutoModelForSequenceClassification."
         )
-    kept = {
-        key: value
-        for key, value in read.items()
-        if not key.startswith("_") and key not in ("auto_map", "quantization_config", "model_type")
-    }
-    with told("config.json must describe its network", f"in workload={name}; save it again."):
-        config = _transformers(name).AutoConfig.for_model(kind, **kept)
+    left_out = ("auto_map", "quantization_config", "model_type")
+    kept = {key: value for key, value in read.items() if not key.startswith("_") and key not in left_out}
+    with user_code("config.json must describe its network", f"in workload={name}; save it again."):
+        config = transformers(name).AutoConfig.for_model(kind, **kept)
         several = config.num_labels
     if several < 2 or config.problem_type not in (None, "single_label_classification"):
         raise InputError(
@@ -169,7 +168,8 @@ def _configured(folder: Path, name: str) -> Any:
     return config
 
 
-def _transformers(name: str) -> Any:
+def transformers(name: str) -> Any:
+    """The library, for the workload of this name, or an `InputError` where it is missing."""
     missing = [one for one in ("transformers", "safetensors") if find_spec(one) is None]
     if missing:
         raise InputError(
@@ -179,3 +179,83 @@ def _transformers(name: str) -> Any:
     if find_spec("torchvision") is not None:
         torchvision("models", name)  # which Transformers imports where it is installed
     return import_module("transformers")
+
+
+def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
+    """The sentences of a file with the columns input_ids, attention_mask and labels, as a tokenizer names them.
+
+    Nothing in the file runs. Sentences of a different length are filled up with ``padding`` where the mask is 0.
+
+    Args:
+        path: of a .safetensors, .npz, .parquet or .jsonl file; token_type_ids are taken where there are any.
+        padding: number of the token that fills up.
+
+    Returns:
+        Rows, shape (n, 3, tokens): the numbers of the tokens, 1 where there is a token and 0 after the end, and the
+        segments of the tokens; and the classes, shape (n,).
+
+    Raises:
+        InputError: there is no such file, it is damaged or of another kind, or its columns do not fit together.
+    """
+    if not path.is_file():
+        raise InputError(f"Tokenised data must be a file, got data={path}; check the path.")
+    if path.suffix not in _READERS:
+        raise InputError(f"Tokenised data must be in a file of {', '.join(_READERS)}, got data={path}; convert it.")
+    try:
+        columns = _READERS[path.suffix](path)
+        label = next((name for name in _LABELS if name in columns), _LABELS[0])
+        for name in (_TOKENS, _MASK, label):
+            if name not in columns:
+                raise InputError(
+                    f"Tokenised data need {_TOKENS}, {_MASK} and {_LABELS[0]}, got data={path} without {name}; write "
+                    "what the tokenizer returned, and the class of each sentence."
+                )
+        ids, mask = ([_whole_numbers(row) for row in columns[name]] for name in (_TOKENS, _MASK))
+        segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [torch.zeros_like(row) for row in ids]
+        labels = _whole_numbers(columns[label])
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError(f"This file needs its reader, got data={path} without {error.name}; install it.") from None
+    except Exception as error:  # whatever damaged bytes make a reader raise
+        raise InputError(
+            f"Tokenised data must be whole numbers in a whole file, got data={path} "
+            f"({type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}); write it again."
+        ) from None
+    lengths = {tuple(map(len, one)) for one in (ids, mask, segments)}
+    if len(lengths) > 1 or labels.ndim != 1 or len(labels) != len(ids) or not ids:
+        raise InputError(
+            f"Tokenised data need a mask as long as each sentence and one label for it, got data={path} with "
+            f"{len(ids)} sentences and {_LABELS[0]} of shape={tuple(labels.shape)}; write columns of one length."
+        )
+    for row, one in enumerate(mask):
+        if not set(one.tolist()) <= {0, 1} or not one.any():
+            raise InputError(f"{_MASK} must be 1 at the tokens and 0 after, got row={row} of data={path}; mend it.")
+    filled = [pad_sequence(one, True, by) for one, by in ((ids, padding), (mask, 0), (segments, 0))]
+    return torch.stack(filled, dim=1), labels
+
+
+def _whole_numbers(values: Any) -> Tensor:
+    """Values as int64, or a ValueError where they are something else."""
+    read = np.asarray(values)
+    if read.dtype.kind not in "iub":
+        raise ValueError(f"{read.dtype} is no kind of whole number")
+    return torch.from_numpy(read.astype(np.int64))
+
+
+def _of_npz(path: Path) -> Mapping[str, Any]:
+    with np.load(path, allow_pickle=False) as read:
+        return dict(read)
+
+
+def _of_lines(path: Path) -> Mapping[str, Any]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+_READERS: Final[Mapping[str, Callable[[Path], Mapping[str, Any]]]] = MappingProxyType({
+    ".safetensors": lambda path: import_module("safetensors.numpy").load_file(path),  # type: ignore[no-any-return]
+    ".npz": _of_npz,
+    ".parquet": lambda path: import_module("pyarrow.parquet").read_table(path).to_pydict(),  # type: ignore[no-any-return]
+    ".jsonl": _of_lines,
+})  # fmt: skip

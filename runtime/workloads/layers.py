@@ -1,39 +1,100 @@
-"""Feed-forward networks of torch, read layer by layer, for constants that are proved.
+"""Feed-forward networks of torch, read layer by layer, and their constants, which are proved.
 
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import prod
+from math import inf, prod
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lastiterate.numeric.errors import InputError, count, echo
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, count, echo, within
 from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
 from lastiterate.numeric.networks.layers import Layer
+from lastiterate.numeric.networks.matrices import Floats
 from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.rounding import exact, precision
 from lastiterate.runtime.workloads.modules import LowRank, Residual
-from lastiterate.runtime.workloads.norms import NORMS, learned, normalised
 from lastiterate.runtime.workloads.trials import refuse_complex
 
-_PLAIN: Final = MappingProxyType({nn.Tanh: "tanh", nn.Sigmoid: "sigmoid", nn.Softplus: "softplus", nn.GELU: "gelu"})
 _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
 _AVERAGES: Final = (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
 _CONVOLUTIONS: Final = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-_PIECES: Final = (nn.ReLU, nn.LeakyReLU, nn.Hardtanh, nn.ReLU6)
+_BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_NORMS: Final = {nn.LayerNorm: "layer_norm", nn.RMSNorm: "rms_norm", nn.GroupNorm: "group_norm"}
 _DROPOUTS: Final = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
 _THRESHOLD: Final = 20.0
+
+_ACTIVATIONS: Final[Mapping[type[nn.Module], Callable[[Any], Activation]]] = MappingProxyType({
+    nn.Tanh: lambda _: SMOOTH["tanh"],
+    nn.Sigmoid: lambda _: SMOOTH["sigmoid"],
+    nn.Softplus: lambda _: SMOOTH["softplus"],
+    nn.GELU: lambda _: SMOOTH["gelu"],
+    nn.ReLU: lambda _: leaky_relu(),
+    nn.LeakyReLU: lambda part: leaky_relu(float(part.negative_slope), name="leaky_relu"),
+    nn.Hardtanh: lambda part: hardtanh(float(part.min_val), float(part.max_val)),
+    nn.ReLU6: lambda part: hardtanh(float(part.min_val), float(part.max_val)),
+})  # fmt: skip
+
 _SUPPORTED: Final = (
-    "Linear, LowRank, Conv, AvgPool, Flatten, Identity, Tanh, Sigmoid, Softplus, GELU, ReLU, LeakyReLU, Hardtanh, "
-    "LayerNorm, RMSNorm, GroupNorm, BatchNorm, Residual"
-)
+    nn.Linear, LowRank, *_CONVOLUTIONS, *_AVERAGES, nn.Flatten, nn.Identity, *_ACTIVATIONS, *_NORMS, *_BATCH_NORMS,
+    Residual,
+)  # fmt: skip
+
+
+def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
+    """Constants of a network for which none are proved, and why.
+
+    >>> no_constants("not known: attention is not read")(nn.Linear(1, 1), 0.1).smoothness
+    inf
+    """
+    return lambda _module, _diameter: LossConstants.unknown(why)
+
+
+@teaches()
+def constants_of_network(
+    input_norm: float, *, shape: Sequence[int] | None = None, loss: str = "cross_entropy", scale: float = 1.0
+) -> Callable[[nn.Module, float], LossConstants]:
+    """Constants of a feed-forward network for any short input, as a `Workload` takes them.
+
+    Args:
+        input_norm: greatest norm of any possible input.
+        shape: of an input, (channels, *sizes), which convolutions need; None for one vector.
+        loss: "cross_entropy", or "logistic" of one output; what the workload's loss is, but for its scale.
+        scale: factor of the loss.
+
+    Returns:
+        constants(module, diameter), as `lastiterate.runtime.workloads.workload.Workload` has them. Upper bounds.
+
+    >>> round(constants_of_network(1.0)(nn.Linear(2, 2), 1e6).smoothness, 12)
+    1.0
+    """
+    reach = within("input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs.")
+
+    def constants(module: nn.Module, diameter: float) -> LossConstants:
+        layers = layers_of(module, shape)
+        if isinstance(layers, str):
+            return LossConstants.unknown(layers)
+        origin = np.zeros((1, layers[0].inputs))
+        if within("diameter", diameter, "a number of at least 0", lambda x: x >= 0, "0 is a point.") == inf:
+            return LossConstants.unknown("the domain is unbounded, and so may be the constants of a network")
+        return network_constants(layers, origin, diameter / 2, input_radius=reach, loss=loss, scale=scale)
+
+    return constants
+
+
+class _NoConstantsError(Exception):
+    """A part of which no constants are proved, and why."""
 
 
 def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[Layer, ...] | str:
@@ -51,61 +112,19 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")
     refuse_complex("A network of certified constants", **{name: [one] for name, one in module.named_parameters()})
-    parts = list(_parts(module, "module"))
-    pools = [type(part).__name__ for _, part in parts if isinstance(part, _POOLS)]
-    if pools:
-        return f"{pools[0]} has a kink wherever two entries of a window are equal, so the gradient jumps there"
-    owned = [id(p) for _, part in parts if isinstance(part, nn.Module) for p in part.parameters()]
+    owned = [id(one) for _, one in module.named_parameters(remove_duplicate=False)]
     if len(set(owned)) < len(owned):
         raise InputError(
             "Certified constants need parameters of their own in each layer, got some that are shared; copy them."
         )
     reader = _Reader(shape)
-    for name, part in parts:
-        reader.read(name, part)
-        if reader.large:
-            return reader.large
+    try:
+        reader.read("module", module)
+    except _NoConstantsError as why:
+        return str(why)
     if not any(layer.moves for layer in reader.found):
         raise InputError("Certified constants need a linear layer that moves, got a module without any; add one.")
     return tuple(reader.found)
-
-
-def _parts(module: nn.Module, name: str) -> Iterator[tuple[str, nn.Module | str]]:
-    """The modules in the order in which they act, with marks where a residual block begins and ends."""
-    kind = type(module)
-    if not _as_usual(module):
-        raise InputError(
-            f"Certified constants need {kind.__name__} with its default settings, got {name}={module}; change it."
-        )
-    if kind in _DROPOUTS and not module.training:
-        return  # in eval mode it is the identity
-    if kind is nn.Sequential or kind is Residual:
-        if kind is Residual:
-            yield name, "begin"
-        for key, part in module._modules.items():  # named_children leaves out what stands there twice
-            if part is None:
-                continue
-            yield from _parts(part, key if name == "module" else f"{name}.{key}")
-        if kind is Residual:
-            yield name, "end"
-    elif kind in (
-        nn.Linear,
-        LowRank,
-        nn.Identity,
-        nn.Flatten,
-        *_PIECES,
-        *_PLAIN,
-        *_POOLS,
-        *_AVERAGES,
-        *_CONVOLUTIONS,
-        *NORMS,
-    ):
-        yield name, module
-    else:
-        raise InputError(
-            f"Certified constants need a Sequential of {_SUPPORTED}, got {name}={kind.__name__}; "
-            "use those, give network_constants its layers as arrays, or measure the constants instead."
-        )
 
 
 def _as_usual(module: nn.Module) -> bool:
@@ -129,41 +148,68 @@ def _as_usual(module: nn.Module) -> bool:
 
 
 class _Reader:
-    """Layers that were read so far, and the shape of what they give.
-
-    Attributes:
-        found: the layers.
-        large: which layer is too large, or "".
-    """
+    """Layers that were read so far, and the shape of what they give."""
 
     def __init__(self, shape: Sequence[int] | None) -> None:
         self.found: list[Layer] = []
-        self.large = ""
         if not isinstance(shape, list | tuple | None):
             raise InputError(f"shape needs the sizes of one input, got shape={echo(shape)}; give (channels, *sizes).")
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
-        self._begun: list[tuple[int, tuple[int, ...] | None]] = []
+        self._begun: list[int] = []  # layers before each residual block that is being read
 
-    def read(self, name: str, part: nn.Module | str) -> None:
-        """Put a part behind the layers."""
-        if part == "begin":
-            self._begun.append((len(self.found), self._shape))
-        elif part == "end":
-            self._close(name)
-        elif isinstance(part, nn.Linear):
-            self._straight(name, part)
-            self.found.append(_linear(part))
-        elif isinstance(part, LowRank):
-            self._straight(name, part.linear)
-            self._low_rank(part)
-        elif isinstance(part, (*_CONVOLUTIONS, *_AVERAGES)):
-            self._windows(name, part)
-        elif isinstance(part, NORMS):
-            self._norm(name, part)
-        elif isinstance(part, nn.Flatten):
+    def read(self, name: str, module: Any) -> None:
+        """Put a module behind the layers."""
+        kind = type(module)
+        if not _as_usual(module):
+            raise InputError(
+                f"Certified constants need {kind.__name__} with its default settings, got {name}={module}; change it."
+            )
+        if kind is nn.Sequential:
+            self._read_all(name, module)
+        elif kind is Residual:
+            self._residual(name, module)
+        elif kind in _POOLS:
+            raise _NoConstantsError(
+                f"{kind.__name__} has a kink wherever two entries of a window are equal, so the gradient jumps there"
+            )
+        elif kind is nn.Linear:
+            self._straight(name, module)
+            self.found.append(_linear(module))
+        elif kind is LowRank:
+            self._straight(name, module.linear)
+            self._low_rank(module)
+        elif kind in _CONVOLUTIONS or kind in _AVERAGES:
+            self._windows(name, module)
+        elif kind in _NORMS or kind in _BATCH_NORMS:
+            self._norm(name, module)
+        elif kind is nn.Flatten:
             self._shape = None if self._shape is None else (prod(self._shape),)
-        elif not isinstance(part, nn.Identity):
-            self._activate(_activation(name, part), name)
+        elif kind in _ACTIVATIONS:
+            self._activate(_ACTIVATIONS[kind](module), name)
+        elif kind is not nn.Identity and (kind not in _DROPOUTS or module.training):
+            known = ", ".join(one.__name__ for one in _SUPPORTED)
+            raise InputError(
+                f"Certified constants need a Sequential of {known}, got {name}={kind.__name__}; use those, give "
+                "network_constants its layers as arrays, or measure the constants instead."
+            )
+
+    def _read_all(self, name: str, parts: nn.Module) -> None:
+        for key, part in parts._modules.items():  # named_children leaves out what stands there twice
+            if part is not None:
+                self.read(key if name == "module" else f"{name}.{key}", part)
+
+    def _residual(self, name: str, block: nn.Module) -> None:
+        begun, shape = len(self.found), self._shape
+        self._begun.append(begun)
+        self._read_all(name, block)
+        self._begun.pop()
+        if shape not in (None, self._shape):
+            raise InputError(f"A Residual needs outputs of shape {shape}, got {name} with {self._shape}; mend it.")
+        if len(self.found) == begun:
+            raise InputError(f"A Residual needs a linear layer in it, got {name} without any; add one or take it out.")
+        if self.found[-1].skip:
+            self.found.append(_frozen_identity(self.found[-1].outputs, SMOOTH["identity"]))
+        self.found[-1] = replace(self.found[-1], skip=len(self.found) - begun)
 
     def _straight(self, name: str, part: nn.Linear) -> None:
         if self._shape is not None and self._shape != (part.in_features,):
@@ -173,43 +219,6 @@ class _Reader:
             )
         self._shape = (part.out_features,)
 
-    def _windows(self, name: str, part: nn.Module) -> None:
-        if self._shape is None:
-            raise InputError(
-                f"{name}={type(part).__name__} needs the shape of an input, got shape=None; give (channels, *sizes)."
-            )
-        kinds = _AVERAGES if isinstance(part, _AVERAGES) else _CONVOLUTIONS
-        try:
-            if len(self._shape) != 2 + kinds.index(type(part)):
-                raise ValueError
-            with torch.no_grad():
-                after = part(torch.zeros(1, *self._shape).to(next(part.parameters(), torch.zeros(0)))).shape[1:]
-        except (RuntimeError, ValueError):
-            raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; mend it.") from None
-        if prod(self._shape) * prod(after) > LARGEST:
-            self.large = (
-                f"not known: {name}={type(part).__name__} has {prod(self._shape)} inputs and {prod(after)} outputs, "
-                "too many for a proof"
-            )
-            return
-        self.found.append(_averaged(part, self._shape) if isinstance(part, _AVERAGES) else _conv(part, self._shape))
-        self._shape = tuple(after)
-
-    def _norm(self, name: str, part: nn.Module) -> None:
-        """A norm as an activation of what stands before it, and what it learns as a layer."""
-        shape = self._shape or ((self.found[-1].outputs,) if self.found else tuple(np.shape(part.weight)))  # type: ignore[arg-type]
-        width, phi = prod(shape), normalised(name, part, shape)
-        if width**2 > LARGEST:
-            self.large = f"not known: {name}={type(part).__name__} has {width} entries, too many for a proof"
-            return
-        if isinstance(phi, Normalisation):
-            if not self.found:
-                self.found.append(_frozen_identity(width, SMOOTH["identity"]))
-            self._activate(phi, name)
-        else:
-            self.found += phi
-        self.found += learned(part, shape)
-
     def _low_rank(self, part: LowRank) -> None:
         """A and B one after the other, and W on the way past them."""
         through, down, up = (_linear(one) for one in (part.linear, part.down, part.up))
@@ -218,73 +227,115 @@ class _Reader:
         self.found.append(down)
         if part.scale != 1:
             self.found.append(Layer(part.scale * np.eye(down.outputs), weight_moves=False))
+        skip = 2 + (part.scale != 1)
         self.found.append(
-            replace(
-                up, bias=through.bias, bias_moves=through.bias_moves, through=through.weight, skip=2 + (part.scale != 1)
-            )
+            replace(up, bias=through.bias, bias_moves=through.bias_moves, through=through.weight, skip=skip)
         )
+
+    def _windows(self, name: str, part: Any) -> None:
+        if self._shape is None:
+            raise InputError(
+                f"{name}={type(part).__name__} needs the shape of an input, got shape=None; give (channels, *sizes)."
+            )
+        average = isinstance(part, _AVERAGES)
+        try:
+            if len(self._shape) != 2 + (_AVERAGES if average else _CONVOLUTIONS).index(type(part)):
+                raise ValueError
+            with torch.no_grad():
+                after = part(torch.zeros(1, *self._shape).to(next(part.parameters(), torch.zeros(0)))).shape[1:]
+        except (RuntimeError, ValueError):
+            raise InputError(f"{name}={part} needs inputs that fit, got shape={self._shape}; mend it.") from None
+        if prod(self._shape) * prod(after) > LARGEST:
+            raise _NoConstantsError(
+                f"not known: {name}={type(part).__name__} has {prod(self._shape)} inputs and {prod(after)} outputs, "
+                "too many for a proof"
+            )
+        if average:
+            self.found.append(average_pool(self._shape, part.kernel_size, stride=part.stride, padding=part.padding))
+        else:
+            settings = {key: getattr(part, key) for key in ("stride", "padding", "dilation", "groups")}
+            self.found.append(
+                convolution(_numbers(part.weight), _numbers(part.bias), self._shape, **settings, **_moves(part))
+            )
+        self._shape = tuple(after)
+
+    def _norm(self, name: str, part: Any) -> None:
+        """A norm as an activation of what stands before it, or batch norm as layers, and what it learns as a layer."""
+        shape = self._shape or ((self.found[-1].outputs,) if self.found else tuple(np.shape(part.weight)))
+        width = prod(shape)
+        each = prod(shape[1:])  # entries that share a factor
+        if isinstance(part, nn.LayerNorm | nn.RMSNorm):
+            each = 1
+            if tuple(part.normalized_shape) != tuple(shape):
+                raise InputError(
+                    f"Certified constants need a norm over all entries, got {name}={part} of inputs of shape={shape}; "
+                    "flatten them, or take GroupNorm."
+                )
+        if width**2 > LARGEST:
+            raise _NoConstantsError(
+                f"not known: {name}={type(part).__name__} has {width} entries, too many for a proof"
+            )
+        if isinstance(part, _BATCH_NORMS):
+            self.found += _batch_norm(name, part, each)
+        else:
+            eps = part.eps or 0.0  # None of RMSNorm is that of the floats in use
+            if not eps > 0:
+                raise InputError(f"Certified constants need a norm with eps > 0, got {name}={part}; give it one.")
+            if not self.found:
+                self.found.append(_frozen_identity(width, SMOOTH["identity"]))
+            kind, groups = type(part), getattr(part, "num_groups", 1)
+            self._activate(Normalisation(groups, float(eps), kind is not nn.RMSNorm, _NORMS[kind]), name)
+        if isinstance(part.weight, Tensor):
+            moves = _moves(part)
+            self.found.append(_diagonal(_numbers(part.weight), _numbers(getattr(part, "bias", None)), each, **moves))
 
     def _activate(self, phi: Activation | Normalisation, name: str) -> None:
         """Put an activation behind the last layer, or behind a frozen identity where that is not its own."""
         if not self.found:
             raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
         last = self.found[-1]
-        if last.phi.name == "identity" and not last.skip and all(begun < len(self.found) for begun, _ in self._begun):
+        if last.phi.name == "identity" and not last.skip and all(begun < len(self.found) for begun in self._begun):
             self.found[-1] = replace(last, activation=phi)
         else:
             self.found.append(_frozen_identity(last.outputs, phi))
 
-    def _close(self, name: str) -> None:
-        """End a residual block."""
-        begun, shape = self._begun.pop()
-        if shape not in (None, self._shape):
-            raise InputError(f"A Residual needs outputs of shape {shape}, got {name} with {self._shape}; mend it.")
-        if len(self.found) == begun:
-            raise InputError(f"A Residual needs a linear layer in it, got {name} without any; add one or take it out.")
-        if self.found[-1].skip:
-            self.found.append(_frozen_identity(self.found[-1].outputs, SMOOTH["identity"]))
-        self.found[-1] = replace(self.found[-1], skip=len(self.found) - begun)
+
+def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
+    """(x - mean) / sqrt(variance + eps) with the mean and the variance that are kept."""
+    mean, variance = _numbers(module.running_mean), _numbers(module.running_var)
+    if module.training or mean is None or variance is None:
+        raise InputError(
+            f"Certified constants need a batch norm in its eval mode, got {name}={module} over the batch; "
+            "call eval(), or take GroupNorm."
+        )
+    with precision():
+        factors = [float((1 / (exact(v) + exact(float(module.eps))).sqrt()).mid()) for v in variance.tolist()]
+    return [_diagonal(np.ones(len(mean)), -mean, each), _diagonal(np.array(factors), None, each, rounded=True)]
 
 
-def _activation(name: str, module: nn.Module | str) -> Activation:
-    for kind, known in _PLAIN.items():
-        if isinstance(module, kind):
-            return SMOOTH[known]
-    if isinstance(module, nn.LeakyReLU):
-        return leaky_relu(float(module.negative_slope), name="leaky_relu")
-    if isinstance(module, nn.Hardtanh):
-        return hardtanh(float(module.min_val), float(module.max_val))
-    if isinstance(module, nn.ReLU):
-        return leaky_relu()
-    raise InputError(f"Certified constants need an activation that is known, got {name}={module}; use tanh.")
-
-
-def _numbers(values: Tensor | None) -> NDArray[np.float64] | None:
-    return None if values is None else values.detach().cpu().double().numpy()
-
-
-def _linear(module: nn.Linear) -> Layer:
-    moves = module.bias is not None and module.bias.requires_grad
-    weight = _numbers(module.weight)
-    return Layer(weight, _numbers(module.bias), weight_moves=module.weight.requires_grad, bias_moves=moves)  # type: ignore[arg-type]
-
-
-def _conv(module: nn.Module, shape: tuple[int, ...]) -> Layer:
-    return convolution(
-        _numbers(module.weight),  # type: ignore[arg-type]
-        _numbers(module.bias),  # type: ignore[arg-type]
-        shape,
-        stride=module.stride,  # type: ignore[arg-type]
-        padding=module.padding,  # type: ignore[arg-type]
-        dilation=module.dilation,  # type: ignore[arg-type]
-        groups=module.groups,  # type: ignore[arg-type]
-        weight_moves=module.weight.requires_grad,  # type: ignore[arg-type]
-        bias_moves=module.bias is not None and module.bias.requires_grad,  # type: ignore[arg-type]
+def _diagonal(
+    factors: Floats, bias: Floats | None, each: int, *, weight_moves: bool = False, bias_moves: bool = False,
+    rounded: bool = False,
+) -> Layer:  # fmt: skip
+    """One factor and one bias for each of so many entries in a row."""
+    channels = len(factors)
+    sharing = Sharing(channels * each, np.arange(channels * each).reshape(channels, 1, each))
+    return Layer(
+        factors[:, None], bias, weight_moves=weight_moves, bias_moves=bias_moves, sharing=sharing, rounded=rounded
     )
 
 
-def _averaged(module: nn.Module, shape: tuple[int, ...]) -> Layer:
-    return average_pool(shape, module.kernel_size, stride=module.stride, padding=module.padding)  # type: ignore[arg-type]
+def _numbers(values: Any) -> Any:
+    return None if values is None else values.detach().cpu().double().numpy()
+
+
+def _moves(part: Any) -> dict[str, bool]:
+    bias = getattr(part, "bias", None)
+    return {"weight_moves": part.weight.requires_grad, "bias_moves": bias is not None and bias.requires_grad}
+
+
+def _linear(module: nn.Linear) -> Layer:
+    return Layer(_numbers(module.weight), _numbers(module.bias), **_moves(module))
 
 
 def _frozen_identity(width: int, phi: Activation | Normalisation) -> Layer:

@@ -17,7 +17,7 @@ from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
-from lastiterate.runtime.workloads.trials import raised, told
+from lastiterate.runtime.workloads.trials import describe_error, user_code
 from lastiterate.runtime.workloads.workload import Workload
 
 BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
@@ -77,7 +77,7 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"The factory of a workload must be callable, got {attribute}={type(factory).__name__} in "
             f"workload={name}; name a function that returns a Workload."
         )
-    with told("The factory of a workload must return one", f"from workload={name}; mend the factory."):
+    with user_code("The factory of a workload must return one", f"from workload={name}; mend the factory."):
         workload = _made(factory, name, data)
     if not isinstance(workload, Workload):
         got = f"the class {workload.__name__}" if isinstance(workload, type) else type(workload).__name__
@@ -117,8 +117,9 @@ def _imported(home: str, attribute: str, name: str) -> object:
             f"The module of a workload must be importable, got workload={name} where {what} was not found; {hint}"
         ) from None
     except (Exception, SystemExit) as error:
+        raised = describe_error(error)
         raise InputError(
-            f"The module of a workload must be importable, got {raised(error)} from workload={name}; mend that module."
+            f"The module of a workload must be importable, got {raised} from workload={name}; mend that module."
         ) from error
     if not hasattr(module, attribute):
         hint = suggestion(attribute, vars(module), "name a function that it defines.", prefix=f"{home}:")

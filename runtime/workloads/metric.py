@@ -7,7 +7,7 @@ the usual one of the network with parameters u, and so is all that is measured o
 Source: docs/proofs/network_constants.md, "Other metrics".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import inf
@@ -22,11 +22,11 @@ from torch.func import functional_call
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.rounding import exact, lower, precision, upper
-from lastiterate.runtime.workloads.networks import no_constants
 from lastiterate.runtime.workloads.weights import Weights, put_in, read_saved
 from lastiterate.runtime.workloads.workload import Workload
 
 _NESTED: Final = ("optimizer", "optimizer_state_dict", "optimizer_state")
+
 _AGAIN: Final = 2.0**-20
 """Relative distance of weights from what they are after a change of coordinates and back, in float32 or better."""
 
@@ -56,8 +56,8 @@ class InMetric(nn.Module):
         super().__init__()
         self.network = network.double()  # until the precision of the measurement is known
         self._names = [name for name, values in network.named_parameters() if values.requires_grad]
-        for k, (name, values) in enumerate(self._moving()):
-            root = metric.weights[name].double().sqrt()
+        for k, name in enumerate(self._names):
+            root, values = metric.weights[name].double().sqrt(), network.get_parameter(name)
             values.data = values.data * root
             self.register_buffer(f"scale_{k}", 1 / root)
 
@@ -68,15 +68,12 @@ class InMetric(nn.Module):
 
     def euclidean(self) -> dict[str, Tensor]:
         """The parameters w that move, by name."""
-        return {name: values * scale for (name, values), scale in zip(self._moving(), self.scales(), strict=True)}
+        own = dict(self.network.named_parameters())  # of which functional_call makes plain tensors
+        return {name: own[name] * scale for name, scale in zip(self._names, self.scales(), strict=True)}
 
     def scales(self) -> list[Tensor]:
         """1 / sqrt(a) of each of them."""
         return [self.get_buffer(f"scale_{k}") for k in range(len(self._names))]
-
-    def _moving(self) -> list[tuple[str, Tensor]]:
-        own = dict(self.network.named_parameters())
-        return [(name, own[name]) for name in self._names]
 
 
 def read_metric(path: Path, workload: Workload) -> Metric:
@@ -93,12 +90,13 @@ def read_metric(path: Path, workload: Workload) -> Metric:
             not positive.
     """
     module = workload.initial(0)
-    read = _arrays(path) if path.suffix == ".npz" else read_saved(path)
+    read = _of_npz(path) if path.suffix == ".npz" else read_saved(path)
     state = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
     weights = _of_adam(state, module, path) if isinstance(state, Mapping) and "param_groups" in state else read
-    own = {name: values for name, values in module.named_parameters() if values.requires_grad}
     found: Weights = {}
-    for name, values in own.items():
+    for name, values in module.named_parameters():
+        if not values.requires_grad:
+            continue
         given = weights.get(name)
         if not isinstance(given, Tensor) or given.shape != values.shape:
             got = tuple(given.shape) if isinstance(given, Tensor) else "none"
@@ -106,8 +104,8 @@ def read_metric(path: Path, workload: Workload) -> Metric:
                 f"A metric needs a weight for every parameter that moves, got {name}={got} for "
                 f"{tuple(values.shape)} in metric={path}; save one tensor a parameter, by its name."
             )
-        if not bool((torch.isfinite(given) & (given > 0)).all()):
-            wrong = float(given[~(torch.isfinite(given) & (given > 0))][0])
+        if not bool((fine := torch.isfinite(given) & (given > 0)).all()):
+            wrong = float(given[~fine][0])
             remedy = "add an eps" if wrong == 0 else "save what an optimiser divides by, and no weights of a network"
             raise InputError(
                 f"A metric needs finite positive weights, got {name}={wrong:g} in metric={path}; {remedy}."
@@ -128,31 +126,15 @@ def in_metric(workload: Workload, metric: Metric) -> Workload:
     >>> (slow.initial(0).network.weight / line.initial(0).weight).item()
     2.0
     """
-    known = workload.constants
 
-    def module() -> nn.Module:
-        return InMetric(workload.module(), metric)
-
-    return replace(
-        workload,
-        name=f"{workload.name} in the metric of {metric.source}",
-        module=module,
-        constants=no_constants("not known: those of the network are proved in the Euclidean norm")
-        if known is None
-        else _scaled(known),
-    )
-
-
-def _scaled(
-    known: Callable[[nn.Module, float], LossConstants],
-) -> Callable[[nn.Module, float], LossConstants]:
     def constants(module: nn.Module, diameter: float) -> LossConstants:
-        assert isinstance(module, InMetric)  # noqa: S101
+        if (known := workload.constants) is None or not isinstance(module, InMetric):
+            return LossConstants.unknown("not known: those of the network are proved in the Euclidean norm")
         network, at = deepcopy(module.network), {name: w.detach() for name, w in module.euclidean().items()}
         put_in(network.state_dict() | at, network, Path("metric"))
-        sizes = [float(scale.double().abs().max()) for scale in module.scales()]
+        most = max(float(scale.double().max()) for scale in module.scales())
+        least = min(float(scale.double().min()) for scale in module.scales())
         length = sum(float(values.double().norm()) for values in at.values())
-        most, least = max(sizes), min(float(scale.double().min()) for scale in module.scales())
         with precision():
             wide = upper(exact(most) * exact(diameter) + exact(2 * length) * exact(_AGAIN))
             there = known(network, wide)
@@ -166,10 +148,11 @@ def _scaled(
                 radius=inf if there.radius == inf else diameter / 2 if 2 * there.radius >= wide else 0.0,
             )
 
-    return constants
+    name = f"{workload.name} in the metric of {metric.source}"
+    return replace(workload, name=name, module=lambda: InMetric(workload.module(), metric), constants=constants)
 
 
-def _arrays(path: Path) -> Mapping[str, object]:
+def _of_npz(path: Path) -> Mapping[str, object]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
@@ -179,29 +162,25 @@ def _arrays(path: Path) -> Mapping[str, object]:
         ) from None
 
 
-def _of_adam(state: Mapping[str, object], module: nn.Module, path: Path) -> Weights:
+def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights:
     """sqrt(v / (1 - beta_2^t)) + eps of every parameter that has a state."""
+    found: list[Tensor | None] = []
     try:
-        groups: Any = state["param_groups"]
-        moments: Any = state["state"]
-        places = [(place, group) for group in groups for place in group["params"]]
-        listed = [name for group in groups for name in group.get("param_names", ())]
-        found: list[Tensor | None] = [_denominator(moments.get(place), group) for place, group in places]
+        for group in state["param_groups"]:
+            for place in group["params"]:
+                own = state["state"].get(place)
+                if own is not None:
+                    decayed = 1 - group["betas"][1] ** float(own["step"])
+                    squares = own.get("max_exp_avg_sq", own["exp_avg_sq"]).double()
+                found.append(None if own is None else (squares / decayed).sqrt() + group["eps"])
+        names = [name for group in state["param_groups"] for name in group.get("param_names", ())]
     except (AttributeError, IndexError, KeyError, TypeError, ZeroDivisionError):
         raise InputError(
             f"A metric needs the state of an Adam after a step or more, got metric={path} of something else; save "
             "torch.optim.Adam(...).state_dict()."
         ) from None
-    names = listed or _in_order(module, len(places), len(groups), path)
+    names = names or _in_order(module, len(found), len(state["param_groups"]), path)
     return {name: values for name, values in zip(names, found, strict=False) if values is not None}
-
-
-def _denominator(own: Any, group: Any) -> Tensor | None:
-    """Divisor of a step of Adam; None of a parameter that had none."""
-    if own is None:
-        return None
-    decayed = 1 - group["betas"][1] ** float(own["step"])
-    return (own.get("max_exp_avg_sq", own["exp_avg_sq"]).double() / decayed).sqrt() + group["eps"]  # type: ignore[no-any-return]
 
 
 def _in_order(module: nn.Module, count: int, groups: int, path: Path) -> list[str]:
@@ -209,12 +188,12 @@ def _in_order(module: nn.Module, count: int, groups: int, path: Path) -> list[st
     every = [name for name, _ in module.named_parameters()]
     moving = [name for name, values in module.named_parameters() if values.requires_grad]
     fitting = next((names for names in (every, moving) if len(names) == count), None)
-    if groups > 1 or fitting is None:
-        remedy = "build the optimiser from module.named_parameters() and save it anew"
-        if count not in (len(every), len(moving)):
-            remedy = "it is of another network: take that of this one"
-        raise InputError(
-            f"A metric needs to know which state is of which parameter, got {count} parameters in {groups} groups in "
-            f"metric={path} for the {len(every)} of the network; {remedy}."
-        )
-    return fitting
+    if groups == 1 and fitting is not None:
+        return fitting
+    remedy = "it is of another network: take that of this one"
+    if fitting is not None:
+        remedy = "build the optimiser from module.named_parameters() and save it again"
+    raise InputError(
+        f"A metric needs to know which state is of which parameter, got {count} parameters in {groups} groups in "
+        f"metric={path} for the {len(every)} of the network; {remedy}."
+    )

@@ -1,13 +1,15 @@
-"""Samples where they lie, in memory or in a file, and some of them at a time on the device of a measurement."""
+"""Samples where they lie, handed out on a device; and data sets whose rows are kept within a public bound."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
+from torch.utils.data import Dataset
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import InputError, positive
 
 _PART: Final = 2**24
 """Bytes that are looked at together."""
@@ -19,7 +21,7 @@ _ROUNDED: Final = 2.0**-6
 """Share of what rows differ by that may be rounded away."""
 
 _TINY: Final = 2.0**-40
-"""Share of a number by which rows may differ without a meaning: they were computed in another order."""
+"""Share of a number by which rows may differ without a meaning, and by which rows are shortened for their rounding."""
 
 
 def in_parts(values: Tensor) -> Iterator[Tensor]:
@@ -104,3 +106,59 @@ class Rows:
     def through(self, change: Callable[[Tensor], Tensor], memory: float) -> "Rows":
         """The same, each gone through a map of rows to rows; ``memory`` as for the class."""
         return Rows(self.values, self.device, self.dtype, memory, change)
+
+
+@teaches()
+class ClippedRows(Dataset[tuple[Tensor, Any]]):
+    """A data set of (input, target) whose inputs are scaled down to a norm where they are longer.
+
+    A constant that is read off the data is a fact about these data alone; a bound that is enforced holds of every
+    sample that anybody could add.
+
+    Args:
+        data: a data set of pairs, with a length.
+        norm: greatest Euclidean norm of an input, all its entries as one vector. It must not look at the data.
+
+    Raises:
+        InputError: the norm is not positive, or an item is not a pair of a floating tensor and a target.
+
+    >>> rows = ClippedRows(torch.utils.data.TensorDataset(torch.tensor([[3.0, 4.0]]), torch.zeros(1)), norm=1.0)
+    >>> row, _ = rows[0]
+    >>> 0.9999 < float(row.norm()) <= 1.0
+    True
+    """
+
+    def __init__(self, data: Any, norm: float) -> None:
+        if not isinstance(data, Sized):
+            raise InputError(
+                f"ClippedRows needs data with a length, got data={type(data).__name__}; give a map style one."
+            )
+        self.data: Any = data
+        self.norm = positive("norm", norm)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Any]:
+        """The pair, the input no longer than the norm, however it is rounded."""
+        row, target = pair_of(self.data[index])
+        # Entries are rounded to the dtype after they were scaled, each by eps / 2 at most.
+        most = self.norm * (1 - torch.finfo(row.dtype).eps - _TINY)
+        length = float(torch.linalg.vector_norm(row.double()))
+        return row if length <= most else (row.double() * (most / length)).to(row.dtype), target
+
+
+def pair_of(item: Any) -> tuple[Tensor, Any]:
+    """The input and the target of an item of a data set.
+
+    Raises:
+        InputError: it is not such a pair, or the input is not finite.
+    """
+    if not (isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], Tensor)):
+        raise InputError(
+            f"Rows are read off pairs of an input tensor and a target, got item={type(item).__name__}; make pairs."
+        )
+    row = item[0]
+    if not row.is_floating_point() or not bool(torch.isfinite(row).all()):
+        raise InputError(f"Rows need finite floating entries, got dtype={row.dtype}; convert and clean them first.")
+    return row, item[1]

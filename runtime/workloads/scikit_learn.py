@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants, logistic_regression, softmax_regression, two_layer
-from lastiterate.runtime.workloads.networks import constants_of_network
+from lastiterate.runtime.workloads.layers import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 _FEATURE_NORM: Final = 5.0

@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.store import cache_folder, writing
-from lastiterate.runtime.workloads.trials import told
+from lastiterate.runtime.workloads.trials import user_code
 
 _NAMES: Final = ("inputs", "targets")
 _DIGEST: Final = 16
@@ -31,7 +31,7 @@ Row = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 """The bytes of the input and of the target of a sample."""
 
 
-def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> tuple[Tensor, Tensor]:
+def write_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> tuple[Tensor, Tensor]:
     """Inputs and targets of a loader, on disk, in the order of their checksums.
 
     Args:
@@ -49,30 +49,28 @@ def streamed(data: Iterable[Any] | Dataset[Any], samples: int | None = None) -> 
     wanted = None if samples is None else count("samples", samples)
     stream = _Stream(data)
     digests = sorted(_digest(row) for row in islice(stream.rows(), wanted))
-    if not digests or (wanted is not None and len(digests) < wanted):
+    if not digests or len(digests) < (wanted or 0):
         needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
         raise InputError(f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer.")
-    folder, used, filled, same = cache_folder("samples"), Counter[bytes](), bytearray(len(digests)), True
+    folder, used, filled = cache_folder("samples"), Counter[bytes](), 0
     with writing("The samples of a loader need", f"folder={folder}", "make room there, or set LASTITERATE_CACHE_DIR"):
         folder.mkdir(parents=True, exist_ok=True)
         files = [tempfile.TemporaryFile(dir=folder) for _ in _NAMES]  # noqa: SIM115
         for row in islice(stream.rows(), wanted):
             digest = _digest(row)
             place = bisect_left(digests, digest) + used[digest]
-            same = digests[place : place + 1] == [digest] and not filled[place]
-            if not same:
+            if digests[place : place + 1] != [digest]:
+                filled = -1
                 break
-            filled[place] = 1
-            if digests[place + 1 : place + 2] == [digest]:
-                used[digest] += 1
+            used[digest], filled = used[digest] + 1, filled + 1
             for file, part in zip(files, row, strict=True):
                 file.seek(place * len(part))
                 file.write(part.tobytes())
         for file in files:
             file.flush()
-    if not (same and all(filled)):
+    if filled != len(digests):
         raise InputError(
-            f"A loader needs to yield the same samples in every pass, got others in the second after {sum(filled)} of "
+            f"A loader needs to yield the same samples in every pass, got others in the second after {used.total()} of "
             f"{len(digests)}; take out random transforms, drawing with replacement and drop_last."
         )
     inputs, targets = (
@@ -93,9 +91,7 @@ class _Stream:
         kinds: dtype and shape of the input and of the target of a sample, after the first one was seen.
     """
 
-    def __init__(self, data: Iterable[Any] | Dataset[Any]) -> None:
-        self.kinds: list[tuple[torch.dtype, torch.Size]] = []
-        self._batched = isinstance(data, DataLoader) and data.batch_sampler is not None
+    def __init__(self, data: Any) -> None:
         if not isinstance(data, Iterable | Dataset):
             raise InputError(
                 f"A loader needs to be iterable, got {type(data).__name__}; give a DataLoader or a Dataset."
@@ -103,57 +99,61 @@ class _Stream:
         if isinstance(data, Iterator):
             raise InputError(
                 f"A loader needs to be iterable again, got {type(data).__name__}, which is over after one pass; give a "
-                "DataLoader, a Dataset, or a class whose __iter__ begins anew."
+                "DataLoader, a Dataset, or a class whose __iter__ begins again."
             )
-        self._data: Any = data
+        self._data = data if hasattr(data, "__iter__") else _Indexed(data)
+        self._batched = isinstance(data, DataLoader) and data.batch_sampler is not None
+        self.kinds: list[tuple[torch.dtype, torch.Size]] = []
 
     def rows(self) -> Iterator[Row]:
         """One pass."""
-        for given in self._given():
-            inputs, targets = (part if self._batched else part[None] for part in self._pair(given))
-            if not inputs.ndim or not targets.ndim or len(inputs) != len(targets):
-                raise InputError(
-                    f"A batch needs one target a sample, got inputs.shape={tuple(inputs.shape)} and targets.shape="
-                    f"{tuple(targets.shape)}; yield as many of each."
-                )
-            kinds = [(part.dtype, part.shape[1:]) for part in (inputs, targets)]
-            self.kinds = self.kinds or kinds
-            for name, seen, kind in zip(_NAMES, self.kinds, kinds, strict=True):
-                if seen != kind or not kind[1].numel():
-                    was, now = (
-                        f"{str(one).removeprefix('torch.')} of shape {tuple(shape)}" for one, shape in (seen, kind)
-                    )
+        with user_code("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
+            for given in self._data:
+                parts = [part if self._batched else part[None] for part in _pair(given)]
+                if not all(part.ndim for part in parts) or len(parts[0]) != len(parts[1]):
                     raise InputError(
-                        f"The samples of a loader need one shape and type, got {name} of {now} after {was}; "
-                        "pad or crop them, and cast them to one type."
+                        f"A batch needs one target a sample, got inputs.shape={tuple(parts[0].shape)} and "
+                        f"targets.shape={tuple(parts[1].shape)}; yield as many of each."
                     )
-            yield from zip(*(_bytes(part) for part in (inputs, targets)), strict=True)
+                kinds = [(part.dtype, part.shape[1:]) for part in parts]
+                self.kinds = self.kinds or kinds
+                for name, seen, kind in zip(_NAMES, self.kinds, kinds, strict=True):
+                    if seen != kind or not kind[1].numel():
+                        raise InputError(
+                            f"The samples of a loader need one shape and type, got {name} of {_words(kind)} after "
+                            f"{_words(seen)}; pad or crop them, and cast them to one type."
+                        )
+                yield from zip(*(_bytes(part) for part in parts), strict=True)
 
-    def _given(self) -> Iterator[Any]:
-        """Everything that the loader yields; of a Dataset that is not iterable, by index."""
-        data = self._data
-        with told("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
-            yield from data if hasattr(data, "__iter__") else (data[k] for k in range(len(data)))
 
-    def _pair(self, given: Any) -> list[Tensor]:
-        if not isinstance(given, (tuple, list)) or len(given) != 2:
+class _Indexed:
+    """A Dataset that is read by index."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._data[k] for k in range(len(self._data)))
+
+
+def _pair(given: Any) -> list[Tensor]:
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        got = f"{type(given).__name__} of {len(given)}" if isinstance(given, (tuple, list)) else type(given).__name__
+        raise InputError(f"A loader needs to yield pairs (inputs, targets), got {got}; return them from its Dataset.")
+    found = []
+    for name, part in zip(_NAMES, given, strict=True):
+        try:
+            found.append(torch.as_tensor(part).detach().cpu())
+        except (TypeError, ValueError, RuntimeError):
             raise InputError(
-                f"A loader needs to yield pairs (inputs, targets), got {_said(given)}; return them from its Dataset."
-            )
-        found = []
-        for name, part in zip(_NAMES, given, strict=True):
-            try:
-                found.append(torch.as_tensor(part).detach().cpu())
-            except (TypeError, ValueError, RuntimeError):
-                raise InputError(
-                    f"A loader needs to yield tensors, got {name} of type {type(part).__name__}; make tensors of them "
-                    "in the Dataset."
-                ) from None
-        return found
+                f"A loader needs to yield tensors, got {name} of type {type(part).__name__}; make tensors of them in "
+                "the Dataset."
+            ) from None
+    return found
 
 
-def _said(given: Any) -> str:
-    return f"{type(given).__name__} of {len(given)}" if isinstance(given, (tuple, list)) else type(given).__name__
+def _words(kind: tuple[torch.dtype, torch.Size]) -> str:
+    return f"{str(kind[0]).removeprefix('torch.')} of shape {tuple(kind[1])}"
 
 
 def _bytes(part: Tensor) -> NDArray[np.uint8]:

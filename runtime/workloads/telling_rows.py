@@ -1,12 +1,18 @@
-"""Rows that differ in what a loss may count: labels, ignored entries, padding, weights and lengths."""
+"""Samples that a trial looks at: those that differ in what a loss may count, and some spread over all of them.
+
+A loss may count labels, ignored entries, padding, weights and lengths.
+"""
 
 from collections.abc import Iterator
-from typing import Final
+from time import monotonic
+from typing import Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data import Subset, TensorDataset, default_collate
 
-from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.rows import ClippedRows, Rows
 
 _LOOKED: Final = 2**21
 """Bytes of targets and of inputs that are looked at; of more, rows that are spread evenly."""
@@ -20,11 +26,17 @@ _COLUMNS: Final = 8
 _SIGNS: Final = (0, -1, -100)
 """Whole numbers by which padding and ignored entries are marked."""
 
-MOST: Final = 16
+_MOST: Final = 16
 """Rows that are tried together."""
 
+SAMPLES: Final = 512
+"""Samples that are looked at where there are more."""
 
-def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = MOST) -> list[int]:
+_SECONDS: Final = 1.0
+"""Time to read targets that a data set does not hand out together."""
+
+
+def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = _MOST) -> list[int]:
     """Indices of at most so many rows, those in which a tie between rows would show first.
 
     >>> telling_rows(torch.ones(100, 2), torch.tensor([0] * 99 + [1]))
@@ -42,7 +54,7 @@ def telling_rows(inputs: Rows | Tensor, targets: Rows | Tensor, most: int = MOST
     return list(found)
 
 
-def distinct(values: Tensor) -> Tensor:
+def _distinct(values: Tensor) -> Tensor:
     """The values of whole numbers, rarest first, of many some."""
     kinds, counts = torch.unique(values, return_counts=True)
     found: Tensor = kinds[counts.argsort(stable=True)]
@@ -70,9 +82,52 @@ def _counted(flat: Tensor) -> Iterator[Tensor]:
     """For every row numbers of which a loss may make something, each of shape (rows,)."""
     whole = flat.dtype is torch.bool or not flat.is_floating_point()
     if whole or len(torch.unique(flat)) <= _FEW:
-        for value in distinct(flat.int() if flat.dtype is torch.bool else flat):
+        for value in _distinct(flat.int() if flat.dtype is torch.bool else flat):
             yield (flat == value).sum(dim=1)
     if not whole:
         yield from flat.T[:_COLUMNS]
         yield flat.count_nonzero(dim=1)
         yield torch.linalg.vector_norm(flat, dim=1, dtype=torch.float64 if flat.device.type != "mps" else None)
+
+
+def spread_over(samples: int) -> list[int]:
+    """Indices of at most `SAMPLES` samples, spread evenly over all."""
+    return sorted({round(k) for k in np.linspace(0, samples - 1, min(SAMPLES, samples))})
+
+
+def some_rows(items: Any) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of those with telling targets.
+
+    Raises:
+        TypeError: an item is no pair of what can be stacked.
+        ValueError: likewise.
+    """
+    number = len(items)
+    chosen, targets = spread_over(number), _targets(items)
+    if targets is not None:
+        chosen = sorted({*chosen, *telling_rows(targets, targets)})
+    inputs, found = default_collate([items[k] for k in chosen])
+    return inputs, found
+
+
+def _targets(items: Any) -> Tensor | None:
+    """The targets of all items, of as many as are read in a second, or None where there are none."""
+    if isinstance(items, TensorDataset) and len(items.tensors) == 2:
+        return items.tensors[1]
+    if isinstance(items, Subset):
+        data: Any = items.dataset
+        whole = _targets(data)
+        return None if whole is None or len(whole) < len(data) else whole[torch.as_tensor(items.indices)]
+    if isinstance(items, ClippedRows):
+        return _targets(items.data)
+    for name in ("targets", "labels"):  # as torchvision has it
+        held = getattr(items, name, None)
+        if held is not None and len(held) == len(items):
+            return torch.as_tensor(held)
+    found, until = [], monotonic() + _SECONDS
+    for k in range(len(items)):
+        found.append(items[k][1])
+        if monotonic() > until:
+            break
+    targets: Tensor = default_collate(found)
+    return targets

@@ -6,8 +6,8 @@ random?), a row alone and among others (does it mix samples?), the buffers befor
 traces?), and the batched gradient against a plain backward pass.
 
 A part in eval mode is taken as it is. Dropout does nothing there, and batch norm is an affine map of one sample whose
-statistics are constants: its per-sample gradient is well defined. Where those statistics come from is not seen here;
-if it is the private data, no theorem covers their release.
+statistics are constants. Where those come from is not seen here; if it is the private data, no theorem covers their
+release.
 """
 
 from collections.abc import Callable
@@ -19,26 +19,24 @@ import torch
 from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.workloads.rows import Rows
-from lastiterate.runtime.workloads.tied_rows import refuse_tied_rows
-from lastiterate.runtime.workloads.trials import (
-    differ,
+from lastiterate.runtime.workloads.independence import (
+    Loss,
     first_tensor,
-    random_state_kept,
-    refuse_complex,
-    told,
+    keep_random_state,
+    outputs_differ,
+    refuse_tied_rows,
     tolerance,
 )
+from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _INSTANCE_NORM = nn.modules.instancenorm._InstanceNorm
-_DROPOUT = nn.modules.dropout._DropoutNd
+DROPOUT = nn.modules.dropout._DropoutNd
 
 
 def refuse_mixing(module: nn.Module) -> None:
     """Refuse a module that mixes samples or is random by its type, or complex: it has no real per-sample gradients.
-
-    Parts in eval mode are let through, see the module.
 
     Raises:
         InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
@@ -52,7 +50,7 @@ def refuse_mixing(module: nn.Module) -> None:
     for name, part in module.named_modules():
         mixes = isinstance(part, _BATCH_NORM) and (part.training or part.running_mean is None)
         tracks = isinstance(part, _INSTANCE_NORM) and part.training and part.track_running_stats
-        if mixes or tracks or (isinstance(part, _DROPOUT) and part.training):
+        if mixes or tracks or (isinstance(part, DROPOUT) and part.training):
             raise InputError(
                 f"Per-sample gradients need a module whose output depends on one sample only and is not random, got "
                 f"{name or 'module'}={type(part).__name__} in training mode; replace batch norm by group norm, remove "
@@ -60,7 +58,7 @@ def refuse_mixing(module: nn.Module) -> None:
             )
 
 
-def placed_loss(loss: Callable[..., Tensor], device: torch.device, dtype: torch.dtype) -> Callable[..., Tensor]:
+def place_loss(loss: Loss, device: torch.device, dtype: torch.dtype) -> Loss:
     """The loss with the tensors that it holds on the device and in the dtype, as the network is."""
     held = [*loss.parameters(), *loss.buffers()] if isinstance(loss, nn.Module) else []
     if not isinstance(loss, nn.Module) or all((one.device, one.dtype) == (device, dtype) for one in held):
@@ -69,37 +67,27 @@ def placed_loss(loss: Callable[..., Tensor], device: torch.device, dtype: torch.
     return deepcopy(loss).to(device, dtype)
 
 
-def probe(
-    name: str,
-    module: nn.Module,
-    loss: Callable[[Tensor, Tensor], Tensor],
-    inputs: Rows,
-    targets: Rows,
-    batched: Callable[[], Tensor],
-) -> None:
+def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, batched: Callable[[], Tensor]) -> None:
     """Try a workload at the parameters of its module, on the device and in the dtype of the measurement.
 
-    The loss is that of a batch of one; ``batched`` computes the gradient of the first sample as it will be computed,
-    shape (dimension,).
+    ``batched`` computes the gradient of the first sample as it will be computed, shape (dimension,).
 
     Raises:
         InputError: the module or the loss raises, is random, or mixes samples; a forward pass changes a buffer; the
-            loss is no finite number or does not depend on a trained parameter; or its gradient is not finite or
+            loss is not a finite number or does not depend on a trained parameter; or its gradient is not finite or
             cannot be batched.
     """
-    trained = [p for p in module.parameters() if p.requires_grad]
     for part, values in (*module.named_parameters(), *module.named_buffers()):
         if not bool(torch.isfinite(values).all()):
             raise InputError(
                 f"A module needs finite parameters to begin with, got nan or inf in {part} of workload={name}; "
-                "initialise it anew, or take a checkpoint of before it diverged."
+                "initialise it again, or take a checkpoint of before it diverged."
             )
-    with random_state_kept(inputs.device), torch.enable_grad():
+    with keep_random_state(inputs.device), torch.enable_grad():
         _refuse_unsteady(name, module, inputs)
         refuse_tied_rows(name, module, loss, inputs, targets)
-        value = _loss_of_row(0, name, module, loss, inputs, targets)
-        for row in _extreme_labels(targets.values):
-            _loss_of_row(row, name, module, loss, inputs, targets)
+        value, *_ = (_loss_of_row(row, name, module, loss, inputs, targets) for row in (0, *_extreme_labels(targets)))
+        trained = [p for p in module.parameters() if p.requires_grad]
         parts = torch.autograd.grad(value, trained, allow_unused=True, materialize_grads=True)
         plain = torch.cat([part.reshape(-1) for part in parts])
         if not bool(torch.isfinite(plain).all()):
@@ -108,7 +96,7 @@ def probe(
                 "parameters; mend the loss there (a root or a logarithm of 0?)."
             )
         mend = "write them without branches on values, .item() and changes in place."
-        with told("The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"):
+        with user_code("The module and the loss must be batched by torch.func.vmap", f"in workload={name}; {mend}"):
             found = batched()
     off = torch.linalg.vector_norm(found - plain)
     if not bool(off <= tolerance(plain) * (1 + torch.linalg.vector_norm(plain))):
@@ -119,58 +107,60 @@ def probe(
 
 
 def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
-    """Refuse a forward pass that raises, is random, leaves traces, or mixes samples."""
+    """Refuse a forward pass that raises, is random or leaves traces."""
     before = {key: value.clone() for key, value in module.named_buffers()}
-    with torch.no_grad():
-        with told(
+    outputs = []
+    shape = f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
+    with (
+        torch.no_grad(),
+        user_code(
             "The module must take a batch of one row",
-            f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_plain(inputs)} in workload={name}; give "
-            "inputs that the module takes, or mend its forward.",
-        ):
-            torch.manual_seed(0)
-            first = module(inputs[:1])
-            torch.manual_seed(1)
-            again = module(inputs[:1])
-        changed = [key for key, value in module.named_buffers() if not torch.equal(value, before[key])]
-        if changed:
+            f"{shape}; give inputs that the module takes, or mend its forward.",
+        ),
+    ):
+        for seed in range(2):
+            torch.manual_seed(seed)
+            outputs.append(first_tensor(module(inputs[:1])))
+    for key, value in module.named_buffers():
+        if not torch.equal(value, before[key]):
             raise InputError(
-                f"A forward pass must leave the module as it was, got a change of buffer={changed[0]} in "
-                f"workload={name}; put that part in eval mode or freeze it."
+                f"A forward pass must leave the module as it was, got a change of buffer={key} in workload={name}; put "
+                "that part in eval mode or freeze it."
             )
-        alone, repeated = first_tensor(first), first_tensor(again)
-        if alone is None or repeated is None:
-            return
-        if differ(alone, repeated):
-            raise InputError(
-                f"Per-sample gradients need a module that is not random, got two outputs for one row of "
-                f"workload={name}; remove dropout and noise, or put the module in eval mode."
-            )
+    first, again = outputs
+    if first is not None and again is not None and outputs_differ(first, again):
+        raise InputError(
+            f"Per-sample gradients need a module that is not random, got two outputs for one row of workload={name}; "
+            "remove dropout and noise, or put the module in eval mode."
+        )
 
 
-def _extreme_labels(targets: Tensor) -> set[int]:
+def _extreme_labels(rows: Rows) -> set[int]:
     """Rows with the least and with the greatest of whole-numbered targets: a label out of range is one of them."""
+    targets = rows.values
     if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
         return set()
     each = targets.reshape(len(targets), -1)
     return {int(each.amin(dim=1).argmin()), int(each.amax(dim=1).argmax())} - {0}
 
 
-def _loss_of_row(
-    row: int, name: str, module: nn.Module, loss: Callable[[Tensor, Tensor], Tensor], inputs: Rows, targets: Rows
-) -> Tensor:
+def _loss_of_row(row: int, name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows) -> Tensor:
     rows = slice(row, row + 1)
     output, target = module(inputs[rows]), targets[rows]
     shapes = f"output.shape={tuple(output.shape)} and " if isinstance(output, Tensor) else ""
-    shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_plain(targets)}"
+    shapes += f"targets[{row or ''}:{row + 1}] of shape={tuple(target.shape)} and dtype={_dtype_name(targets)}"
     shapes += f" ({target.item()})" if row and target.numel() == 1 else ""
     mend = (
         "give targets of the shape, dtype and range that the loss takes; tensors in the loss need the dtype of the "
-        f"output, {_plain(inputs)}, or give dtype float32 where that is theirs."
+        f"output, {_dtype_name(inputs)}, or give dtype float32 where that is theirs."
     )
-    with told("The loss must take the output and the target of one row", f"for {shapes} in workload={name}; {mend}"):
+    need = "The loss must take the output and the target of one row"
+    with user_code(need, f"for {shapes} in workload={name}; {mend}"):
         value: object = loss(output, target)
     if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():
-        got = f"loss.shape={tuple(value.shape)}, {_plain(value)}" if isinstance(value, Tensor) else type(value).__name__
+        got = type(value).__name__
+        if isinstance(value, Tensor):
+            got = f"loss.shape={tuple(value.shape)}, {_dtype_name(value)}"
         raise InputError(
             f"A per-sample loss must be one real number, a tensor of shape (), got {got} in workload={name}; take its "
             "sum or mean."
@@ -189,7 +179,7 @@ def _loss_of_row(
     return value
 
 
-def _plain(values: Tensor | Rows) -> str:
+def _dtype_name(values: Tensor | Rows) -> str:
     return str(values.dtype).removeprefix("torch.")
 
 
@@ -210,8 +200,5 @@ def jumps(module: nn.Module) -> str:
     'ReLU gradients jump, so no finite constant is true: these describe the sampled distances only.'
     """
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
-    return (
-        f"{kind} gradients jump, so no finite constant is true: these describe the sampled distances only."
-        if kind
-        else ""
-    )
+    said = "gradients jump, so no finite constant is true: these describe the sampled distances only."
+    return f"{kind} {said}" if kind else ""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.checkpointing import HEAD
-from lastiterate.runtime.room import refuse_beyond
+from lastiterate.runtime.devices import refuse_beyond
 
 Weights = dict[str, Tensor]
 """Tensors by the names of a ``state_dict``."""
@@ -22,7 +22,7 @@ _WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
 """Prefixes that DataParallel, Opacus and torch.compile write before every name, one around the other."""
 
 _NAMED: Final = 3
-_SAVE: Final = "save it anew by torch.save(module.state_dict(), FILE)"
+_SAVE: Final = "save it again by torch.save(module.state_dict(), FILE)"
 
 
 def read_weights(path: Path) -> Weights:
@@ -32,8 +32,8 @@ def read_weights(path: Path) -> Weights:
     optimiser's state is found. What DataParallel, Opacus and torch.compile write before every name is left out.
 
     Raises:
-        InputError: there is no such file, it is damaged or no checkpoint, it holds more than tensors (a pickled module
-            is refused, never loaded), or a weight is not finite.
+        InputError: there is no such file, it is damaged or not a checkpoint, it holds more than tensors (a pickled
+            module is refused, never loaded), or a weight is not finite.
     """
     read = read_saved(path)
     found: object = next((read[key] for key in _NESTED if isinstance(read.get(key), Mapping)), read)
@@ -61,11 +61,11 @@ def read_saved(path: Path) -> Mapping[str, object]:
         InputError: there is no such file, it is damaged, or holds other objects.
     """
     if not path.is_file():
-        raise InputError(f"A checkpoint must be a file, got checkpoint={path}, which is none; check the path.")
+        raise InputError(f"A checkpoint must be a file, got checkpoint={path}; check the path.")
     smaller = "take that of a smaller network, or a machine with more memory"
     refuse_beyond(f"checkpoint={path} takes", path.stat().st_size, torch.device("cpu"), smaller)
     try:
-        return _safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
+        return _of_safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
     except OSError as error:
         raise InputError(f"A checkpoint must be readable, got checkpoint={path} ({error.strerror}).") from None
 
@@ -77,35 +77,28 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
         InputError: the names, shapes or kinds of number are not those of the module; ``path`` says where they are from.
     """
     own = module.state_dict()
-    weights = weights | _tied(weights, own)
+    # safetensors leaves out tensors that are others, as a tied head is
+    places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
+    twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
+    tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
+    weights = weights | tied
     shared = weights.keys() & own.keys()
     wrong = [name for name in own if name in shared and _kind(weights[name]) != _kind(own[name])]
     differences = (
-        _listed("lacks", [name for name in own if name not in shared]),
-        _listed("has besides", [name for name in weights if name not in shared]),
-        _listed("has in another shape or kind", [f"{n} {_kind(weights[n])} for {_kind(own[n])}" for n in wrong]),
+        _list_some("lacks", [name for name in own if name not in shared]),
+        _list_some("has besides", [name for name in weights if name not in shared]),
+        _list_some("has in another shape or kind", [f"{n} {_kind(weights[n])} for {_kind(own[n])}" for n in wrong]),
     )
     if any(differences):
+        first = next(iter(weights)).partition(".")[0] + "."
+        remedy = "build the network that was trained."
+        if all(name.startswith(first) and name.removeprefix(first) in own for name in weights):
+            remedy = f"every name has the prefix {first!r}: save the state_dict of that part alone."
         raise InputError(
             f"A checkpoint must be of the network that it is put into, got checkpoint={path} which "
-            f"{', '.join(filter(None, differences))}; {_remedy(weights, own)}"
+            f"{', '.join(filter(None, differences))}; {remedy}"
         )
     module.load_state_dict(weights)
-
-
-def _tied(weights: Weights, own: Mapping[str, Tensor]) -> Weights:
-    """The tensors that a file leaves out because they are others that it has, as safetensors does of a tied head."""
-    places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}
-    twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
-    return {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
-
-
-def _remedy(weights: Weights, own: Mapping[str, Tensor]) -> str:
-    """The remedy for names that do not fit; a prefix before all of them is named."""
-    first = next(iter(weights)).partition(".")[0] + "."
-    if all(name.startswith(first) and name.removeprefix(first) in own for name in weights):
-        return f"every name has the prefix {first!r}: save the state_dict of that part alone."
-    return "build the network that was trained."
 
 
 def _of_torch(path: Path) -> Mapping[str, object]:
@@ -115,37 +108,27 @@ def _of_torch(path: Path) -> Mapping[str, object]:
                 f"A checkpoint must be a network's, got checkpoint={path} of an optimiser of this package; load it "
                 "into that optimiser and save its module by torch.save(module.state_dict(), FILE)."
             )
+    wrong = (
+        f"a whole file that torch.save or safetensors wrote, got checkpoint={path}, which is cut short or something "
+        "else"
+    )
     try:
-        whole = is_zipfile(path)
-    except BadZipFile:
-        whole = False
-    if not whole:
-        try:  # the format of before torch 1.6
-            read = torch.load(path, map_location="cpu", weights_only=True)
-        except Exception:
-            raise InputError(
-                f"A checkpoint must be a whole file that torch.save or safetensors wrote, got checkpoint={path}, which "
-                f"is cut short or something else; {_SAVE}."
-            ) from None
-        return read if isinstance(read, Mapping) else {}
-    try:
-        with ZipFile(path) as file:
-            damaged = file.testzip()  # torch itself does not compare the checksums
-    except Exception:  # here, too, damaged bytes decide what is raised
-        damaged = "its table"
-    if damaged is not None:
-        raise InputError(f"A checkpoint must be undamaged, got checkpoint={path} with an error in {damaged}; {_SAVE}.")
-    try:
+        if is_zipfile(path):  # every format since torch 1.6
+            wrong = f"undamaged, got checkpoint={path} with an error in it"
+            with ZipFile(path) as file:
+                if file.testzip() is not None:  # torch itself does not compare the checksums
+                    raise BadZipFile
+            wrong = (
+                f"of tensors alone, got checkpoint={path} with other objects, such as a pickled module, which could "
+                "run code and are never loaded"
+            )
         read = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception:  # the unpickler that takes tensors alone raises whatever the bytes make it raise
-        raise InputError(
-            f"A checkpoint must hold tensors alone, got checkpoint={path} with other objects, such as a pickled "
-            f"module, which could run code and are never loaded; {_SAVE}."
-        ) from None
+    except Exception:  # damaged bytes decide what is raised
+        raise InputError(f"A checkpoint must be {wrong}; {_SAVE}.") from None
     return read if isinstance(read, Mapping) else {}
 
 
-def _safetensors(path: Path) -> Mapping[str, object]:
+def _of_safetensors(path: Path) -> Mapping[str, object]:
     try:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -158,7 +141,7 @@ def _safetensors(path: Path) -> Mapping[str, object]:
         return load_file(path)
     except SafetensorError as error:
         raise InputError(
-            f"A checkpoint must be a whole file, got checkpoint={path} ({' '.join(str(error).split())}); save it anew."
+            f"A checkpoint must be a whole file, got checkpoint={path} ({' '.join(str(error).split())}); save it again."
         ) from None
 
 
@@ -168,7 +151,7 @@ def _kind(values: Tensor) -> str:
     return f"{tuple(values.shape)} {number}"
 
 
-def _listed(what: str, names: Iterable[str]) -> str:
+def _list_some(what: str, names: Iterable[str]) -> str:
     some = list(names)
     more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
     return f"{what} {', '.join(some[:_NAMED])}{more}" if some else ""

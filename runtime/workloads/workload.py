@@ -13,13 +13,13 @@ from torch.utils.data import Dataset
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.runtime.devices import Allocating
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.room import Allocating
-from lastiterate.runtime.workloads.losses import refuse_other_loss
+from lastiterate.runtime.workloads.independence import refuse_other_loss
 from lastiterate.runtime.workloads.rows import in_parts
-from lastiterate.runtime.workloads.streaming import streamed
-from lastiterate.runtime.workloads.trials import refuse_complex, told
+from lastiterate.runtime.workloads.streaming import write_samples
+from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
 
@@ -62,30 +62,29 @@ class Workload:
     subset: Subset | None = None
 
     def __post_init__(self) -> None:
-        for name, given in (("inputs", self.inputs), ("targets", self.targets)):
-            if not isinstance(given, Tensor):
-                raise InputError(
-                    f"A workload needs its data as tensors, got {name}={type(given).__name__}; use torch.as_tensor."
-                )
         if isinstance(self.module, nn.Module):
             raise InputError(
                 f"A workload needs a function that makes its module, got module={type(self.module).__name__}, a module "
                 "itself; give lambda: module."
             )
-        if self.inputs.ndim == 0 or self.inputs.shape[0] == 0:
-            raise InputError(
-                f"A workload needs at least one sample, got inputs.shape={tuple(self.inputs.shape)}; "
-                "give inputs of shape (n, ...)."
-            )
-        if self.targets.ndim == 0 or self.targets.shape[0] != self.inputs.shape[0]:
-            raise InputError(
-                f"A workload needs one target a sample, got targets.shape={tuple(self.targets.shape)} for "
-                f"{self.inputs.shape[0]} samples; give targets of shape (n, ...)."
-            )
-        refuse_complex("A workload", inputs=[self.inputs], targets=[self.targets])
         for name, values in (("inputs", self.inputs), ("targets", self.targets)):
+            if not isinstance(values, Tensor):
+                raise InputError(
+                    f"A workload needs its data as tensors, got {name}={type(values).__name__}; use torch.as_tensor."
+                )
+            refuse_complex("A workload", **{name: [values]})
+            if not values.ndim or not len(values):
+                raise InputError(
+                    f"A workload needs at least one sample, got {name}.shape={tuple(values.shape)}; give {name} of "
+                    "shape (n, ...)."
+                )
             if values.is_floating_point() and not all(bool(torch.isfinite(part).all()) for part in in_parts(values)):
                 raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
+        if len(self.targets) != len(self.inputs):
+            raise InputError(
+                f"A workload needs one target a sample, got targets.shape={tuple(self.targets.shape)} for "
+                f"{len(self.inputs)} samples; give targets of shape (n, ...)."
+            )
 
     @classmethod
     def of_loader(
@@ -100,11 +99,10 @@ class Workload:
     ) -> "Workload":
         """The workload on the samples of a DataLoader or Dataset, which stay on disk.
 
-        They are numbered by their checksums and not by their place, so that a loader may shuffle; see
-        `lastiterate.runtime.workloads.streaming.streamed`, also for ``samples`` and the errors. All else is as in the
-        class.
+        They are numbered by their checksums and not by their place, so that a loader may shuffle. ``samples`` and the
+        errors are those of `lastiterate.runtime.workloads.streaming.write_samples`, all else is as in the class.
         """
-        inputs, targets = streamed(loader, samples)
+        inputs, targets = write_samples(loader, samples)
         return cls(name, module, loss, inputs, targets, **others)
 
     @property
@@ -159,7 +157,10 @@ class Workload:
                 f"Certified constants need to hold on the ball of diameter={diameter!r}, got radius={known.radius!r} "
                 f"from workload={self.name}; let its constants(module, diameter) be of the ball that is asked for."
             )
-        if known.input_norm < inf and (longest := self._longest()) > known.input_norm:
+        longest = 0.0
+        if known.input_norm < inf:
+            longest = max(float(p.double().reshape(len(p), -1).norm(dim=1).max()) for p in in_parts(self.inputs))
+        if longest > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
                 f"workload={self.name}; shorten its inputs, or certify longer ones."
@@ -170,15 +171,10 @@ class Workload:
             refuse_other_loss(self.loss, self.targets, outputs, known.loss, known.scale)
         return known
 
-    def _longest(self) -> float:
-        """The greatest norm of an input."""
-        flat = (part.double().reshape(len(part), -1) for part in in_parts(self.inputs))
-        return max(float(torch.linalg.vector_norm(part, dim=1).max()) for part in flat)
-
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; mend its factory."
         makes = Allocating(f"The module of workload={self.name}")
-        with told("The module of a workload must be made without an error", mend), makes:
+        with user_code("The module of a workload must be made without an error", mend), makes:
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:
@@ -206,7 +202,7 @@ class Workload:
 
 
 def described_workload(what: str, workload: object) -> Workload:
-    """The workload itself, or an `InputError` where it is none; ``what`` needs it."""
+    """The workload itself, or an `InputError` where it is not one; ``what`` needs it."""
     if not isinstance(workload, Workload):
         raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
     return workload

@@ -67,9 +67,9 @@ from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as Projec
 from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD as RandomProjectionSGD
 from lastiterate.runtime.optimisers.random_projection import layer_ranks as layer_ranks
 from lastiterate.runtime.optimisers.recorded import RecordedSGD as RecordedSGD
-from lastiterate.runtime.workloads.clipped_rows import ClippedRows as ClippedRows
+from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
-from lastiterate.runtime.workloads.networks import constants_of_network as constants_of_network
+from lastiterate.runtime.workloads.rows import ClippedRows as ClippedRows
 from lastiterate.runtime.workloads.workload import Workload as Workload
 
 __version__: str

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks import compiled
 from benchmarks.compiled import _row, _Work
-from lastiterate.runtime import factors, uses
+from lastiterate.runtime import factors
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 
@@ -43,7 +43,7 @@ def test_a_failure_is_said_and_a_wrong_value_is_none_of_ours() -> None:
 def test_every_work_of_the_table_runs(factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if factored:
         monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(uses, "_GRAM_COST", 0)
+        monkeypatch.setattr(factors, "_GRAM_COST", 0)
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0))
     assert (gradients.factored is not None) == factored

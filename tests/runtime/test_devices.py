@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime import factors, uses
+from lastiterate.runtime import factors
 from lastiterate.runtime import gradients as module
 from lastiterate.runtime.constants.factored_pairs import around_factored
 from lastiterate.runtime.constants.gradient_difference import Changes
@@ -105,7 +105,7 @@ def test_factored_gradients_are_made_where_the_parameters_are(monkeypatch: pytes
     """They are compared in double precision; what comes back to the parameters is of their format."""
     monkeypatch.setattr(module, "device_of", lambda _name: META)
     monkeypatch.setattr(factors, "_FEWEST", 1)
-    monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
     monkeypatch.setattr(factors.Factored, "_right", lambda *_: True)  # nothing can be read off the meta device
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0), device="meta", dtype="float32", tried=False)

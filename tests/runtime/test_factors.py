@@ -13,16 +13,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.runtime import factors as module
-from lastiterate.runtime import inner_products, uses
+from lastiterate.runtime import inner_products
 from lastiterate.runtime.constants.pairs import Around, measure_center
-from lastiterate.runtime.factors import Factored
+from lastiterate.runtime.factors import Factored, Outer
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import _gamma, held, products, root
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.philox import WORDS
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.uses import Outer
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -208,19 +207,19 @@ def test_clipped_totals_are_those_of_gradients_in_full(
 def test_small_networks_and_wrong_factors_are_made_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
     workload = load_workload("builtin:digits-cnn")
     assert Gradients(workload, workload.initial(0)).factored is None
-    of_samples = uses.Use.of_samples
+    of_samples = module.Use.of_samples
 
     def off(self: Any, *given: Any) -> Outer:
         right = of_samples(self, *given)
         return Outer(right.inputs, right.slopes * 1.01)
 
     assert made("linear", monkeypatch).factored is not None
-    monkeypatch.setattr(uses.Use, "of_samples", off)
+    monkeypatch.setattr(module.Use, "of_samples", off)
     assert made("linear", monkeypatch).factored is None
 
 
 def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = [getattr(nn.functional, name) for name in uses._ARGUMENTS]
+    before = [getattr(nn.functional, name) for name in module._ARGUMENTS]
     gradients, seen = made("linear", monkeypatch), []
     assert gradients.factored is not None
     other, rows = nn.Linear(3, 2), torch.ones(4, 3)
@@ -243,7 +242,7 @@ def test_the_functions_of_torch_are_put_back_and_other_threads_see_none_of_it(mo
     monkeypatch.setattr(gradients.factored, "_loss", broken)
     with pytest.raises(ValueError, match="broken"):
         gradients.factored.at(gradients.parameters(gradients.start), slice(0, 2))
-    assert [getattr(nn.functional, name) for name in uses._ARGUMENTS] == before
+    assert [getattr(nn.functional, name) for name in module._ARGUMENTS] == before
 
 
 class Longest(TorchDispatchMode):
@@ -347,7 +346,7 @@ def test_patches_are_those_of_torch(
     images, weight = rows_of(3, 7, 9), torch.zeros(2, 3, *kernel)
     places = torch.nn.functional.conv2d(images, weight, None, stride, padding, dilation).shape[2:]
     expected = torch.nn.functional.unfold(images, kernel, dilation, padding, stride).mT
-    assert torch.equal(uses._patches(images, kernel, places, stride, padding, dilation), expected)
+    assert torch.equal(module._patches(images, kernel, places, stride, padding, dilation), expected)
 
 
 @pytest.mark.parametrize("count", [1, 100, 10**6])

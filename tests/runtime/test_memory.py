@@ -14,7 +14,7 @@ from torch import nn
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime import room
+from lastiterate.runtime import devices
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.pairs import Around, measure_center
@@ -180,11 +180,11 @@ def test_what_has_no_room_is_refused_before_any_work(monkeypatch: pytest.MonkeyP
         vast.initial(0)
     workload, run = load_workload("builtin:iris-mlp"), paper_run(load_workload("builtin:iris-mlp"), steps=2)
     gradients = Gradients(workload, workload.initial(0))
-    monkeypatch.setattr(room, "free_memory", lambda _device: 8 * 515 * 8 - 1)
+    monkeypatch.setattr(devices, "free_memory", lambda _device: 8 * 515 * 8 - 1)
     with pytest.raises(InputError, match=r"A gradient of 515 parameters takes .* take float32, freeze"):
         Gradients(workload, workload.initial(0))
     train(gradients, gradients.start, run, 0)
-    monkeypatch.setattr(room, "free_memory", lambda _device: 3 * 515 * 8 - 1)
+    monkeypatch.setattr(devices, "free_memory", lambda _device: 3 * 515 * 8 - 1)
     with pytest.raises(InputError, match=r"The iterates of a training take .* keep fewer than centers=3"):
         train(gradients, gradients.start, run, 0)
 

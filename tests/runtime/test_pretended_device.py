@@ -14,7 +14,7 @@ from torch.nn import Module
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import factors, gradients, uses
+from lastiterate.runtime import factors, gradients
 from lastiterate.runtime.attacks import initialisation
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.one_run import attack_once
@@ -34,11 +34,8 @@ from lastiterate.runtime.workloads.workload import Workload
 MEANT: Final = {
     "validation": "a workload is tried once, when its gradients are made",
     "telling_rows": "which rows a workload is tried on together, once",
-    "mixed_rows": "whether rows change the outputs of others, once",
-    "tied_rows": "whether rows change the losses of others, once",
-    "together": "likewise",
+    "independence": "whether rows change the outputs or the losses of others, when a workload is tried",
     "rows._refuse_rounded": "whether rows of more precision survive that of a step, once a step where they have more",
-    "trials": "whether two outputs are the same, when a workload is tried",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
     "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
@@ -79,8 +76,7 @@ COPIED: Final = {
     "one_run._Crafted": "the directions of the canaries",
     "validation": "rows that a workload is tried on",
     "telling_rows": "the indices of the rows that are tried together",
-    "tied_rows": "likewise",
-    "together": "likewise, and labels that the data do not have",
+    "independence": "likewise, and labels that the data do not have",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
     "initialisation.crafted_start": "the indices of the samples",
@@ -207,7 +203,7 @@ def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str) -
 
 def test_factored_gradients_wait_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(factors, "_FEWEST", 1)
-    monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
     with PretendedDevice() as mode:
         measured()
     assert ("pairs._compared", "_local_scalar_dense") not in mode.waits, "they were factored"

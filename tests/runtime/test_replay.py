@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils._pytree import tree_leaves
 
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import factors, replay, uses
+from lastiterate.runtime import factors, replay
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.constants.curvature_ascent import curved_pairs
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
@@ -66,7 +66,7 @@ def factored(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """Let small layers be taken for large ones, or not."""
     if request.param:
         monkeypatch.setattr(factors, "_FEWEST", 1)
-        monkeypatch.setattr(uses, "_GRAM_COST", 0)
+        monkeypatch.setattr(factors, "_GRAM_COST", 0)
     return bool(request.param)
 
 

@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import factors, uses
+from lastiterate.runtime import factors
 from lastiterate.runtime.constants.pairs import Around, measure_center
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
@@ -71,7 +71,7 @@ def test_pairs_in_full_wait_once_a_chunk() -> None:
 
 def test_factored_pairs_and_totals_never_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(factors, "_FEWEST", 1)
-    monkeypatch.setattr(uses, "_GRAM_COST", 0)
+    monkeypatch.setattr(factors, "_GRAM_COST", 0)
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0))
     assert gradients.factored is not None

@@ -22,10 +22,9 @@ from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.input_sets import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.layers import layers_of
+from lastiterate.runtime.workloads.layers import constants_of_network, layers_of
 from lastiterate.runtime.workloads.loading import BUILTIN
 from lastiterate.runtime.workloads.modules import LowRank, Residual
-from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 

@@ -15,7 +15,7 @@ from lastiterate.numeric.losses.assumptions import Convex, Smooth  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
 from lastiterate.runtime.constants.closed_form import assumption_of  # noqa: E402
 from lastiterate.runtime.constants.refutation import refute  # noqa: E402
-from lastiterate.runtime.workloads.clipped_rows import ClippedRows  # noqa: E402
+from lastiterate.runtime.workloads.rows import ClippedRows  # noqa: E402
 from lastiterate.runtime.workloads.workload import Workload  # noqa: E402
 
 ROWS = 20 * torch.randn(40, 3, generator=torch.Generator().manual_seed(1))

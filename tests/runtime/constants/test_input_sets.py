@@ -18,7 +18,7 @@ from lastiterate.runtime.constants.search import search_one
 from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.workloads.networks import no_constants
+from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 GENERATOR = torch.Generator().manual_seed(0)

@@ -20,7 +20,7 @@ from lastiterate.runtime.workloads.workload import Workload
 _THEIRS = """
 import torch
 from torch import nn
-from lastiterate.runtime.workloads.networks import constants_of_network
+from lastiterate.runtime.workloads.layers import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 def _made(name, hidden):

@@ -15,7 +15,7 @@ from torch.utils.data import TensorDataset  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.losses.assumptions import Clipped, Convex  # noqa: E402
 from lastiterate.opacus import project  # noqa: E402
-from lastiterate.runtime.opacus.fingerprint import data_fingerprint, fingerprint  # noqa: E402
+from lastiterate.runtime.fingerprint import data_fingerprint, fingerprint_of_values  # noqa: E402
 
 
 def projected() -> Training:
@@ -220,4 +220,4 @@ def test_data_are_known_again_by_their_items() -> None:
             return torch.randn(2)
 
     assert data_fingerprint(Noisy(range(5))) == ""
-    assert fingerprint([[1], [2]]) != fingerprint([[1, 2], []])
+    assert fingerprint_of_values([[1], [2]]) != fingerprint_of_values([[1, 2], []])

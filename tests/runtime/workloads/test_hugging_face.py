@@ -13,9 +13,8 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
-from lastiterate.runtime.workloads.hugging_face import FAMILIES, _transformers
+from lastiterate.runtime.workloads.hugging_face import FAMILIES, read_tokens, transformers
 from lastiterate.runtime.workloads.loading import load_workload
-from lastiterate.runtime.workloads.token_files import read_tokens
 
 pytest.importorskip("transformers", reason="it is in the transformer extra")
 
@@ -28,10 +27,10 @@ _LENGTHS = (9, 4, 7, 9)
 
 
 def _saved(folder: Path, family: str = "bert", **changed: Any) -> Any:
-    transformers = _transformers("test")
-    config = transformers.AutoConfig.for_model(family, **_SMALL | changed)
+    library = transformers("test")
+    config = library.AutoConfig.for_model(family, **_SMALL | changed)
     torch.manual_seed(3)
-    model = transformers.AutoModelForSequenceClassification.from_config(config).eval()
+    model = library.AutoModelForSequenceClassification.from_config(config).eval()
     model.save_pretrained(folder)
     return model
 
@@ -63,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_scores_are_those_of_transformers_and_gradients_their_slope(family: str, tmp_path: Path) -> None:
+def test_scores_are_those_oftransformers_and_gradients_their_slope(family: str, tmp_path: Path) -> None:
     """In float64, for padded rows: the slope is within the error of differences, which float32 anywhere exceeds."""
     segments = family in ("bert", "albert", "electra")
     theirs = _saved(tmp_path / "model", family).double()
@@ -95,12 +94,12 @@ def test_scores_are_those_of_transformers_and_gradients_their_slope(family: str,
 
 def test_all_files_say_the_same(tmp_path: Path) -> None:
     columns = _columns(segments=True)
-    wanted = read_tokens(_lines(tmp_path / "tokens.jsonl", columns), padding=1)
-    assert wanted.rows.shape == (4, 3, 9)
-    assert wanted.rows[1, 0, 4:].tolist() == [1] * 5
-    assert wanted.rows[1, 1].tolist() == [1] * 4 + [0] * 5
+    rows, labels = read_tokens(_lines(tmp_path / "tokens.jsonl", columns), padding=1)
+    assert rows.shape == (4, 3, 9)
+    assert rows[1, 0, 4:].tolist() == [1] * 5
+    assert rows[1, 1].tolist() == [1] * 4 + [0] * 5
     names = {"input_ids": 0, "attention_mask": 1, "token_type_ids": 2}
-    whole = {name: wanted.rows[:, k].numpy().copy() for name, k in names.items()} | {"labels": wanted.labels.numpy()}
+    whole = {name: rows[:, k].numpy().copy() for name, k in names.items()} | {"labels": labels.numpy()}
     np.savez(tmp_path / "tokens.npz", **whole)
     from safetensors.numpy import save_file
 
@@ -117,8 +116,8 @@ def test_all_files_say_the_same(tmp_path: Path) -> None:
         kinds.append("parquet")
     for kind in kinds:
         found = read_tokens(tmp_path / f"tokens.{kind}", padding=1)
-        assert torch.equal(found.rows, wanted.rows), kind
-        assert torch.equal(found.labels, wanted.labels), kind
+        assert torch.equal(found[0], rows), kind
+        assert torch.equal(found[1], labels), kind
 
 
 def test_the_command_measures_it(folder: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.workloads.layers import constants_of_network
 from lastiterate.runtime.workloads.metric import Metric, in_metric, read_metric
-from lastiterate.runtime.workloads.networks import constants_of_network
 from lastiterate.runtime.workloads.workload import Workload
 
 _D = 4

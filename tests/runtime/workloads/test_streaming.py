@@ -24,7 +24,7 @@ from lastiterate.runtime.constants.input_sets import input_set
 from lastiterate.runtime.constants.refutation import refute
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.streaming import streamed
+from lastiterate.runtime.workloads.streaming import write_samples
 from lastiterate.runtime.workloads.workload import Workload
 
 ROWS = torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
@@ -67,8 +67,8 @@ class Stream(IterableDataset[tuple[Tensor, int]]):
     ids=["batches", "shuffled", "unbatched", "dataset", "list"],
 )
 def test_every_order_and_batch_gives_the_same_samples(loader: Any) -> None:
-    inputs, targets = streamed(DataLoader(DATA, batch_size=30))
-    found = streamed(loader)
+    inputs, targets = write_samples(DataLoader(DATA, batch_size=30))
+    found = write_samples(loader)
     assert torch.equal(found[0], inputs)
     assert torch.equal(found[1], targets)
     order = torch.cdist(inputs, ROWS).argmin(dim=1)
@@ -127,15 +127,15 @@ def test_more_than_the_budget_comes_chunk_by_chunk(monkeypatch: pytest.MonkeyPat
 
 def test_the_number_is_found_or_given() -> None:
     endless = Stream(lambda _pass, k: (torch.tensor([float(k)]), k % 2), None)
-    assert streamed(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert write_samples(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
     assert of_loader(DATA, samples=12).samples == 12
     assert of_loader(DATA).samples == 30
     with pytest.raises(InputError, match=r"needs to yield samples=31 samples, got 30; give more"):
-        streamed(DATA, samples=31)
+        write_samples(DATA, samples=31)
 
 
 def test_equal_samples_stay_as_many_as_they_are() -> None:
-    inputs, targets = streamed([(np.array([1.0, k // 3]), k // 3) for k in range(6)])
+    inputs, targets = write_samples([(np.array([1.0, k // 3]), k // 3) for k in range(6)])
     assert sorted(map(tuple, inputs.tolist())) == [(1.0, 0.0)] * 3 + [(1.0, 1.0)] * 3
     assert torch.equal(inputs[:, 1].long(), targets)
 
@@ -179,7 +179,7 @@ class Growing(Stream):
 )
 def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
     with pytest.raises(InputError, match=r"the same samples in every pass, got others in the second after \d+ of"):
-        streamed(loader)
+        write_samples(loader)
 
 
 class Broken(Dataset[int]):
@@ -220,18 +220,18 @@ def test_what_cannot_be_read_is_said_in_one_sentence(loader: Any, said: str) -> 
 
 def test_nothing_is_left_and_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path))
-    inputs, _ = streamed(DATA)
+    inputs, _ = write_samples(DATA)
     assert inputs.shape == (30, 4)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [] or os.name == "nt"
     with pytest.raises(InputError, match="others in the second"):
-        streamed(Stream(lambda at, k: (torch.tensor([at + k]), 0)))
+        write_samples(Stream(lambda at, k: (torch.tensor([at + k]), 0)))
     del inputs
     gc.collect()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path / "file"))
     with pytest.raises(InputError, match=r"samples of a loader need a folder that can be written, got folder="):
-        streamed(DATA)
+        write_samples(DATA)
 
 
 LARGE = """

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.fingerprint import fingerprint
+from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.workloads.weights import read_weights
@@ -72,7 +72,7 @@ def test_safetensors_and_half_precision_are_read(tmp_path: Path) -> None:
 
 def test_a_pickled_module_is_refused_and_not_executed(tmp_path: Path) -> None:
     for pickled in (network(), {**ORDINARY, "extra": Harmful()}, Harmful()):
-        with pytest.raises(InputError, match=r"tensors alone, got checkpoint=.*never loaded; save it anew"):
+        with pytest.raises(InputError, match=r"tensors alone, got checkpoint=.*never loaded; save it again"):
             read_weights(saved(pickled, tmp_path))
     assert not RAN
 
@@ -157,7 +157,7 @@ def test_damage_is_refused_or_harmless(cut: float, flipped: bool, tmp_path: Path
 def test_weights_that_differ_in_one_bit_are_told_apart(tmp_path: Path) -> None:
     nudged = {**ORDINARY, "2.bias": torch.nextafter(ORDINARY["2.bias"], torch.tensor(9.0))}
     two = [WORK.at_checkpoint(saved(weights, tmp_path, "net.pt")) for weights in (ORDINARY, nudged)]
-    first, second = (fingerprint(work, Gradients(work, work.initial(0))) for work in two)
+    first, second = (identify_workload(work, Gradients(work, work.initial(0))) for work in two)
     assert first != second
 
 

@@ -1,0 +1,407 @@
+"""Trial of per-sample independence: no row may change the output, the loss or the gradient of another.
+
+Private training clips the gradient of every sample, and its theorems count on one row more moving the clipped sum by
+one clip norm at most. A network that mixes rows breaks that, and so does a loss that divides by something of the batch
+(class weights, entries that count, a norm): alone, a row is divided by its own weight, which cancels. So the output of
+a row and its gradient are compared alone and among others, and the slopes of the loss of several rows in their outputs
+must be the mean, or the sum, of those of each row alone, at every size of the batch. What is not refused is not proved.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+from torch.utils._pytree import tree_leaves, tree_map
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.telling_rows import telling_rows
+from lastiterate.runtime.workloads.trials import user_code
+
+Loss = Callable[[Any, Tensor], Tensor]
+
+_ROWS: Final = 4
+"""Rows that are put through the module together."""
+
+_PARAMETERS: Final = 2**22
+"""Numbers in the parameters that are moved and differentiated, the smallest tensors first: some of every layer."""
+
+_MOVED: Final = 0.01
+"""Share by which parameters are moved: a part that begins at zero mixes nothing yet."""
+
+_SLACK: Final = 16.0
+"""Rounding of a gradient, in that of an output; and of a slope of order 1, in units of the last place."""
+
+_LABELS: Final = 16
+"""Labels that are tried besides those of the rows: a neighbouring data set may have them."""
+
+_NUMBERS: Final = 2**22
+"""Numbers in the outputs that are looked at together."""
+
+_SIZES: Final = (64, 257)
+"""Of batches in which rows stand several times, where there is room."""
+
+_COARSE: Final = ((1e-11, torch.float32), (1e-5, torch.bfloat16))
+"""A relative change of outputs that a loss in double precision shows, and the dtype of one that does not show it."""
+
+_SAME: Final = 1e-5
+"""Relative difference of two losses that are taken for equal."""
+
+
+@contextmanager
+def keep_random_state(device: torch.device) -> Iterator[None]:
+    """Leave torch's random numbers as they were."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        yield
+
+
+def first_tensor(output: object) -> Tensor | None:
+    """The first tensor of what a module returns, or None where it is not real."""
+    while isinstance(output, tuple | list | Mapping) and output:
+        output = next(iter(output.values() if isinstance(output, Mapping) else output))
+    return output if isinstance(output, Tensor) and output.is_floating_point() else None
+
+
+def outputs_differ(left: Tensor, right: Tensor) -> bool:
+    """Tell whether two outputs differ by more than rounding."""
+    largest = right.nan_to_num(0.0, 0.0, 0.0).abs().max() if right.numel() else 0.0
+    return bool(((left - right).abs() > tolerance(right) * largest).any())  # nan is never larger: the loss tells
+
+
+def tolerance(values: Tensor) -> float:
+    """More than rounding in another order gives, and far less than mixing does."""
+    return float(torch.finfo(values.dtype).eps ** 0.5)
+
+
+def _perturb(values: Tensor, share: float) -> Tensor:
+    """Real numbers each made smaller by a random part of this share, noise where all are 0; others as they are.
+
+    Probabilities stay probabilities, and logarithms of them stay negative.
+    """
+    if not values.is_floating_point():
+        return values
+    return values * (1 - share * torch.rand_like(values)) if bool(values.any()) else share * torch.randn_like(values)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Outputs of some rows, their targets, and the loss of any batch of them.
+
+    Attributes:
+        loss: loss(output, target) of a batch.
+        outputs: tensors in any nesting, each of shape (rows, ...).
+        targets: shape (rows, ...).
+        names: of the rows, in words.
+    """
+
+    loss: Loss
+    outputs: Any
+    targets: Tensor
+    names: list[str]
+
+    def on(self, batch: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """The loss of a batch, and its slopes in the outputs, shape (rows, numbers)."""
+        places = torch.tensor(batch).to(self.targets.device)
+        held = tree_map(lambda leaf: leaf[places].detach(), self.outputs)
+        moving = [leaf.requires_grad_() for leaf in tree_leaves(held) if leaf.is_floating_point()]
+        with torch.enable_grad():
+            value = self.loss(held, self.targets[places])
+        if not isinstance(value, Tensor) or value.ndim or not value.is_floating_point():
+            raise TypeError("a loss that is not one real number")
+        slopes: Sequence[Tensor] = [torch.zeros_like(leaf) for leaf in moving]
+        if value.requires_grad:
+            slopes = torch.autograd.grad(value, moving, allow_unused=True, materialize_grads=True)
+        return value.detach(), torch.cat([slope.reshape(len(batch), -1) for slope in slopes], dim=1)
+
+    def in_its_precision(self) -> "Together":
+        """The same in double precision, or else in the precision that the loss takes."""
+        for dtype in (torch.float64, tree_leaves(self.outputs)[0].dtype, torch.float32):
+            with suppress(Exception):  # the loss holds tensors of another dtype, or the device has no double precision
+                cast = lambda one: one.to(dtype) if one.is_floating_point() else one  # noqa: B023, E731
+                loss = deepcopy(self.loss).to(dtype) if isinstance(self.loss, nn.Module) else self.loss
+                outputs, targets = tree_map(cast, (self.outputs, self.targets))
+                found = replace(self, loss=loss, outputs=outputs, targets=targets)
+                found.on([0])
+                return found
+        return self
+
+    def perturbed(self, share: float) -> "Together":
+        """The same with outputs near to those: at first, all may be 0."""
+        return replace(self, outputs=tree_map(lambda leaf: _perturb(leaf, share), self.outputs))
+
+    def with_labels(self) -> "Together":
+        """The same with rows of other labels, up to the number of outputs; on a GPU between those of the data alone."""
+        targets, classes = self.targets, [n for leaf in tree_leaves(self.outputs) for n in leaf.shape[1:]]
+        if targets.is_floating_point() or targets.is_complex() or targets.dtype is torch.bool or not targets.numel():
+            return self
+        seen = torch.unique(targets.cpu())
+        least, most = max(0, int(seen[0])), int(seen[-1])
+        if targets.device.type == "cpu":  # where a label that is out of range does no harm
+            least, most = 0, max([most, *(number - 1 for number in classes)])
+        labels = torch.unique(torch.linspace(least, max(least, most), _LABELS, dtype=torch.float64).round().to(seen))
+        labels = labels[~torch.isin(labels, seen)]
+        base = (torch.arange(len(labels)) % len(targets)).to(targets.device)
+        others = labels.to(targets.device).reshape(-1, *[1] * (targets.ndim - 1)).expand(-1, *targets.shape[1:])
+        return replace(
+            self,
+            outputs=tree_map(lambda leaf: torch.cat([leaf, leaf[base]]), self.outputs),
+            targets=torch.cat([targets, others]),
+            names=[*self.names, *(f"a row of label {label}" for label in labels.tolist())],
+        )
+
+    def is_random(self) -> bool:
+        """Tell whether the loss of a row is random: another every time, and the same for the same random numbers."""
+        first, again = (self.on([0])[0] for _ in range(2))
+        values = []
+        for _ in range(2):
+            torch.manual_seed(0)
+            values.append(self.on([0])[0])
+        return bool(first != again) and torch.equal(*values)
+
+
+def random_outputs(loss: Loss, targets: Tensor, outputs: int) -> Together:
+    """Random outputs, so many a row, for the telling ones of the targets; of their shape where they are as many."""
+    chosen = telling_rows(targets, targets)
+    labels = targets[torch.tensor(chosen)].cpu()
+    output = torch.randn(len(chosen), outputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    output = output.reshape(labels.shape) if output.numel() == labels.numel() else output
+    return Together(loss, output, labels, [f"row {k}" for k in chosen])
+
+
+def refuse_tied_rows(
+    name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows, *, batched: bool = False
+) -> str:
+    """Refuse a module that mixes rows, and a loss of several rows that is not the mean or the sum of theirs alone.
+
+    Args:
+        name: of the workload.
+        module: on the device and in the dtype of its rows.
+        loss: loss(output, target) of a batch.
+        inputs: shape (n, ...).
+        targets: shape (n, ...).
+        batched: gradients are read off a pass of the whole batch, so that the loss must take one and be its mean.
+
+    Returns:
+        On what it was tried, in words.
+
+    Raises:
+        InputError: with the rows that are tied.
+    """
+    chosen = telling_rows(inputs, targets)
+    rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))
+    with (
+        keep_random_state(rows.device),
+        user_code("The module must take rows", f"in workload={name}; mend its forward."),
+    ):
+        mixing = "" if _refuse_mixed_rows(name, module, rows[:_ROWS]) else ", the module alone was not tried"
+        outputs = _outputs_of(module, rows)
+        leaves = tree_leaves(outputs)
+    if not all(isinstance(leaf, Tensor) and leaf.ndim and len(leaf) == len(rows) for leaf in leaves):
+        return "rows were not tried together, as the module has no output for each"
+    most = max(2, min(len(rows), _NUMBERS // max(1, sum(leaf[0].numel() for leaf in leaves))))
+    outputs, names = tree_map(lambda leaf: leaf[:most], outputs), [f"row {k}" for k in chosen[:most]]
+    return refuse_tied_losses(name, Together(loss, outputs, labels[:most], names), batched=batched) + mixing
+
+
+def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> str:
+    """Refuse a loss that ties rows, as `refuse_tied_rows`, at given outputs and at others like them."""
+    need = "The loss must take the outputs and the targets of several rows"
+    rest = f"in workload={name}; give loss(output, target) of a batch, as the training loop calls it."
+    with keep_random_state(given.targets.device), user_code(need, rest):
+        given = given.in_its_precision()
+        try:
+            given.on([0, 0])
+        except Exception:
+            if batched:
+                raise
+            return "the loss takes one row at a time"
+        if given.is_random():
+            return "rows were not tried together, as the loss is random"
+        for tried in (given.with_labels(), given.perturbed(0.5)):
+            _Trial(tried, batched).refuse(name)
+    return f"the loss of {len(given.names)} rows together is the mean{'' if batched else ' or the sum'} of theirs alone"
+
+
+def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
+    """Refuse a loss that is not ``scale`` times the one that is certified, at a few random outputs.
+
+    Args:
+        given: the loss, as a workload has it.
+        targets: of its samples, shape (n, ...); the first few are tried.
+        outputs: of its network.
+        loss: "cross_entropy", or "logistic" of one output.
+        scale: factor of the loss.
+
+    Raises:
+        InputError: another loss, one that raises, or one that ties the rows of a batch.
+    """
+    refuse_tied_losses("certified", random_outputs(given, targets, outputs))
+    generator = torch.Generator().manual_seed(0)
+    for target in targets[: 2 * _ROWS]:
+        output = torch.randn(1, outputs, generator=generator, dtype=torch.float64)
+        with user_code(f"The workload's loss needs to be scale times {loss}", "at a random output; name its loss."):
+            if loss == "cross_entropy":
+                wanted = float(functional.cross_entropy(output, target[None].long()))
+            else:
+                wanted = float(functional.binary_cross_entropy_with_logits(output[0, 0], target.reshape(()).double()))
+            got = float(given(output, target[None]))
+        if not abs(got - scale * wanted) <= _SAME * scale:
+            raise InputError(
+                f"The workload's loss needs to be scale times {loss}, got {got:g} where that is {scale * wanted:g} "
+                f"with scale={scale:g}; give constants_of_network its loss and its scale, which is {got / wanted:g} "
+                "if it is this loss."
+            )
+
+
+def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
+    """The outputs of the rows as one output of all, from a few rows at a time, or from one."""
+    for size in (_ROWS, 1):
+        try:
+            with torch.no_grad():
+                found = [module(some) for some in torch.split(rows, size)]
+            return tree_map(lambda *leaves: torch.cat(leaves), *found)
+        except Exception:
+            if size == 1:
+                raise
+    return None
+
+
+def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
+    """Refuse a module that mixes rows, at its parameters and near them; False where that cannot be tried."""
+    if len(rows) == 1 and rows.is_floating_point():
+        rows = torch.cat([rows, _perturb(rows, 0.5)])
+    for share in (0.0, _MOVED):
+        point = _some_parameters(module, share)
+        try:
+            again, together, *each = (
+                first_tensor(functional_call(module, point, (some,)))
+                for some in (rows[:1], rows, *torch.split(rows, 1))
+            )
+        except Exception:  # made for one row at a time: then it cannot mix
+            return False
+        alone = [row for row in each if row is not None]
+        if together is None or again is None or not alone or outputs_differ(alone[0], again):
+            return False
+        if together.shape != (len(alone), *alone[0].shape[1:]):
+            return False
+        apart = torch.cat(alone)
+        if outputs_differ(together, apart) or _gradients_differ(together, apart, list(point.values())):
+            raise InputError(
+                f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, got "
+                f"another output among {len(rows)} rows than alone in workload={name}; normalise within a sample "
+                "(group norm, layer norm)."
+            )
+    return True
+
+
+def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:
+    trained = [(key, one.detach()) for key, one in module.named_parameters() if one.requires_grad]
+    point: dict[str, Tensor] = {}
+    numbers = 0
+    for key, one in sorted(trained, key=lambda pair: pair[1].numel()):
+        numbers += one.numel()
+        if numbers > _PARAMETERS and point:
+            break
+        size = share * (one.square().mean().sqrt() + 1)
+        point[key] = (one + size * torch.randn_like(one) if share else one.clone()).requires_grad_()
+    return point
+
+
+def _gradients_differ(together: Tensor, apart: Tensor, leaves: Sequence[Tensor]) -> bool:
+    """Tell whether the outputs of the rows together have another gradient than those of the rows alone."""
+    if not together.requires_grad or not apart.requires_grad:
+        return False
+    along = torch.randn_like(together)
+    here, there = (
+        torch.autograd.grad(outputs, leaves, along, allow_unused=True, materialize_grads=True)
+        for outputs in (together, apart)
+    )
+    change = torch.cat([(a - b).reshape(-1) for a, b in zip(here, there, strict=True)]).norm()
+    return bool(change > _SLACK * tolerance(together) * torch.cat([b.reshape(-1) for b in there]).norm())  # not of nan
+
+
+class _Trial:
+    """Losses of batches against those of their rows alone."""
+
+    def __init__(self, given: Together, batched: bool) -> None:
+        self._given, self._batched = given, batched
+        self._alone: dict[int, tuple[Tensor, Tensor]] = {}
+        self._lost: list[int] = []
+        for row in range(len(given.names)):
+            with suppress(Exception):  # of a label that the loss does not know
+                value, slopes = given.on([row])
+                if _finite(value, slopes):
+                    self._alone[row] = value[None], slopes
+                else:
+                    self._lost.append(row)
+        self._epsilon = self._rounding()
+
+    def refuse(self, name: str) -> None:
+        """Refuse a loss that ties rows, with the most tied ones."""
+        rows = list(self._alone)
+        pair = next(((row, lost) for lost in self._lost for row in rows if self._is_finite((row, lost))), None)
+        if rows and pair is None:
+            steep = max(rows, key=lambda row: tuple(float(one.abs().max()) for one in reversed(self._alone[row])))
+            twice = self._off([steep, steep])
+            summed = not self._batched and twice[1] < twice[0]
+            if max(self._off(batch)[summed] for batch in self._batches(rows)) > self._epsilon**0.5:
+                pair = max(combinations_with_replacement(rows, 2), key=lambda one: self._off(one)[summed])
+        if pair is None:
+            return
+        values = [self._alone[row][0] if row in self._alone else torch.tensor(torch.nan) for row in pair]
+        together, *alone = (f"{float(value):.6g}" for value in (self._given.on(pair)[0], *values))
+        mean, mend = "mean", "reduction='none', times fixed weights of the rows, and then .mean()"
+        if not self._batched:
+            mean, mend = "mean or the sum", f"reduction='sum' over a constant, or {mend}"
+        raise InputError(
+            f"The loss of several rows must be the {mean} of the losses of the rows alone, got loss={together} for "
+            f"{' and '.join(self._given.names[row] for row in pair)} of workload={name} and {' and '.join(alone)} "
+            f"alone, so that one row changes the gradients of others; divide by a fixed number: {mend}."
+        )
+
+    def _batches(self, rows: list[int]) -> Iterator[list[int]]:
+        yield rows
+        if len(rows) > 1:
+            yield from (rows[: len(rows) // 2], rows[len(rows) // 2 :], rows[:3], rows[-2:])
+        for size in _SIZES:
+            if size * self._alone[rows[0]][1].shape[1] <= _NUMBERS:
+                yield (rows * size)[:size]
+        yield rows[:1]  # what a loss keeps of the batches before it shows here
+
+    def _off(self, batch: Sequence[int]) -> tuple[float, float]:
+        """Distance of a batch from the mean and from the sum, in units of the greatest slope, or else of the loss."""
+        value, slopes = self._given.on(batch)
+        each, want = (torch.cat(ones) for ones in zip(*(self._alone[row] for row in batch), strict=True))
+        floor, found = _SLACK * self._epsilon**0.5 / want.shape[1], []
+        for times in (1 / len(batch), 1.0):
+            off, most = (slopes - times * want).abs().max(), times * want.abs().max()
+            if not bool(off > 0) and not bool(most > 0):
+                off, most = (value - times * each.sum()).abs(), times * each.abs().sum()
+            found.append(float((off / (most + floor)).nan_to_num(nan=1.0, posinf=1.0)))
+        return found[0], found[1]
+
+    def _is_finite(self, batch: Sequence[int]) -> bool:
+        with suppress(Exception):  # of a row that is not finite alone
+            return _finite(*self._given.on(batch))
+        return False
+
+    def _rounding(self) -> float:
+        """The relative rounding of the loss, which may compute in less than what it is given and returns."""
+        rows = [row for row, (_, slopes) in self._alone.items() if bool(slopes.any())][:_ROWS]
+        found = torch.finfo(self._alone[rows[0]][0].dtype if rows else torch.float64).eps
+        for share, dtype in _COARSE:
+            near = self._given.perturbed(share)
+            if rows and all(bool(near.on([row])[0] == self._alone[row][0]) for row in rows):
+                found = max(found, torch.finfo(dtype).eps)
+        return found
+
+
+def _finite(value: Tensor, slopes: Tensor) -> bool:
+    return bool(value.isfinite()) and bool(slopes.isfinite().all())
