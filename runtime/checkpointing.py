@@ -26,9 +26,6 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
     """Write a state; whoever reads ``path``, whenever this is interrupted, finds the old file or the new one.
 
     The state consists of tensors, numbers, texts, and lists, tuples and dictionaries of them.
-
-    Raises:
-        InputError: the file cannot be written there.
     """
     held = io.BytesIO()
     torch.save(state, held)
@@ -37,11 +34,7 @@ def write_checkpoint(path: str | Path, state: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
-    """The state that `write_checkpoint` wrote.
-
-    Raises:
-        InputError: there is no such file, it is no checkpoint of ours, or not as it was written.
-    """
+    """The state that `write_checkpoint` wrote."""
     try:
         with Path(path).open("rb") as opened:
             if opened.read(len(HEAD)) != HEAD:
@@ -107,11 +100,7 @@ class Checkpointing:
             self.save()
 
     def save(self) -> None:
-        """Write the state now.
-
-        Raises:
-            InputError: the file cannot be written there.
-        """
+        """Write the state now."""
         if self._path is not None:
             begun = monotonic()
             write_checkpoint(self._path, self._told | self._state())

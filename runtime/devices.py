@@ -27,9 +27,6 @@ def device_of(name: str) -> torch.device:
     """The torch device called ``name``: cpu, cuda, cuda:1, mps.
 
     On CUDA it switches TF32 off for good, which convolutions use by default: float32 errors are assumed of float32.
-
-    Raises:
-        InputError: no such device, or it is not there on this machine.
     """
     try:
         device = torch.device(str(name))
@@ -50,11 +47,7 @@ def device_of(name: str) -> torch.device:
 
 @contextmanager
 def threads_of_torch(threads: int) -> Iterator[None]:
-    """Let torch use so many threads on the CPU, and afterwards as many as before.
-
-    Raises:
-        InputError: ``threads`` is below 1.
-    """
+    """Let torch use so many threads on the CPU, and afterwards as many as before."""
     before = torch.get_num_threads()
     torch.set_num_threads(count("threads", threads))
     try:
@@ -159,11 +152,7 @@ def peak(work: Callable[[], object], device: torch.device) -> int:
 
 
 def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
-    """Refuse a network of which not even the gradients of one pair have room.
-
-    Raises:
-        InputError: so it is.
-    """
+    """Refuse a network of which not even the gradients of one pair have room."""
     moving = sum(p.numel() for p in module.parameters() if p.requires_grad)
     smaller = "take float32, " if dtype is torch.float64 else ""
     remedy = f"{smaller}freeze layers, or take a smaller network or a machine with more memory"

@@ -11,16 +11,13 @@ _AT_ONCE = 256
 """Blocks that one program makes."""
 
 
-def fill(made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int, constants: tuple[int, ...]) -> None:
-    """Write blocks of words, see `lastiterate.runtime.philox.words`.
+def fill_words(
+    made: Tensor, first: int, part: int, key: tuple[int, int], rounds: int, constants: tuple[int, ...]
+) -> None:
+    """Write blocks of words, see `lastiterate.runtime.random_streams.philox`; all numbers with sign.
 
-    Args:
-        made: int64, shape (4 blocks,), on the device.
-        first: the first counter, as a number with sign.
-        part: the second word of all counters, as a number with sign.
-        key: two numbers with sign.
-        rounds: how many.
-        constants: the two multipliers, and what the two words of the key are raised by.
+    ``made`` has shape (4 blocks,), on the device. The constants are the two multipliers, and what the two words of the
+    key are raised by.
     """
     blocks = len(made) // 4
     _made[(triton.cdiv(blocks, _AT_ONCE),)](made, first, part, *key, blocks, rounds, *constants, _AT_ONCE)

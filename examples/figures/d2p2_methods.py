@@ -164,7 +164,7 @@ def _plain(
     from learning import stepping
 
     from lastiterate.runtime.random_streams import stream
-    from lastiterate.runtime.training.batches import batches
+    from lastiterate.runtime.training.batches import draw_batches
     from lastiterate.runtime.training.descent import BATCHES
 
     optimiser = torch.optim.SGD(module.parameters(), lr=run.step_size_at(0))
@@ -176,4 +176,4 @@ def _plain(
             torch.autograd.backward(each(module(inputs), targets).mean())
         optimiser.step()
 
-    return stepping(batches(run, stream(seed, purpose=BATCHES)), rows, move)
+    return stepping(draw_batches(run, stream(seed, purpose=BATCHES)), rows, move)

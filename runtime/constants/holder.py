@@ -29,7 +29,7 @@ from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
-from lastiterate.runtime.training.descent import spread, train
+from lastiterate.runtime.training.descent import spread_iterates, train
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
@@ -76,7 +76,7 @@ class Sampling:
             if getattr(self, name) is not None or name != "memory":
                 object.__setattr__(self, name, count(name, getattr(self, name)))
         object.__setattr__(self, "radius", positive("radius", self.radius))
-        spread(1, self.centers)
+        spread_iterates(1, self.centers)
         if self.draw not in tuple(Draw):
             raise InputError(f"The draw must be one of {', '.join(Draw)}, got draw={self.draw}; choose one of them.")
         object.__setattr__(self, "seed", count("seed", self.seed, least=0))
@@ -160,7 +160,7 @@ class _Measurement:
     @property
     def iterates(self) -> int:
         """The number of iterates of an initialisation around which points are drawn."""
-        return len(spread(self.run.steps, self.sampling.centers))
+        return len(spread_iterates(self.run.steps, self.sampling.centers))
 
     def gradients(self, init: int) -> Gradients:
         """The gradients around one initialisation, with its buffers and frozen parameters."""

@@ -37,7 +37,7 @@ from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import spread, train
+from lastiterate.runtime.training.descent import spread_iterates, train
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -128,7 +128,7 @@ def worst_case_constants(
             f"A set of inputs needs per-sample gradients and inputs of real numbers, got inputs={inputs} for "
             f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
         )
-    spread(run.steps, centers)  # refused before anything is kept
+    spread_iterates(run.steps, centers)  # refused before anything is kept
     place: dict[str, Any] = {"device": local_device(device), "memory": memory}
     gradients = Gradients(workload, workload.initial(seed), dtype=dtype, **place)
     rough, dtype = dtype == "bfloat16", "float64" if dtype == "bfloat16" else dtype

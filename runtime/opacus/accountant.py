@@ -283,11 +283,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return now if destination is None else destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` returned; `describe` must then be called again.
-
-        Raises:
-            InputError: keys are missing or unknown, or a value is not what `state_dict` writes.
-        """
+        """Take over what `state_dict` returned; `describe` must then be called again."""
         try:
             found = TypeAdapter(_State).validate_python(state_dict)
         except ValidationError as error:

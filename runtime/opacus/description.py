@@ -61,11 +61,7 @@ class Description:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def check_continues(self, before: "Description") -> None:
-        """Refuse to go on with another training.
-
-        Raises:
-            InputError: a number is not as it was.
-        """
+        """Refuse to go on with another training."""
         changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(before, one.name)]
         if changed == ["data"] and not (self.data and before.data):  # read at random, or described by an older version
             return
@@ -149,12 +145,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe the training of an optimiser and a data loader that ``make_private`` returned.
-
-    Raises:
-        InputError: they are no others, do more than the theorems speak of, parameters are complex, or the optimiser
-            does not project.
-    """
+    """Describe the training of an optimiser and a data loader that ``make_private`` returned."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(
@@ -235,11 +226,7 @@ _FLAT = (DPOptimizer, DPOptimizerFastGradientClipping)
 
 
 def check_plain(optimizer: Any) -> None:
-    """Refuse an optimiser whose update is not ``(1 - eta lambda) W - eta / b * (sum of clipped gradients + noise)``.
-
-    Raises:
-        InputError: another optimiser than SGD, momentum, several step sizes, per-layer clipping.
-    """
+    """Refuse an optimiser whose update is not ``(1 - eta lambda) W - eta / b * (sum of clipped gradients + noise)``."""
     if isinstance(optimizer, torch.optim.Optimizer) and not isinstance(optimizer, DPOptimizer):
         raise InputError(
             f"The accountant needs the optimizer that make_private returned, got optimizer={type(optimizer).__name__}; "

@@ -25,9 +25,6 @@ def try_on_data(
 
     Returns:
         On what it was tried, in words; nothing where neither module nor loss is given.
-
-    Raises:
-        InputError: one of them is given alone, rows are tied, the assumption is refuted, or an item is not a pair.
     """
     if module is None and loss is None:
         return ""

@@ -136,9 +136,6 @@ class Watch:
         assumption: tried on what the steps show of the losses, unless items of the data read otherwise every time.
         scheduled: which of `SCHEDULED` may change from step to step.
         last: noise multiplier and step size of the last step; None before the first, for those of the optimiser.
-
-    Raises:
-        InputError: the sampler of the loader is not the one that ``make_private`` gave it.
     """
 
     def __init__(
@@ -173,11 +170,7 @@ class Watch:
         self._hook.remove()
 
     def check_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
-        """Refuse a step that is no step of what was described; called before it is taken.
-
-        Raises:
-            InputError: with what changed.
-        """
+        """Refuse a step that is no step of what was described; called before it is taken."""
         self._check_settings(optimizer)
         self.check_parameters()
         self._check_data(sample_rate)
@@ -197,11 +190,7 @@ class Watch:
         self._last, self._counted = _numbers(optimizer), True
 
     def check_assumption(self) -> None:
-        """Refuse the assumption where a step refuted it.
-
-        Raises:
-            InputError: with the pair of iterates.
-        """
+        """Refuse the assumption where a step refuted it."""
         if self._refuted:
             raise InputError(
                 f"The training needs losses that meet the assumption, got assumption={self._refuted}; describe again "
@@ -215,11 +204,7 @@ class Watch:
         return f"tried on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
 
     def check_parameters(self) -> None:
-        """Refuse parameters that the last step did not leave.
-
-        Raises:
-            InputError: they were changed by something else.
-        """
+        """Refuse parameters that the last step did not leave."""
         if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
             return
         raise InputError(

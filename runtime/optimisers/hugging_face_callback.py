@@ -26,12 +26,7 @@ class HuggingFaceRecord(Record, TrainerCallback):
         control: TrainerControl,  # noqa: ARG002
         **given: Any,
     ) -> None:
-        """Refuse settings that the theory does not cover.
-
-        Raises:
-            InputError: gradient accumulation or clipping, mixed precision, weight decay that is not the run's, noise on
-                embeddings, smoothed labels, a choice among models, several devices or another optimiser.
-        """
+        """Refuse settings that the theory does not cover."""
         wrapped = given.get("optimizer")
         check_settings(
             self._optimiser,
@@ -54,9 +49,5 @@ class HuggingFaceRecord(Record, TrainerCallback):
         control: TrainerControl,  # noqa: ARG002
         **given: Any,  # noqa: ARG002
     ) -> None:
-        """Bound the run.
-
-        Raises:
-            InputError: it ended before its last step, or with other parameters.
-        """
+        """Bound the run."""
         self._ended()

@@ -24,12 +24,7 @@ class LightningRecord(Record, Callback):
     """
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Refuse settings that the theory does not cover.
-
-        Raises:
-            InputError: gradient accumulation or clipping, mixed precision, several devices, averages of iterates or
-                other optimisers.
-        """
+        """Refuse settings that the theory does not cover."""
         check_settings(
             self._optimiser,
             list[Any](trainer.optimizers),
@@ -41,11 +36,7 @@ class LightningRecord(Record, Callback):
         )
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Bound the run.
-
-        Raises:
-            InputError: it ended before its last step, or with other parameters.
-        """
+        """Bound the run."""
         self._ended()
 
 

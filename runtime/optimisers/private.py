@@ -1,8 +1,10 @@
 """Base of the private optimisers: batches as accounted for, an account of what ran, and checkpoints.
 
 An optimiser takes one step on the rows that `PrivateOptimiser.batches` chose, counts it, and says at any time what has
-been run. A run that is taken up from a checkpoint goes on bit by bit: the state holds the parameters, the number of
-steps, and how far every random stream is used. The batches are drawn again from the seed.
+been run. Steps on other rows have no bound, so what can be noticed is refused: a step without a batch drawn for it, one
+of another size, and a sample whose row changes. A run that is taken up from a checkpoint goes on bit by bit: the state
+holds the parameters, the number of steps, and how far every random stream is used. The batches are drawn again from the
+seed.
 """
 
 from abc import abstractmethod
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -21,22 +23,20 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.optimisers.drawn import Drawn
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.batches import draw_batches
 from lastiterate.runtime.training.descent import BATCHES
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
 Run = TypeVar("Run", NoisySGD, RandomProjectionRun)
 
+_FACTOR: Final = 6364136223846793005
+"""Odd: powers of it weigh the words of a row, modulo 2^64."""
+
 
 class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
-    """A torch optimiser with per-sample gradients that keeps its own account; arguments as those of its subclasses.
-
-    Raises:
-        InputError: the module mixes samples or is random, or has nothing to train.
-    """
+    """A torch optimiser with per-sample gradients that keeps its own account; arguments as those of its subclasses."""
 
     def __init__(
         self,
@@ -65,7 +65,8 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         self._layout = {name: list(p.shape) for name, p in named.items()}
         super().__init__(named.values(), {})
         self._streams = {"noise": stream(seed, purpose=0)}
-        self._drawn = Drawn(run.dataset_size)
+        self._waiting: dict[int, Tensor] = {}  # batches that were drawn, by their steps
+        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)  # of each sample's row, 0 where it was not seen
         self._first: Gradients | None = None
         self._recorded = cuda_graphs
 
@@ -79,8 +80,10 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
 
     def batches(self) -> Iterator[Tensor]:
         """Indices of the samples of every step that is left, drawn as the run says."""
-        left = islice(batches(self.run, stream(self.seed, purpose=BATCHES)), self.done, None)
-        return self._drawn.noted(left, self.done)
+        left = islice(enumerate(draw_batches(self.run, stream(self.seed, purpose=BATCHES))), self.done, None)
+        for t, batch in left:
+            self._waiting[t] = batch
+            yield batch
 
     @says_when_memory_runs_out
     @torch.no_grad()
@@ -98,10 +101,10 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
             InputError: the run is over, the rows are none that it drew, or the parameters stop being finite; everything
                 is then as before.
         """
-        run, t = self.run, self.done
-        if t >= run.steps:
-            raise InputError(f"The run is over after steps={run.steps}, got one step more; describe a longer run.")
-        checksums, point = self._drawn.check(t, inputs, targets), self._point()
+        t = self.done
+        if t >= self.run.steps:
+            raise InputError(f"The run is over after steps={t}, got one step more; describe a longer run.")
+        checksums, point = self._check_rows(t, inputs, targets), self._point()
         before = {name: drawn.done for name, drawn in self._streams.items()}
         try:
             moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
@@ -114,8 +117,28 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 drawn.done = before[name]
             raise
         self._move(moved)
-        self._drawn.taken(t, checksums)
+        self._sums[self._waiting.pop(t)] = checksums
         self.done += 1
+
+    def _check_rows(self, t: int, inputs: Tensor, targets: Tensor) -> Tensor:
+        """Checksums of the rows of step t, or an `InputError` where they are not those of its batch."""
+        batch = self._waiting.get(t)
+        if batch is None or not len(batch) == len(inputs) == len(targets):
+            due = "none was drawn" if batch is None else f"{len(batch)} rows with a target each"
+            raise InputError(
+                f"A step needs the batch that the run drew ({due} for step={t + 1}), got {len(inputs)} inputs and "
+                f"{len(targets)} targets; take the indices from batches(), which draws as the run says, one a step."
+            )
+        now = _checksums(inputs) * _FACTOR + _checksums(targets) | 1
+        before = self._sums[batch]
+        other = torch.nonzero((before != 0) & (before != now)).flatten().tolist()
+        if other:
+            raise InputError(
+                f"A step needs the rows that the run drew, the same for a sample every time, got another row for "
+                f"sample={int(batch[other[0]])} in step={t + 1}; give inputs[batch] and targets[batch] for each batch "
+                "of batches(), in its order and without random transforms."
+            )
+        return now
 
     def accounted(self) -> Run:
         """Run so far, as the accountant takes it.
@@ -135,11 +158,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         return replace(self.run, steps=self.done, **cut)
 
     def save(self, path: str | Path) -> None:
-        """Write `state_dict` to a file, whole or not at all: an older file stays until the new one is complete.
-
-        Raises:
-            InputError: the file cannot be written there.
-        """
+        """Write `state_dict` to a file, whole or not at all: an older file stays until the new one is complete."""
         write_checkpoint(path, self.state_dict())
 
     def load(self, path: str | Path) -> None:
@@ -163,11 +182,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where `state_dict` was taken, parameters of the module included.
-
-        Raises:
-            InputError: it is no such state, or that of another run; nothing is changed then.
-        """
+        """Go on where `state_dict` was taken, parameters of the module included."""
         self._check(state_dict)
         for name, drawn in self._streams.items():
             drawn.done = state_dict["streams"][name]
@@ -188,23 +203,15 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                     f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
                     "build the optimiser with what was trained."
                 )
-        if type(state["done"]) is not int or not 0 <= state["done"] <= self.run.steps:
-            raise InputError(
-                f"A checkpoint needs a number of steps up to {self.run.steps}, got done={state['done']!r}; "
-                "load an intact one."
-            )
         self._check_point("parameters", state["parameters"])
-        streams = state["streams"]
-        if not isinstance(streams, dict) or set(streams) != set(self._streams):
-            raise InputError(
-                f"A checkpoint needs the random streams {', '.join(self._streams)}, got streams={streams!r}; "
-                "load an intact one."
-            )
-        for name, held in streams.items():
-            if type(held) is not int or not 0 <= held < 2**63:
+        streams = state["streams"] if isinstance(state["streams"], dict) else {}
+        numbers = {"done": (state["done"], self.run.steps)} | {
+            f"streams[{name!r}]": (streams.get(name), 2**63) for name in self._streams
+        }
+        for name, (value, most) in numbers.items():
+            if type(value) is not int or not 0 <= value <= most:
                 raise InputError(
-                    f"A checkpoint needs the number of blocks drawn from a stream, got streams[{name!r}]={echo(held)}; "
-                    "load an intact one."
+                    f"A checkpoint needs a whole number up to {most}, got {name}={echo(value)}; load an intact one."
                 )
 
     def _check_point(self, name: str, value: object) -> None:
@@ -243,3 +250,13 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
         dtype = str(point.dtype).removeprefix("torch.")
         self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
         return self._first
+
+
+def _checksums(rows: Tensor) -> Tensor:
+    """A number for each row by its bytes, shape (k,), on the CPU; equal rows have equal ones on every device."""
+    if not isinstance(rows, Tensor) or not rows.numel():  # what is not a tensor is refused where gradients are made
+        return torch.zeros(len(rows), dtype=torch.int64)
+    words = rows.detach().contiguous().reshape(len(rows), -1).view(torch.uint8)
+    words = words.view(torch.int32) if words.shape[1] % 4 == 0 else words
+    weights = torch.full((words.shape[1],), _FACTOR, device=rows.device).cumprod(0)
+    return (words * weights).sum(dim=1).cpu()

@@ -135,11 +135,7 @@ class RecordedSGD(ProjectedNoisySGD):
         return [(self._inputs[chosen], self._targets[chosen])]
 
     def check_ended(self) -> None:
-        """Refuse to speak of a training whose end or whose parameters are not those of the run.
-
-        Raises:
-            InputError: it stopped before its last step, or something else moved the parameters after it.
-        """
+        """Refuse to speak of a training whose end or whose parameters are not those of the run."""
         if self.done < self.run.steps:
             raise InputError(
                 f"The run needs steps={self.run.steps}, got {self.done} when training ended; when it stops must not "

@@ -50,11 +50,7 @@ class Record:
         self.bound: Bound | None = None
 
     def _ended(self) -> None:
-        """Bound the run.
-
-        Raises:
-            InputError: it ended before its last step, or with other parameters.
-        """
+        """Bound the run."""
         self._optimiser.check_ended()
         self.bound = self._optimiser.bound(self._assumption, **self._at)
 
@@ -66,9 +62,6 @@ def check_settings(optimiser: RecordedSGD, optimisers: Sequence[object], **setti
         optimiser: the one that keeps the account.
         optimisers: those of the trainer.
         **settings: name -> (what it is, what it needs to be).
-
-    Raises:
-        InputError: the first that does not fit.
     """
     if len(optimisers) != 1 or optimisers[0] is not optimiser:
         names = [type(one).__name__ for one in optimisers]

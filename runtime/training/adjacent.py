@@ -16,7 +16,7 @@ from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.replay import Replayed
-from lastiterate.runtime.training.batches import batches_of_many
+from lastiterate.runtime.training.batches import draw_batches_of_many
 from lastiterate.runtime.training.descent import project
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -151,9 +151,6 @@ def adjacent_runs(
 
     Yields:
         After every step the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
-
-    Raises:
-        InputError: the parameters stop being finite.
     """
     if gradients.computed is torch.bfloat16:
         raise InputError(
@@ -172,7 +169,7 @@ def adjacent_runs(
         return project(points, gradients.start, run.diameter)
 
     step = Replayed(moved_on) if gradients.little(2 * pairs * run.batch) else moved_on
-    for t, chosen in enumerate(batches_of_many(run, runs, drawn, points.device)):
+    for t, chosen in enumerate(draw_batches_of_many(run, runs, drawn, points.device)):
         moved = noise.normals(runs, gradients.dimension, points)
         constants = run.step_size_at(t), run.noise_std_at(t)
         points = step(points, chosen.repeat(2, 1) if coupled and chosen.ndim == 2 else chosen, moved, *constants)

@@ -13,7 +13,7 @@ from lastiterate.runtime.random_streams import Stream
 _DRAWN_AT_ONCE = 2**22
 
 
-def batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
+def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[Tensor]:
     """The indices of the samples in the batch of each step, sorted or not, on the CPU.
 
     Args:
@@ -25,7 +25,7 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[
 
     >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(4, 0.1, 1.0, 1.0, dataset_size=6, batch_size=2, sampling="cyclic")
-    >>> [batch.tolist() for batch in batches(run, Stream(0, 0))]
+    >>> [batch.tolist() for batch in draw_batches(run, Stream(0, 0))]
     [[0, 1], [2, 3], [4, 5], [0, 1]]
     """
     everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
@@ -43,7 +43,7 @@ def batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iterator[
             yield order[place * run.batch : (place + 1) * run.batch]
 
 
-def batches_of_many(
+def draw_batches_of_many(
     run: NoisySGD | RandomProjectionRun, runs: int, generator: Stream, device: torch.device | str = "cpu"
 ) -> Iterator[Tensor]:
     """The batches of many runs side by side, each run with batches of its own from one stream.
@@ -54,13 +54,13 @@ def batches_of_many(
 
     >>> from lastiterate.numeric.run import NoisySGD
     >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
-    >>> first, second = batches_of_many(run, 3, Stream(0, 0))
+    >>> first, second = draw_batches_of_many(run, 3, Stream(0, 0))
     >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
     [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:
-        yield from batches(run, generator)
+        yield from draw_batches(run, generator)
         return
     order = torch.empty(0)
     for t in range(run.steps):

@@ -30,7 +30,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.replay import records
-from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.batches import draw_batches
 from lastiterate.runtime.workloads.workload import Workload
 
 BATCHES = 2**40
@@ -48,17 +48,14 @@ def paper_run(workload: Workload, **changed: Any) -> NoisySGD:
     return NoisySGD(**_PAPER | {"dataset_size": workload.samples} | changed)
 
 
-def spread(steps: int, centers: int | None = None) -> tuple[int, ...]:
+def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
     """Indices of the iterates to keep: ``centers`` of them, evenly spaced, the first and the last included.
 
     Args:
         steps: steps of the run, which has steps + 1 iterates.
         centers: how many to keep, at least 2; None, or more than there are, for all of them.
 
-    Raises:
-        InputError: ``centers`` is not a whole number, or below 2.
-
-    >>> spread(10, 3)
+    >>> spread_iterates(10, 3)
     (0, 5, 10)
     """
     if centers is None or count("centers", centers) > steps:
@@ -90,9 +87,8 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
         return points
     home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
     parts = list(zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True))
-    lengths = _whole(
-        [torch.linalg.vector_norm(a.to(home) - b.to(home).double(), dim=-1, keepdim=True) for a, b in parts]
-    )
+    apart = [torch.linalg.vector_norm(a.to(home) - b.to(home).double(), dim=-1, keepdim=True) for a, b in parts]
+    lengths = _whole(apart)
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
     inside = lengths <= radius * (1 - slack)
     if _looks(points.device) and bool(inside.all()):
@@ -135,7 +131,7 @@ def train(
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run; its dataset_size must be the number of samples.
         seed: seed of the noise and of the batches, the same on every device.
-        centers: how many iterates to keep, see `spread`; None for all of them.
+        centers: how many iterates to keep, see `spread_iterates`; None for all of them.
         checkpoint: a file that holds the training as far as it got, written every minute and when it is stopped (so a
             short one writes none); where it is there already, the training goes on from it bit by bit.
 
@@ -152,7 +148,7 @@ def train(
             f"{gradients.samples} samples; describe the run that is trained."
         )
     noise = stream(seed, purpose=0)
-    kept = spread(run.steps, centers)
+    kept = spread_iterates(run.steps, centers)
     needed = len(kept) * gradients.dimension * gradients.dtype.itemsize
     refuse_beyond("The iterates of a training take", needed, gradients.device, f"keep fewer than centers={len(kept)}")
     rows = {t: row for row, t in enumerate(kept)}
@@ -175,7 +171,7 @@ def train(
         points.copy_(held["points"])
         reached = (held["done"], held["current"].to(points), held["noise"])
         noise.done = held["noise"]
-    drawn_batches = enumerate(batches(run, stream(seed, purpose=BATCHES)))
+    drawn_batches = enumerate(draw_batches(run, stream(seed, purpose=BATCHES)))
     try:
         for t, batch in islice(drawn_batches, reached[0], None):
             current = reached[1]

@@ -57,9 +57,6 @@ def cifar10_cnn(data: Path | None = None) -> Workload:
 
     Args:
         data: the folder that holds ``cifar-10-batches-py``, or is it.
-
-    Raises:
-        InputError: torchvision is missing, no folder, or one without the data.
     """
 
     def network() -> nn.Module:
@@ -78,9 +75,6 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
     Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. All else is as torchvision
     has it, the first layers made for larger images included: 32 x 32 pixels become one in the last ones. ``data`` is as
     for `cifar10_cnn`.
-
-    Raises:
-        InputError: torchvision is missing, no folder, or one without the data.
     """
     name = "builtin:cifar10-resnet18"
     resnet = resnet18(name)
@@ -89,11 +83,7 @@ def cifar10_resnet18(data: Path | None = None) -> Workload:
 
 
 def resnet18(name: str) -> Callable[[], nn.Module]:
-    """Maker of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is that of the workload.
-
-    Raises:
-        InputError: torchvision is missing.
-    """
+    """Maker of the network of `cifar10_resnet18` without the scaling of bytes; ``name`` is that of the workload."""
     models = torchvision("models", name)
 
     def network() -> nn.Module:
@@ -107,11 +97,7 @@ def resnet18(name: str) -> Callable[[], nn.Module]:
 
 
 def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
-    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,), for the workload ``name``.
-
-    Raises:
-        InputError: torchvision is missing, no folder, a folder without the data, or a file that is not as published.
-    """
+    """The training images as bytes, shape (n, 3, 32, 32), and their classes, shape (n,), for the workload ``name``."""
     if data is None:
         raise InputError(
             f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "

@@ -238,9 +238,6 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
         outputs: of its network.
         loss: "cross_entropy", or "logistic" of one output.
         scale: factor of the loss.
-
-    Raises:
-        InputError: another loss, one that raises, or one that ties the rows of a batch.
     """
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)

@@ -105,9 +105,6 @@ def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[La
     Args:
         module: the network.
         shape: of an input, (channels, *sizes), which convolutions need; None for one vector.
-
-    Raises:
-        InputError: a part that is not known, or parameters that two parts share.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")

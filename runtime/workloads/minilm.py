@@ -86,11 +86,7 @@ class Sentences(nn.Module):
 
 
 def minilm() -> Workload:
-    """The pretrained transformer on the sentences of scikit-learn's data set descriptions.
-
-    Raises:
-        InputError: a package that it needs is not installed.
-    """
+    """The pretrained transformer on the sentences of scikit-learn's data set descriptions."""
     sentences, labels, names = read_descriptions()
     version = import_module("sklearn").__version__
     return Workload(
@@ -108,11 +104,7 @@ def minilm() -> Workload:
 
 
 def pretrained() -> Encoder:
-    """The encoder with the weights of the package; the pooler, which sentence embeddings do not use, is left out.
-
-    Raises:
-        InputError: a package is missing.
-    """
+    """The encoder with the weights of the package; the pooler, which sentence embeddings do not use, is left out."""
     folder, library = _folder(), transformers(_NAME)
     config = library.BertConfig.from_json_file(folder / "config.json")
     config._attn_implementation = "eager"
@@ -123,11 +115,7 @@ def pretrained() -> Encoder:
 
 
 def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
-    """Sentences as rows of token numbers, shape (sentences, length), 0 after the end; longer ones are cut.
-
-    Raises:
-        InputError: a package is missing.
-    """
+    """Sentences as rows of token numbers, shape (sentences, length), 0 after the end; longer ones are cut."""
     tokenizer = import_module("tokenizers").Tokenizer.from_file(str(_folder() / "tokenizer.json"))
     tokenizer.enable_truncation(length)
     tokenizer.enable_padding(length=length, pad_id=_PADDING)

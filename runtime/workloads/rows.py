@@ -70,9 +70,6 @@ class Rows:
 
     Attributes:
         bytes_of_a_row: what one of them takes when it is asked for; 0 where all are placed.
-
-    Raises:
-        InputError: the dtype cannot hold the numbers, or rounds them by more than they differ.
     """
 
     def __init__(
@@ -149,11 +146,7 @@ class ClippedRows(Dataset[tuple[Tensor, Any]]):
 
 
 def pair_of(item: Any) -> tuple[Tensor, Any]:
-    """The input and the target of an item of a data set.
-
-    Raises:
-        InputError: it is not such a pair, or the input is not finite.
-    """
+    """The input and the target of an item of a data set."""
     if not (isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], Tensor)):
         raise InputError(
             f"Rows are read off pairs of an input tensor and a target, got item={type(item).__name__}; make pairs."

@@ -48,9 +48,6 @@ def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "buil
     Args:
         activation: makes the module between the two layers.
         name: how the workload is called in results.
-
-    Raises:
-        InputError: scikit-learn, which ships the data, is not installed.
     """
     features, labels = _standardised("iris", name)
     return Workload(
@@ -69,9 +66,6 @@ def breast_cancer() -> Workload:
 
     Every row is shortened to norm 5 where it is longer, so that the constants hold for every sample that the same
     preparation could give.
-
-    Raises:
-        InputError: scikit-learn is not installed.
     """
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
@@ -85,9 +79,6 @@ def iris_softmax() -> Workload:
 
     A row longer than 5 would be shortened to norm 5, so that the constants hold for every sample that the same
     preparation could give.
-
-    Raises:
-        InputError: scikit-learn is not installed.
     """
     known = softmax_regression(_ROW_NORM)
     return _linear("builtin:iris-softmax", "iris", 3, functional.cross_entropy, known)
@@ -143,11 +134,7 @@ def _standardised(data: str, name: str) -> tuple[Tensor, Tensor]:
 
 
 def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], Tensor]:
-    """Features, shape (n, features), and labels, shape (n,), of a data set that ships with scikit-learn.
-
-    Raises:
-        InputError: scikit-learn, which the workload called ``name`` needs, is not installed.
-    """
+    """Features, shape (n, features), and labels, shape (n,), of a data set that ships with scikit-learn."""
     try:
         loaded = getattr(import_module("sklearn.datasets"), f"load_{data}")()
     except ImportError:
@@ -158,11 +145,7 @@ def shipped(data: str, name: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]]
 
 
 def digits_cnn() -> Workload:
-    """A small convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy.
-
-    Raises:
-        InputError: scikit-learn is not installed.
-    """
+    """A convolutional network on scikit-learn's 8 x 8 digits: two layers of 3 x 3 filters, tanh, cross-entropy."""
     name = "builtin:digits-cnn"
     images, labels = shipped("digits", name)
     pixels = torch.from_numpy(images / 16).reshape(-1, 1, 8, 8)

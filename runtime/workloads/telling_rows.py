@@ -96,12 +96,7 @@ def spread_over(samples: int) -> list[int]:
 
 
 def some_rows(items: Any) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of those with telling targets.
-
-    Raises:
-        TypeError: an item is no pair of what can be stacked.
-        ValueError: likewise.
-    """
+    """Inputs and targets of at most `SAMPLES` items spread over a data set, and of those with telling targets."""
     number = len(items)
     chosen, targets = spread_over(number), _targets(items)
     if targets is not None:

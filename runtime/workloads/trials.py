@@ -50,11 +50,7 @@ def user_code(need: str, rest: str) -> Iterator[None]:
 
 
 def refuse_complex(what: str, /, **values: Iterable[Tensor]) -> None:
-    """Refuse complex numbers, of which a cast to a real dtype would silently take the real part.
-
-    Raises:
-        InputError: with the name of those that hold one.
-    """
+    """Refuse complex numbers, of which a cast to a real dtype would silently take the real part."""
     for name, tensors in values.items():
         for one in tensors:
             if one.is_complex():

@@ -55,11 +55,7 @@ def read_weights(path: Path) -> Weights:
 
 
 def read_saved(path: Path) -> Mapping[str, object]:
-    """Everything in a file that torch.save or safetensors wrote, tensors and plain values alone.
-
-    Raises:
-        InputError: there is no such file, it is damaged, or holds other objects.
-    """
+    """Everything in a file that torch.save or safetensors wrote, tensors and plain values alone."""
     if not path.is_file():
         raise InputError(f"A checkpoint must be a file, got checkpoint={path}; check the path.")
     smaller = "take that of a smaller network, or a machine with more memory"
@@ -71,11 +67,7 @@ def read_saved(path: Path) -> Mapping[str, object]:
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
-    """Put weights into a module, all of them and nothing else; formats are converted to those of the module.
-
-    Raises:
-        InputError: the names, shapes or kinds of number are not those of the module; ``path`` says where they are from.
-    """
+    """Put weights into a module, all of them and nothing else; formats are converted to those of the module."""
     own = module.state_dict()
     # safetensors leaves out tensors that are others, as a tied head is
     places = {(own[name].data_ptr(), own[name].shape): name for name in own if name in weights}

@@ -139,12 +139,7 @@ class Workload:
         )
 
     def certified(self, seed: int, diameter: float) -> LossConstants:
-        """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``.
-
-        Raises:
-            InputError: none are known for this workload, or not on that ball, or not of its loss, or not of inputs as
-                long as its own.
-        """
+        """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``."""
         if self.constants is None:
             raise InputError(
                 f"Certified constants need a loss whose constants are known in closed form, got workload={self.name}; "
@@ -178,12 +173,7 @@ class Workload:
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:
-        """The module as initialised from ``seed``, on the CPU, leaving torch's global generator as it was.
-
-        Raises:
-            InputError: the module mixes samples or is random (batch norm, dropout): its per-sample gradient
-                is then no function of parameters and sample. Or it has no parameter to train.
-        """
+        """The module as initialised from ``seed``, on the CPU, leaving torch's global generator as it was."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(count("seed", seed, least=0))
             module = self._made()
@@ -216,9 +206,6 @@ def subset(workload: Workload, samples: int, seed: int) -> Workload:
     """The workload on a random subset of its samples, drawn uniformly, in the order of the data.
 
     What is run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
-
-    Raises:
-        InputError: more samples than there are, fewer than one, or a workload that is a subset already.
     """
     if count("samples", samples) > workload.samples:
         raise InputError(

@@ -20,8 +20,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import _gamma, held, products, root
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import PairTable
-from lastiterate.runtime.philox import WORDS
-from lastiterate.runtime.random_streams import stream
+from lastiterate.runtime.random_streams import WORDS, stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -39,7 +39,7 @@ MEANT: Final = {
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
     "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
-    "drawn._checksums": "whether the rows of a step are those of the samples that were drawn, once a step",
+    "private._checksums": "whether the rows of a step are those of the samples that were drawn, once a step",
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",

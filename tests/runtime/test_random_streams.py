@@ -12,8 +12,7 @@ from scipy.stats import chisquare, kstest, norm
 
 import lastiterate
 from lastiterate.runtime.constants.pairs import Draw, ball_points
-from lastiterate.runtime.philox import shifted
-from lastiterate.runtime.random_streams import LARGE, Stream, stream
+from lastiterate.runtime.random_streams import LARGE, Stream, shift_right, stream
 
 LIKE = {dtype: torch.zeros(1, dtype=dtype) for dtype in (torch.float32, torch.float64)}
 UNLIKELY = 1e-6
@@ -124,8 +123,8 @@ def test_normal_numbers_are_as_exact_as_is_said(dtype: torch.dtype, bits: int, f
     mpmath.mp.dps = 50
     words = stream(9, 0).words(1, 2000)[0]
     u, v = (words[::2], words[1::2]) if bits == 53 else (words & (2**32 - 1), words)
-    u = shifted(u, 11) if bits == 53 else u
-    v = shifted(v, 64 - bits)
+    u = shift_right(u, 11) if bits == 53 else u
+    v = shift_right(v, 64 - bits)
     found = stream(9, 0).normals(1, 2000 if bits == 53 else 4000, LIKE[dtype], dtype)[0]
     exact = [(part.to(dtype) + 0.5) * 2.0**-bits for part in (u, v)]
     turn = torch.tensor(2 * np.pi, dtype=dtype)

@@ -9,8 +9,7 @@ from torch.nn.functional import mse_loss, softshrink
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.optimisers.proximal import check_nonexpansive
+from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD, check_nonexpansive
 
 RUN = NoisySGD(4, 0.5, 0.05, 0.3, dataset_size=6, diameter=1.0)
 INPUTS, TARGETS = torch.linspace(-1, 1, 18).reshape(6, 3).double(), torch.ones(6, 1).double()

@@ -14,7 +14,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.training.adjacent import adjacent_runs, in_blocks, real_sample
-from lastiterate.runtime.training.batches import batches_of_many
+from lastiterate.runtime.training.batches import draw_batches_of_many
 
 CURVES = np.array([[1.0, 2.0], [30.0, 1.0], [0.1, 0.1], [5.0, 5.0], [0.5, 3.0], [2.0, 0.2], [0.3, 9.0]])
 RUN = NoisySGD(
@@ -29,7 +29,7 @@ def plain_loop(run: NoisySGD, start: np.ndarray, pairs: int, coupled: bool, targ
     draws = pairs if coupled else 2 * pairs
     noise, chosen = stream(seed, PURPOSE), stream(seed, adjacent._BATCHES)
     moves = [noise.normals(draws, 2, torch.zeros(1).double()).numpy() for _ in range(run.steps)]
-    drawn = [rows.expand(draws, -1).numpy() for rows in batches_of_many(run, draws, chosen)]
+    drawn = [rows.expand(draws, -1).numpy() for rows in draw_batches_of_many(run, draws, chosen)]
     ends = np.zeros((2, pairs, 2))
     for side in (0, 1):
         for i in range(pairs):

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.batches import batches, batches_of_many
+from lastiterate.runtime.training.batches import draw_batches, draw_batches_of_many
 from lastiterate.runtime.training.descent import BATCHES, train
 
 _RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyclic", diameter=1.5)
@@ -20,13 +20,13 @@ _RUN = NoisySGD(3000, 0.1, 0.2, 1.0, dataset_size=6, batch_size=2, sampling="cyc
 
 def _drawn(sampling: str, seed: int = 0) -> list[list[int]]:
     run = replace(_RUN, sampling=sampling, adjacency="")
-    return [batch.tolist() for batch in batches(run, stream(seed, 0))]
+    return [batch.tolist() for batch in draw_batches(run, stream(seed, 0))]
 
 
 def test_cyclic_batches_repeat_and_full_batches_are_everything() -> None:
     assert _drawn("cyclic") == [[0, 1], [2, 3], [4, 5]] * 1000
     full = replace(_RUN, steps=2, batch_size=None, sampling="full")
-    assert [batch.tolist() for batch in batches(full, stream(0, 0))] == [[0, 1, 2, 3, 4, 5]] * 2
+    assert [batch.tolist() for batch in draw_batches(full, stream(0, 0))] == [[0, 1, 2, 3, 4, 5]] * 2
 
 
 def test_every_epoch_of_shuffled_batches_is_a_fresh_permutation() -> None:
@@ -65,7 +65,7 @@ def test_a_step_goes_along_the_sum_over_its_batch(sampling: str) -> None:
     points = train(gradients, gradients.start, run, seed=7).numpy()
     noise = stream(7, purpose=0)
     sizes = set()
-    for t, batch in enumerate(batches(run, stream(7, purpose=BATCHES))):
+    for t, batch in enumerate(draw_batches(run, stream(7, purpose=BATCHES))):
         slopes = curvatures[batch.numpy()] * points[t]
         slopes *= np.minimum(1.0, 1.0 / np.linalg.norm(slopes, axis=1, keepdims=True))
         moved = points[t] - 0.1 * slopes.sum(axis=0) / 2
@@ -82,7 +82,7 @@ def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
     taken = np.zeros((400, 6))
     noise = np.zeros((400, 6))
     for seed in range(400):
-        (batch,) = batches(run, stream(seed, purpose=BATCHES))
+        (batch,) = draw_batches(run, stream(seed, purpose=BATCHES))
         taken[seed, batch.numpy()] = 1
         noise[seed] = stream(seed, purpose=0).normals(1, 6, torch.zeros(1).double())[0].numpy()
     together = np.corrcoef(taken.T, noise.T)[:6, 6:]
@@ -92,7 +92,7 @@ def test_the_batches_of_a_run_know_nothing_of_its_noise() -> None:
 
 def _side_by_side(sampling: str, runs: int, steps: int = 6) -> list[np.ndarray]:
     run = replace(_RUN, steps=steps, sampling=sampling, adjacency="", batch_size=None if sampling == "full" else 2)
-    return [chosen.numpy() for chosen in batches_of_many(run, runs, stream(5, 0))]
+    return [chosen.numpy() for chosen in draw_batches_of_many(run, runs, stream(5, 0))]
 
 
 @pytest.mark.parametrize("sampling", ["full", "cyclic"])
@@ -124,6 +124,6 @@ def test_batches_side_by_side_have_the_law_of_their_scheme(sampling: str) -> Non
 
 def test_batches_side_by_side_are_drawn_in_parts_where_the_data_are_large() -> None:
     run = NoisySGD(1, 0.1, 1.0, 1.0, dataset_size=2**21, batch_size=3, sampling="without_replacement")
-    (chosen,) = batches_of_many(run, 5, stream(0, 0))
+    (chosen,) = draw_batches_of_many(run, 5, stream(0, 0))
     assert chosen.shape == (5, 3)
     assert len(chosen.unique()) == 15

@@ -173,7 +173,7 @@ def test_checkpoints_of_another_run_or_model_are_refused(tmp_path: Path, other: 
         ({"done": 6}, "done=6"),
         ({"done": 1.0}, "done=1.0"),
         ({"done": True}, "done=True"),
-        ({"streams": {}}, "streams="),
+        ({"streams": {}}, r"streams\['noise'\]=None"),
         ({"streams": {"noise": torch.zeros(3)}}, "streams"),
         ({"streams": {"noise": "x"}}, "streams"),
         ({"streams": {"noise": -1}}, "streams"),

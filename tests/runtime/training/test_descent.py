@@ -13,7 +13,7 @@ from lastiterate.runtime import checkpointing
 from lastiterate.runtime.checkpointing import read_checkpoint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import paper_run, project, spread, train
+from lastiterate.runtime.training.descent import paper_run, project, spread_iterates, train
 from lastiterate.runtime.workloads.loading import load_workload
 
 CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
@@ -83,7 +83,7 @@ def test_kept_iterates_are_those_of_the_whole_run() -> None:
 
 @given(steps=integers(1, 400), centers=integers(2, 420))
 def test_kept_iterates_are_evenly_spaced_from_the_first_to_the_last(steps: int, centers: int) -> None:
-    kept = spread(steps, centers)
+    kept = spread_iterates(steps, centers)
     gaps = np.diff(kept)
     assert (kept[0], kept[-1], len(kept)) == (0, steps, min(centers, steps + 1))
     assert gaps.min() >= 1
@@ -93,7 +93,7 @@ def test_kept_iterates_are_evenly_spaced_from_the_first_to_the_last(steps: int, 
 @pytest.mark.parametrize("centers", [1, 0, -3, 2.5, True])
 def test_fewer_than_two_iterates_are_refused(centers: object) -> None:
     with pytest.raises(InputError, match=f"centers={centers}"):
-        spread(10, centers)  # type: ignore[arg-type]
+        spread_iterates(10, centers)  # type: ignore[arg-type]
 
 
 def test_the_paper_run_trains_iris() -> None:

@@ -14,7 +14,7 @@ from scipy.stats import binom, chi2, chisquare
 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.batches import batches
+from lastiterate.runtime.training.batches import draw_batches
 
 RUN = NoisySGD(12_000, 0.1, 1.0, 1.0, dataset_size=12, batch_size=4, sampling="poisson")
 Q, PLACES = 1 / 3, 3
@@ -91,7 +91,7 @@ def evidence(sampling: str, drawn: Iterable[torch.Tensor]) -> dict[str, float]:
 
 def drawn_by(sampling: str, seed: int = 11) -> list[torch.Tensor]:
     run = replace(RUN, sampling=sampling, adjacency="")
-    return list(batches(run, stream(seed, 0)))
+    return list(draw_batches(run, stream(seed, 0)))
 
 
 @pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])
@@ -102,7 +102,7 @@ def test_the_law_is_the_one_that_is_accounted_for(sampling: str) -> None:
 
 def test_full_batches_hold_every_sample_once_in_every_step() -> None:
     run = replace(RUN, steps=50, sampling="full", batch_size=None, adjacency="")
-    assert (held(batches(run, stream(0, 0))) == 1).all()
+    assert (held(draw_batches(run, stream(0, 0))) == 1).all()
 
 
 def rng() -> np.random.Generator:

@@ -10,8 +10,8 @@ from processes import TORCH, python
 from torch import Tensor
 
 import lastiterate
-from lastiterate.runtime import philox
-from lastiterate.runtime.philox import WORDS, enciphered, shifted, words
+from lastiterate.runtime import random_streams
+from lastiterate.runtime.random_streams import WORDS, encipher, philox, shift_right
 
 CPU = torch.device("cpu")
 ONES = 2**64 - 1
@@ -36,50 +36,51 @@ def hexadecimal(values: Tensor) -> str:
 def test_both_ways_know_the_answers_of_random123(
     counter: tuple[int, int, int, int], key: tuple[int, int], answer: str
 ) -> None:
-    columns = tuple(torch.tensor([philox._signed(word)]) for word in counter)
-    assert hexadecimal(torch.cat(enciphered(columns, key))) == answer
-    assert hexadecimal(philox._of_numpy(key, counter, WORDS)) == answer
+    columns = tuple(torch.tensor([random_streams._signed(word)]) for word in counter)
+    assert hexadecimal(torch.cat(encipher(columns, key))) == answer
+    assert hexadecimal(random_streams._of_numpy(key, counter, WORDS)) == answer
 
 
 @pytest.mark.parametrize("first", [0, 1, 2**32 - 3, 2**63 - 2, 2**64 - 12])
 @pytest.mark.parametrize("part", [0, 1, 2**63 + 5])
 @pytest.mark.parametrize("key", [(0, 0), (7, 2**40), (ONES, 2**63)])
 def test_torch_makes_the_bits_of_numpy(first: int, part: int, key: tuple[int, int]) -> None:
-    counts = torch.tensor([philox._signed(first + k) for k in range(9)])
-    rest = (torch.full_like(counts, philox._signed(word)) for word in (part, 0, 0))
-    by_torch = torch.stack(enciphered((counts, *rest), key), dim=1).reshape(-1)
-    assert torch.equal(by_torch, words(key, first, part, 9, CPU))
+    counts = torch.tensor([random_streams._signed(first + k) for k in range(9)])
+    rest = (torch.full_like(counts, random_streams._signed(word)) for word in (part, 0, 0))
+    by_torch = torch.stack(encipher((counts, *rest), key), dim=1).reshape(-1)
+    assert torch.equal(by_torch, philox(key, first, part, 9, CPU))
 
 
 def test_every_place_of_a_counter_and_of_a_key_matters() -> None:
     some = (0, 1, 2**63)
     made = {
-        hexadecimal(words((key, other), first, part, 1, CPU))
+        hexadecimal(philox((key, other), first, part, 1, CPU))
         for key in some for other in some for first in (0, 1, 2**62) for part in some
     }  # fmt: skip
     assert len(made) == 81
 
 
 def test_words_are_shifted_without_their_sign() -> None:
-    assert shifted(torch.tensor([-1, -(2**63), 2**62]), 11).tolist() == [2**53 - 1, 2**52, 2**51]
+    assert shift_right(torch.tensor([-1, -(2**63), 2**62]), 11).tolist() == [2**53 - 1, 2**52, 2**51]
 
 
 def test_words_that_are_not_made_by_numpy_are_made_where_they_are_asked_for() -> None:
-    found = words((3, 4), 5, 6, 7, torch.device("meta"))
+    found = philox((3, 4), 5, 6, 7, torch.device("meta"))
     assert (found.device.type, found.shape, found.dtype) == ("meta", (7 * WORDS,), torch.int64)
 
 
 INTERPRETED = """
 import torch
-from lastiterate.runtime import philox
-from lastiterate.runtime.philox_kernel import fill
+from lastiterate.runtime import random_streams
+from lastiterate.runtime.philox_kernel import fill_words
 
 ones = 2**64 - 1
 for key in ((0, 0), (7, 2**40), (ones, 2**63)):
     for first, part, blocks in ((0, 0, 1), (2**32 - 3, 2**63 + 5, 300), (2**63 - 2, 1, 9), (ones - 11, ones, 9)):
-        made = torch.full((philox.WORDS * blocks + 4,), -77)
-        philox._written(fill, made[:-4], key, first, part)
-        assert torch.equal(made[:-4], philox.words(key, first, part, blocks, torch.device("cpu"))), (key, first, part)
+        made = torch.full((random_streams.WORDS * blocks + 4,), -77)
+        random_streams._fill_words(fill_words, made[:-4], key, first, part)
+        wanted = random_streams.philox(key, first, part, blocks, torch.device("cpu"))
+        assert torch.equal(made[:-4], wanted), (key, first, part)
         assert made[-4:].tolist() == [-77] * 4
 print("as by NumPy")
 """
@@ -98,5 +99,5 @@ def test_the_kernel_of_triton_makes_the_bits_of_numpy(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_makes_the_bits_of_numpy() -> None:
-    made = words((2**63 + 9, 2**40), 2**33 - 500, 3, 1000, torch.device("cuda"))
-    assert torch.equal(made.cpu(), words((2**63 + 9, 2**40), 2**33 - 500, 3, 1000, CPU))
+    made = philox((2**63 + 9, 2**40), 2**33 - 500, 3, 1000, torch.device("cuda"))
+    assert torch.equal(made.cpu(), philox((2**63 + 9, 2**40), 2**33 - 500, 3, 1000, CPU))
