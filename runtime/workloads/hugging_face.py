@@ -76,7 +76,7 @@ class Classifier(nn.Module):
 
 
 def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
-    """What an attention adds for tokens that are kept, shape (sentences, tokens); (sentences, 1, tokens, tokens)."""
+    """Mask of (sentences, tokens) as numbers that an attention adds, shape (sentences, 1, tokens, tokens)."""
     hidden = torch.where(kept, 0.0, _HIDDEN).to(next(module.parameters()).dtype)
     return hidden[:, None, None, :].expand(-1, 1, kept.shape[1], -1)
 

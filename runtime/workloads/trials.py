@@ -24,7 +24,7 @@ _LETTERS: Final = 300
 
 
 def describe_error(error: BaseException) -> str:
-    """What was raised, and at which line of the user's code, as part of a sentence."""
+    """Describe what was raised, and at which line of the user's code, as part of a sentence."""
     words = " ".join(str(error).split()).rstrip(".;")
     said = f": {shorten(words, _LETTERS, placeholder=' ...')}" if words else ""
     trace, place = error.__traceback__, ""
