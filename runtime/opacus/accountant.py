@@ -310,7 +310,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def _count(self, sigma: float, rate: float, step_size: float) -> None:
         for runs, kind in ((self.history, (sigma, rate)), (self._step_sizes, (step_size,))):
             times = runs.pop()[-1] if runs and runs[-1][:-1] == kind else 0
-            runs.append((*kind, times + 1))  # type: ignore[arg-type]
+            runs.append((*kind, times + 1))
 
     def _check_same_model(self, optimizer: DPOptimizer) -> None:
         """Refuse steps of another model: the last iterates of two are more than that of one."""

@@ -254,8 +254,8 @@ def _of_lines(path: Path) -> Mapping[str, Any]:
 
 
 _READERS: Final[Mapping[str, Callable[[Path], Mapping[str, Any]]]] = MappingProxyType({
-    ".safetensors": lambda path: import_module("safetensors.numpy").load_file(path),  # type: ignore[no-any-return]
+    ".safetensors": lambda path: import_module("safetensors.numpy").load_file(path),
     ".npz": _of_npz,
-    ".parquet": lambda path: import_module("pyarrow.parquet").read_table(path).to_pydict(),  # type: ignore[no-any-return]
+    ".parquet": lambda path: import_module("pyarrow.parquet").read_table(path).to_pydict(),
     ".jsonl": _of_lines,
 })  # fmt: skip

@@ -326,7 +326,7 @@ def _numbers(values: Any) -> Any:
     return None if values is None else values.detach().cpu().double().numpy()
 
 
-def _moves(part: Any) -> dict[str, bool]:
+def _moves(part: Any) -> dict[str, Any]:
     bias = getattr(part, "bias", None)
     return {"weight_moves": part.weight.requires_grad, "bias_moves": bias is not None and bias.requires_grad}
 

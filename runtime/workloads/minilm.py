@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -59,16 +59,17 @@ class Encoder(nn.Module):
     Shapes: (sentences, tokens) of integers, 0 where there is no token, to (sentences, hidden size).
     """
 
-    def __init__(self, bert: nn.Module) -> None:
+    def __init__(self, bert: Any) -> None:
         super().__init__()
-        self.bert = bert.eval()
+        self.bert: Any = bert.eval()
 
     def forward(self, rows: Tensor) -> Tensor:
         """One vector a sentence."""
         kept = rows != _PADDING
         hidden = self.bert(rows, added_mask(kept, self.bert), torch.zeros_like(rows)).last_hidden_state
         weights = kept.to(hidden.dtype)[:, :, None]
-        return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+        mean: Tensor = (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+        return mean
 
 
 class Sentences(nn.Module):
