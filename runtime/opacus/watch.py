@@ -20,8 +20,7 @@ from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, StronglyConvex
-from lastiterate.numeric.losses.moduli import Holder
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
 from lastiterate.runtime.constants.refutation import TRIED, conjuncts
 from lastiterate.runtime.fingerprint import fingerprint_of_values
 from lastiterate.runtime.opacus.description import Description, step_size_of, weight_decay_of
