@@ -46,7 +46,7 @@ def need(holds: bool, why: str) -> None:
         raise Refused(why)
 
 
-def at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
+def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
     """Apply a rule; a refusal names the way to it."""
     try:
         return rule(*arguments)
@@ -62,20 +62,20 @@ def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
     return int(value)
 
 
-def number(value: Any) -> arb:
+def _number(value: Any) -> arb:
     """[m, e] as m 2^e >= 0, exactly."""
     m, e = value
     return arb((whole(m, 0, 2**512), whole(e, -20_000, 20_000)))
 
 
-def shown(value: arb) -> str:
+def _shown(value: arb) -> str:
     """A number for readers: a float where it is one exactly, else an enclosure."""
     return repr(float(value)) if value == float(value) else str(value.str(20, radius=True))
 
 
 def stated(node: Node, key: str, computed: arb) -> arb:
     """The number that a node states, which must be at least what its rule gives."""
-    found = number(node[key])
+    found = _number(node[key])
     need(bool(computed <= found), f"{key} is {float(found)!r}, but its rule gives {computed.str(20)}")
     return found
 
@@ -89,10 +89,10 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
     return node
 
 
-class Rows:
+class _Rows:
     """Values, one a step, from rows that end with how many steps they stand for."""
 
-    def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = number) -> None:
+    def __init__(self, rows: Any, steps: int, read: Callable[[Any], arb] = _number) -> None:
         self.values = [read(row[:-1]) for row in rows]
         self.ends = list(accumulate((whole(row[-1], 1) for row in rows), initial=0))
         need(self.ends[-1] == steps, f"rows need one number for each of {steps} steps")
@@ -100,25 +100,25 @@ class Rows:
     def __getitem__(self, t: int) -> arb:
         return self.values[bisect_right(self.ends, t) - 1]
 
-    def part(self, first: int, end: int) -> "Rows":
+    def part(self, first: int, end: int) -> "_Rows":
         """Those of some of the steps."""
         part, stops = copy(self), [first, *(t for t in self.ends if first < t < end), end]
         part.values, part.ends = [self[t] for t in stops[:-1]], [t - first for t in stops]
         return part
 
     def __str__(self) -> str:
-        return shown(self.values[0]) if len(self.values) == 1 else f"in {len(self.values)} rows"
+        return _shown(self.values[0]) if len(self.values) == 1 else f"in {len(self.values)} rows"
 
 
-class Run:
+class _Run:
     """The run that is described."""
 
     def __init__(self, node: Node) -> None:
         self.steps, self.n = whole(node["steps"], 1), whole(node["dataset_size"], 1)
         self.b, self.scheme = whole(node["batch_size"], 1, self.n), node["scheme"]
-        self.eta, self.sigma = (Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
-        self.clip = number(node["clip_norm"])
-        self.diameter = arb("inf") if node["diameter"] is None else number(node["diameter"])
+        self.eta, self.sigma = (_Rows(node[key], self.steps) for key in ("step_size", "noise_std"))
+        self.clip = _number(node["clip_norm"])
+        self.diameter = arb("inf") if node["diameter"] is None else _number(node["diameter"])
         need(self.scheme in ("full", "cyclic", "shuffled", "without_replacement", "poisson"), "scheme is not known")
         whole_epochs = self.n % self.b == 0 or self.scheme not in ("cyclic", "shuffled")
         need(whole_epochs and (self.b == self.n or self.scheme != "full"), "batches need to divide an epoch")
@@ -129,14 +129,14 @@ class Run:
         self.apart = arb(0)  # both runs begin at one point
 
     def __str__(self) -> str:
-        size = f"size {self.eta}, noise {self.sigma}, clip norm {shown(self.clip)}, diameter {shown(self.diameter)}"
+        size = f"size {self.eta}, noise {self.sigma}, clip norm {_shown(self.clip)}, diameter {_shown(self.diameter)}"
         return f"{self.steps} steps of {size}, {self.scheme} batches of {self.b} of {self.n}"
 
     def moved(self, t: int) -> arb:
         """s_t, how far one sample moves an update: 2 eta K / b where it is replaced, eta K / b where it is left out."""
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
-    def part(self, first: int, steps: int, apart: arb) -> "Run":
+    def part(self, first: int, steps: int, apart: arb) -> "_Run":
         """Some steps by themselves, from any two points at most so far apart."""
         part, end = copy(self), first + steps
         part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
@@ -148,22 +148,24 @@ class Run:
         return pairwise(sorted({tau, *(end for end in (*self.eta.ends, *self.sigma.ends) if end > tau)}))
 
 
-class Loss:
+class _Loss:
     """The class of losses; convex ones are L-smooth and K-Lipschitz, so that clipping never acts on them."""
 
     def __init__(self, node: Node) -> None:
-        self.name, self.constants = node["name"], {x: number(node[x]) for x in CONSTANTS[node["name"]]}
+        self.name, self.constants = node["name"], {x: _number(node[x]) for x in CONSTANTS[node["name"]]}
         self.L, self.m, self.lam = (self.constants.get(x, arb(x == "lam")) for x in ("L", "m", "lam"))
-        self.parts = [at(f"parts.{i}", Loss, one) for i, one in enumerate(node["parts"] if self.name in PARTS else [])]
-        self.table = [(number(row["distance"]), number(row["value"])) for row in node.get("table", [])]
+        self.parts = [
+            _at(f"parts.{i}", _Loss, one) for i, one in enumerate(node["parts"] if self.name in PARTS else [])
+        ]
+        self.table = [(_number(row["distance"]), _number(row["value"])) for row in node.get("table", [])]
         need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
-        self.each: list[Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
+        self.each: list[_Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
         self.contracts = self.name in ("convex", "strongly_convex")
         need(bool(self.lam > 0) and bool(self.lam <= 1) and bool(self.m <= self.L), "a constant is out of its range")
 
     def __str__(self) -> str:
-        inside = [f"{letter} = {shown(one)}" for letter, one in self.constants.items()] + [*map(str, self.parts)]
-        inside += [f"{shown(value)} up to {shown(distance)}" for distance, value in self.table]
+        inside = [f"{letter} = {_shown(one)}" for letter, one in self.constants.items()] + [*map(str, self.parts)]
+        inside += [f"{_shown(value)} up to {_shown(distance)}" for distance, value in self.table]
         return f"{self.name} ({', '.join(inside)})" if inside else str(self.name)
 
     def modulus(self, z: arb) -> arb:
@@ -194,8 +196,8 @@ class Updates:
     The sample is met in "every" batch (maybe in any), in "none", "late" (last of every epoch), or at a place from 0.
     """
 
-    run: Run
-    loss: Loss
+    run: _Run
+    loss: _Loss
     meets: str | int
     sizes: tuple[int, int] | None = None
 
@@ -262,7 +264,7 @@ def powers(r: arb, m: int) -> arb:
     return m * arb(1).union(r**m) if (r - 1).contains(0) else (1 - r**m) / (1 - r)
 
 
-def composition(_node: Node, updates: Updates) -> arb:
+def _composition(_node: Node, updates: Updates) -> arb:
     """Every update hides its own sensitivity, a_t = e_t(0), z_t = 0: sum of (s_t / sigma_t)^2 where it is met."""
     run = updates.run
     need(bool(run.apart == 0), "the runs do not begin at one point")
@@ -273,7 +275,7 @@ def composition(_node: Node, updates: Updates) -> arb:
     return sum(((run.moved(t) / run.sigma[t]) ** 2 for t in range(run.steps) if updates.met(t)), arb(0))
 
 
-def path(node: Node, updates: Updates) -> arb:
+def _path(node: Node, updates: Updates) -> arb:
     """A path of shifts, one by one: mu^2 = sum of a_t^2 / sigma_t^2. docs/proofs/shift_program.md."""
     return follow(node["shifts"], updates, *start(node, updates), lambda t: updates.run.sigma[t] ** 2)
 
@@ -281,7 +283,7 @@ def path(node: Node, updates: Updates) -> arb:
 def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[int], arb]) -> arb:
     """sum of a_t^2 / v_t for z_{t+1} = max(e_t(z_t) - a_t, 0), z_T = 0: the last shift is what is left to hide."""
     last, total = updates.run.steps - 1, arb(0)
-    shifts = Rows(rows, last - tau)
+    shifts = _Rows(rows, last - tau)
     need(last - tau < 20 * LONGEST, "the path is too long")
     for t in range(tau, last):
         a = shifts[t - tau]
@@ -289,7 +291,7 @@ def follow(rows: Any, updates: Updates, tau: int, z: arb, variance: Callable[[in
     return total + updates.e(last, z) ** 2 / variance(last)
 
 
-def straight(node: Node, updates: Updates) -> arb:
+def _straight(node: Node, updates: Updates) -> arb:
     """Over every stretch of m equal steps e(z) = c z + s the best path from z to z' = ``ends``, at last 0.
 
     It hides A = c^m z + s (1 + c + ... + c^(m-1)) - z', carried to its end, at the cost A^2 / (sigma^2 S) with
@@ -298,7 +300,7 @@ def straight(node: Node, updates: Updates) -> arb:
     """
     need(updates.meets in ("every", "none"), "the sample is in some batches only")
     run, (tau, z), total = updates.run, start(node, updates), arb(0)
-    for (t, end), after in zip(run.stretches(tau), [*map(number, node["ends"]), arb(0)], strict=True):
+    for (t, end), after in zip(run.stretches(tau), [*map(_number, node["ends"]), arb(0)], strict=True):
         (c, s), m = updates.line(t), end - t
         A, S = c**m * z + s * powers(c, m) - after, powers(c * c, m)
         need(bool(A >= 0) and (bool(c <= 1) or bool(s <= A / S)), "the shifts pass below 0")
@@ -306,33 +308,33 @@ def straight(node: Node, updates: Updates) -> arb:
     return total
 
 
-def cost(node: Node, updates: Updates) -> arb:
+def _cost(node: Node, updates: Updates) -> arb:
     """mu^2 of one path."""
-    paths = {"composition": composition, "path": path, "straight": straight}
+    paths = {"composition": _composition, "path": _path, "straight": _straight}
     return stated(node, "cost", paths[node["rule"]](node, updates))
 
 
-def gaussian(node: Node, run: Run, loss: Loss, kappa: arb | None = None) -> tuple[arb, arb]:
+def _gaussian(node: Node, run: _Run, loss: _Loss, kappa: arb | None = None) -> tuple[arb, arb]:
     """mu^2 of the last iterates, log mean exp (kappa mu^2) / kappa over random orders; the chance that it fails."""
     rule, never = node["rule"], arb(0)
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
         places = [last] if run.constant and len(node["of"]) == 1 else list(range(min(run.epoch, run.steps)))
         need(run.scheme == "cyclic" and len(node["of"]) == len(places), "a position is missing")
-        each = [at(f"of.{p}", cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
+        each = [_at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
         return reduce(arb.max, each), never
     if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
         contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
         need(run.scheme == "shuffled" and run.constant and contract, "updates expand")
-        return at("of", cost, node["of"], Updates(run, loss, "late")), never
+        return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
     if rule == "orders":
-        return stated(node, "cost", orders(node, run, loss, kappa)), never
+        return stated(node, "cost", _orders(node, run, loss, kappa)), never
     if rule == "worst batches":  # given the batches it is a shift program, and the largest expansion serves all
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
-        return at("of", cost, node["of"], Updates(run, loss, "every", sizes)), chance
+        return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
     need(run.scheme == "full", f"rule {rule!r} gives no mu for these batches")
-    return cost(node, Updates(run, loss, "every")), never
+    return _cost(node, Updates(run, loss, "every")), never
 
 
 def pooled(rows: Iterable[Costs], chances: Costs, kappa: arb | None) -> Costs:
@@ -344,12 +346,12 @@ def pooled(rows: Iterable[Costs], chances: Costs, kappa: arb | None) -> Costs:
     return [mean.log() / kappa for mean in means]
 
 
-def joined(pieces: Iterable[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
+def _joined(pieces: Iterable[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
     """C and S of the first few of some steps: they grow z by C, and hide A, carried to their end, for A^2 / S."""
     return list(accumulate(pieces, lambda one, then: (one[0] * then[0], one[1] * then[0] ** 2 + then[1]), initial=ONE))
 
 
-def hidden(reached: Costs, S: arb, z: Costs, values: Costs) -> Costs:
+def _hidden(reached: Costs, S: arb, z: Costs, values: Costs) -> Costs:
     """min over y of (u - y)_+^2 / S + f(y) for rising u, f the chords of values at nodes z; y is a choice."""
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(z, values, strict=False))] + [arb(0)]
     ends, found, i = [float(y + S / 2 * slope) for y, slope in zip(z[1:], slopes, strict=False)], [], 0
@@ -364,13 +366,13 @@ def hidden(reached: Costs, S: arb, z: Costs, values: Costs) -> Costs:
 def by_chords(into: Updates, steps: range, z: list[Costs], values: Costs) -> list[Costs]:
     """Costs of an epoch from nodes, between which chords are bounds, where e(z) = c z, and d z + s with the sample."""
     run, nodes, never, D = into.run, z[0], [arb("inf")], into.run.diameter
-    hide = partial(hidden, z=z[-1] if steps.stop < run.steps else z[-1][:1], values=values)
+    hide = partial(_hidden, z=z[-1] if steps.stop < run.steps else z[-1][:1], values=values)
     free = [(Updates(run, into.loss, "none").line(t)[0], run.sigma[t] ** 2) for t in steps]
-    before, rows, (C, S) = joined(free), list[Costs](), ONE
+    before, rows, (C, S) = _joined(free), list[Costs](), ONE
     for t, (c, v), (grown, noise) in reversed(list(zip(steps, free, before, strict=False))):
         (d, s), late = into.line(t), hide([C * D], S) if S > 0 and D.is_finite() else never
         row = hide([C * (d * x + s) for x in nodes], S + C**2 * v)
-        rows.append((hidden([grown * x for x in nodes], noise, nodes, row) if noise > 0 else row) + late)
+        rows.append((_hidden([grown * x for x in nodes], noise, nodes, row) if noise > 0 else row) + late)
         C, S = C * c, S + C**2 * v
     return [*rows[::-1], hide([C * x for x in nodes], S) + never]
 
@@ -390,7 +392,7 @@ def by_lists(into: Updates, steps: range, z: list[Costs], values: Costs) -> list
     return [*each, [*rest, arb("inf")]]
 
 
-def orders(node: Node, run: Run, loss: Loss, kappa: arb | None) -> arb:
+def _orders(node: Node, run: _Run, loss: _Loss, kappa: arb | None) -> arb:
     """Orders of shuffled batches, pooled epoch by epoch from the last one back to ``since``. docs/proofs/shuffled.md.
 
     U is the least cost known of hiding each of the distances z_t listed, z_T = 0, and beside it that of a run that has
@@ -399,7 +401,7 @@ def orders(node: Node, run: Run, loss: Loss, kappa: arb | None) -> arb:
     """
     need(run.scheme == "shuffled", "this needs shuffled batches")
     width, since, inside = run.epoch, whole(node["since"]), by_chords if node["chords"] else by_lists
-    listed = [Rows([*rows, [0, 0, 1]], run.steps - since * width + 1) for rows in node["distances"]]
+    listed = [_Rows([*rows, [0, 0, 1]], run.steps - since * width + 1) for rows in node["distances"]]
     known, before, chances = [[arb(0) for _ in listed] + [arb("inf")]], list[Costs](), [arb(1)]
     for t in reversed(range(since * width, run.steps, width)):
         steps, before, each = range(t, min(t + width, run.steps)), known, list[list[Costs]]()
@@ -419,7 +421,7 @@ def orders(node: Node, run: Run, loss: Loss, kappa: arb | None) -> arb:
     return found
 
 
-def tail(n: int, q: arb, k: int) -> arb:
+def _tail(n: int, q: arb, k: int) -> arb:
     """P(X >= k), X ~ Binomial(n, q), from above: P(X = k) / (1 - r), r = P(X = k + 1) / P(X = k), which falls."""
     if k <= 0 or k > n:
         return arb(1 if k <= 0 else 0)
@@ -427,23 +429,23 @@ def tail(n: int, q: arb, k: int) -> arb:
     return arb(n).bin(k) * q**k * (1 - q) ** (n - k) / (1 - ratio) if ratio < 1 else arb(1)
 
 
-def leaving(node: Node, window: Node, run: Run) -> tuple[tuple[int, int] | None, arb]:
+def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
     """Sizes of Poisson batches without the sample, and the chance stated that some from ``since`` on has others."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
     low, high = whole(sizes["low"]), whole(sizes["high"], sizes["low"], others)
-    one = tail(others, run.rate, high + 1) + tail(others, 1 - run.rate, others - low + 1)
+    one = _tail(others, run.rate, high + 1) + _tail(others, 1 - run.rate, others - low + 1)
     return (low, high), stated(node, "chance", (run.steps - whole(window.get("since", 0), 0, run.steps)) * one)
 
 
-def above(x: arb) -> arb:
+def _above(x: arb) -> arb:
     """Mass of N(0, 1) above x."""
     return (x / arb(2).sqrt()).erfc() / 2
 
 
 @lru_cache(maxsize=256)
-def renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
+def _renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int) -> arb:
     """The Renyi divergence of one sampled step in both directions, its noise ``multiplier`` times its sensitivity.
 
     g = 1 / multiplier, r(x) = 1 - q + q e^(g x - g^2/2), M(p, a) = int_a^inf phi(x) r(x)^p dx, e^((alpha-1) D) is
@@ -470,27 +472,27 @@ def renyi(b: int, n: int, multiplier: arb, alpha: arb, replace: bool, bits: int)
         found = acb.integral(integrand, low, high, rel_tol=arb(2) ** -bits, abs_tol=size, eval_limit=10**5).real
         found /= (2 * arb.pi()).sqrt()
         # Above: r^p <= 1 - q + q e^(p u) for p > 1, as x^p is convex; r^p <= 1 for p < 0. Below: 1 - q <= r <= 1.
-        found += (1 - rate) * above(high) + rate * grown * above(high - alpha * g) if p > 1 else above(high)
-        return found + (above(width) * (1 if p > 1 else (1 - rate) ** p) if a is None else 0)
+        found += (1 - rate) * _above(high) + rate * grown * _above(high - alpha * g) if p > 1 else _above(high)
+        return found + (_above(width) * (1 if p > 1 else (1 - rate) ** p) if a is None else 0)
 
     if replace:
-        known = above(g / 2) + (1 - rate) * above(g / 2) + rate * above(-g / 2)
+        known = _above(g / 2) + (1 - rate) * _above(g / 2) + rate * _above(-g / 2)
         total = 1 + moment(alpha, g / 2) + moment(1 - alpha, g / 2) - known
     else:
         total = moment(alpha, None).max(moment(1 - alpha, None))
     return total.log() / (alpha - 1)
 
 
-def price(node: Node, run: Run, alpha: arb) -> arb:
+def price(node: Node, run: _Run, alpha: arb) -> arb:
     """The divergence stated of a step with a multiplier, at least its own or that of a batch with the sample."""
-    multiplier = number(node["multiplier"])
+    multiplier = _number(node["multiplier"])
     found = alpha / (2 * multiplier**2)
-    if not found <= number(node["rdp"]) and run.rate < 1:
-        found = renyi(run.b, run.n, multiplier, alpha, run.scheme != "poisson", 200)
+    if not found <= _number(node["rdp"]) and run.rate < 1:
+        found = _renyi(run.b, run.n, multiplier, alpha, run.scheme != "poisson", 200)
     return stated(node, "rdp", found)
 
 
-def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, arb]:
+def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
     """Width w and contraction C of blocks of steps, a distance at tau, and the chance of the event outside which.
 
     docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches of at most k samples, eta k / b (L + m) <= 2, at
@@ -510,11 +512,11 @@ def blocks(node: Node, run: Run, loss: Loss, tau: int) -> tuple[int, arb, arb, a
     if 0 < before < known:
         z += C**before * run.diameter
     need(bool(z.is_finite()), "nothing bounds the runs here")
-    each = w * tail(run.n - 1, run.rate, most + 1) + tail(w * (run.n - 1), 1 - run.rate, w * (run.n - 1) - least + 1)
+    each = w * _tail(run.n - 1, run.rate, most + 1) + _tail(w * (run.n - 1), 1 - run.rate, w * (run.n - 1) - least + 1)
     return w, C, z, stated(node, "chance", (min(before, known) + length) * each)
 
 
-def window(node: Node, run: Run, loss: Loss) -> tuple[list[int], arb, arb]:
+def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
     """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
 
     The composition of these dominates the last iterates in both directions, docs/proofs/without_replacement.md and
@@ -526,13 +528,13 @@ def window(node: Node, run: Run, loss: Loss) -> tuple[list[int], arb, arb]:
     width, contraction = 1, arb(1)
     if "blocks" in node:
         tau, copies = whole(node["start"], 0, run.steps - 1), Updates(run, loss, "none", (0, run.n - 1))
-        width, contraction, z, chance = at("blocks", blocks, node["blocks"], run, loss, tau)
+        width, contraction, z, chance = _at("blocks", blocks, node["blocks"], run, loss, tau)
     else:
         sizes, chance = leaving(node, node, run)
         copies = Updates(run, loss, "none", sizes)
         tau, z = start(node, Updates(run, loss, "every", sizes))
-    listed = [number(one["multiplier"]) for one in node["prices"]]
-    kinds = Rows(node["kinds"], run.steps - tau, lambda kind: listed[whole(*kind)])
+    listed = [_number(one["multiplier"]) for one in node["prices"]]
+    kinds = _Rows(node["kinds"], run.steps - tau, lambda kind: listed[whole(*kind)])
 
     def left(t: int) -> arb:
         """v_t."""
@@ -546,7 +548,7 @@ def window(node: Node, run: Run, loss: Loss) -> tuple[list[int], arb, arb]:
         for t, end in pairwise(sorted(stops)):
             c = copies.line(t)[0] if width == 1 and z > 0 else contraction if t in inner else arb(1)
             pieces.append((c ** (end - t), left(t) * powers(c * c, end - t)))
-        C, S = joined(pieces)[-1]
+        C, S = _joined(pieces)[-1]
         spent = arb(0) if z == 0 else (C * z) ** 2 / S
     else:
         need(width == 1, "blocks need shifts in proportion")
@@ -555,22 +557,22 @@ def window(node: Node, run: Run, loss: Loss) -> tuple[list[int], arb, arb]:
     return counts, stated(node, "cost", spent), chance
 
 
-def rdp(node: Node, run: Run, loss: Loss, alpha: arb) -> tuple[arb, arb]:
+def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
     """Epsilon of (alpha, epsilon)-RDP in both directions, and the chance of the event outside which it holds."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
-        squared, chance = at("of", gaussian, node["of"], run, loss, alpha * (alpha - 1) / 2)
+        squared, chance = _at("of", _gaussian, node["of"], run, loss, alpha * (alpha - 1) / 2)
         return stated(node, "rdp", alpha / 2 * squared), chance
     if rule == "window":
-        counts, squared, chance = window(node, run, loss)
-        prices = [at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
+        counts, squared, chance = _window(node, run, loss)
+        prices = [_at(f"prices.{i}", price, one, run, alpha) for i, one in enumerate(node["prices"])]
         total = sum((n * one for n, one in zip(counts, prices, strict=True)), alpha / 2 * squared)
         return stated(node, "rdp", total), chance
     if rule == "moments":
-        return stated(node, "rdp", moments(node, run, loss, alpha)), never
+        return stated(node, "rdp", _moments(node, run, loss, alpha)), never
     need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never.
-    terms = [at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
+    terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")
     (least, chance), (first, then) = terms[0], node["of"][:2]
     total = 1 - chance.min(arb(1))
@@ -596,7 +598,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
     if side == "add" or (side == "replace" and t < 1):
         return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
     x = 1 + (t - 1) / q
-    return 1 - t if x <= 0 else q * (above(x.log() / g - g / 2) - x * above(x.log() / g + g / 2))
+    return 1 - t if x <= 0 else q * (_above(x.log() / g - g / 2) - x * _above(x.log() / g + g / 2))
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
@@ -621,7 +623,7 @@ def added(one: Law, other: Law, bits: int, trim: int) -> Law:
     return first + second + low, [sum(masses[: low + 1]), *masses[low + 1 : high]], infinite
 
 
-class Pair:
+class _Pair:
     """Laws P and Q on ratios dP/dQ = e^(h k), k rising, masses p and q, and those that only P and only Q have."""
 
     def __init__(self, h: arb, k: list[int], p: Costs, q: Costs, only: Costs) -> None:
@@ -661,19 +663,19 @@ def beyond(ratios: Costs, masses: Costs, only: arb) -> list[tuple[arb, arb]]:
     return found
 
 
-def tabled(node: Node, h: arb) -> tuple[list[int], Pair]:
+def tabled(node: Node, h: arb) -> tuple[list[int], _Pair]:
     """Vertices e^(h k) >= 1, and two laws, mirrors of each other, whose profile is straight between vertices.
 
     The masses are those of Q at vertices above 1, and of P where Q has none; at 1 lies what is left.
     """
     k = [0, *(whole(one, 1) for one in node["nodes"])]
     need(all(one < after for one, after in pairwise(k)), "nodes need to rise")
-    *q, only = map(number, node["masses"])
+    *q, only = map(_number, node["masses"])
     p = [mass * (h * one).exp() for mass, one in zip(q, k[1:], strict=True)]
     rest = 1 - sum(q, sum(p, only))
     need(bool(rest >= 0), "masses exceed 1")
     p, q = [*q[::-1], rest, *p], [*p[::-1], rest, *q]
-    return k, Pair(h, [-one for one in k[:0:-1]] + k, p, q, [only, only])
+    return k, _Pair(h, [-one for one in k[:0:-1]] + k, p, q, [only, only])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -684,10 +686,10 @@ def theta(mu: arb, h: arb, k: int) -> arb:
 
 def gaussians(mu: arb, t: arb) -> arb:
     """E_t of N(mu, 1) and N(0, 1)."""
-    return arb(1) if t == 0 else above(t.log() / mu - mu / 2) - t * above(t.log() / mu + mu / 2)
+    return arb(1) if t == 0 else _above(t.log() / mu - mu / 2) - t * _above(t.log() / mu + mu / 2)
 
 
-def contract(node: Node, run: Run, loss: Loss) -> Pair:
+def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
 
     Blocks are the last steps of the run. From the beginning N <= Y_0 of the first one, else F <= Y_0, and then each
@@ -695,7 +697,7 @@ def contract(node: Node, run: Run, loss: Loss) -> Pair:
     number of rounds, after N <= Y of the steps that are left. A sample that is met earlier meets a common kernel at
     last, and fewer steps before; there equal points come to N <= F of a block, which no Y after it is less than.
     """
-    h, stages, goes = number(node["spacing"]), node["blocks"], node["round"] is True
+    h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
     each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, run.steps) for one in stages]
     total, (k, last) = sum(each), tabled(stages[-1]["table"], h)
     need(run.scheme == "full" or (run.scheme == "cyclic" and run.constant), "these batches have no such blocks")
@@ -703,17 +705,19 @@ def contract(node: Node, run: Run, loss: Loss) -> Pair:
         need(run.constant and total % run.epoch == 0, "rounds are not alike")
         if run.epoch == 1 and run.steps % total:
             rest = run.part(0, run.steps % total, arb(0))
-            mu = at("rest", cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
+            mu = _at("rest", _cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
             need(all(theta(mu, h, one) <= Y for one, Y in zip(k, last.vertices, strict=True)), "rest exceeds the table")
     need(goes or total <= run.steps, "there are not so many steps")
     before, first = last if goes else None, 0 if goes else run.steps - total
     for i, (stage, length) in enumerate(zip(stages, each, strict=True)):
-        before = at(f"blocks.{i}", contracted, stage, run, loss, (first, length, sum(each[i:])), before, h)
+        before = _at(f"blocks.{i}", _contracted, stage, run, loss, (first, length, sum(each[i:])), before, h)
         first += length
     return last
 
 
-def contracted(stage: Node, run: Run, loss: Loss, where: tuple[int, int, int], before: Pair | None, h: arb) -> Pair:
+def _contracted(
+    stage: Node, run: _Run, loss: _Loss, where: tuple[int, int, int], before: _Pair | None, h: arb
+) -> _Pair:
     """The table after a block, or after equal ones without the sample, of which each takes A = E_g to A F(1+(g-1)/A).
 
     A price is mu of a path of its steps alone: N from one point, F from any two of the domain. The bounds need to be
@@ -726,7 +730,7 @@ def contracted(stage: Node, run: Run, loss: Loss, where: tuple[int, int, int], b
     meets = "every" if run.epoch == 1 else place if met else "none"
 
     def price(which: str, apart: arb) -> arb:
-        squared: arb = at(which, cost, stage[which], Updates(run.part(begin, steps, apart), loss, meets))
+        squared: arb = _at(which, _cost, stage[which], Updates(run.part(begin, steps, apart), loss, meets))
         return squared.sqrt().upper()
 
     far, near = price("far", run.diameter), price("near", arb(0)) if met else arb(0)
@@ -749,20 +753,20 @@ def contracted(stage: Node, run: Run, loss: Loss, where: tuple[int, int, int], b
     nodes, after = tabled(stage["table"], h)
     kinks = [arb(1), *after.q[len(nodes) :]]
     for k, ends, Y, kink in zip(nodes, stage["thresholds"] or nodes, after.vertices, kinks, strict=True):
-        need(bool(kink == 0) or bool(bound(k, ends) <= Y), f"the bound exceeds the table at e^({shown(h * k)})")
+        need(bool(kink == 0) or bool(bound(k, ends) <= Y), f"the bound exceeds the table at e^({_shown(h * k)})")
     return after
 
 
-def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """Losses of all steps and a Gaussian: over sums l > epsilon of mass (1 - e^(epsilon - l)), <= delta."""
-    counts, squared, chance = at("of", window, node["of"], run, loss)
+    counts, squared, chance = _at("of", _window, node["of"], run, loss)
     bits, trim = whole(node["bits"], 1, 4096), whole(node["trim"], 0, 2**4096)
     listed = zip(node["of"]["prices"], counts, strict=True)
-    steps = [(run.rate, 1 / number(one["multiplier"]), count) for one, count in listed]
+    steps = [(run.rate, 1 / _number(one["multiplier"]), count) for one, count in listed]
     steps += [(arb(1), squared.sqrt(), 1)] if squared > 0 else []
     sides = ("remove", "add") if run.scheme == "poisson" else ("replace",)
     for side, lattice in zip(sides, node["lattices"], strict=True):
-        total, spacing, rest = (0, [2**bits], 0), number(lattice["spacing"]), arb(0)
+        total, spacing, rest = (0, [2**bits], 0), _number(lattice["spacing"]), arb(0)
         ratio = (-spacing).exp()
         for (q, g, count), nodes in zip(steps, lattice["nodes"], strict=True):
             one = many = chords(nodes, spacing, bits, (side, q, g))
@@ -778,26 +782,26 @@ def from_losses(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> N
         need(bool(over / arb(2) ** bits <= delta - chance), f"the sum over losses exceeds delta, side {side}")
 
 
-def from_gdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+def from_gdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """mu-GDP outside an event of chance p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
-    squared, chance = at("of", gaussian, node["of"], run, loss)
+    squared, chance = _at("of", _gaussian, node["of"], run, loss)
     with ctx.workprec(32 * BITS):  # the two terms nearly cancel
         found = arb(0) if squared == 0 else profile("remove", arb(1), squared.sqrt(), epsilon.exp())
     need(bool(found + chance <= delta), "the hockey stick of the Gaussian exceeds delta at this epsilon")
 
 
-def from_table(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+def from_table(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """E_g <= delta at g = e^epsilon."""
-    need(bool(at("of", contract, node["of"], run, loss).at(epsilon.exp()) <= delta), "the table exceeds delta there")
+    need(bool(_at("of", _contract, node["of"], run, loss).at(epsilon.exp()) <= delta), "the table exceeds delta there")
 
 
-def moments(node: Node, run: Run, loss: Loss, alpha: arb) -> arb:
+def _moments(node: Node, run: _Run, loss: _Loss, alpha: arb) -> arb:
     """e^((alpha-1) D) is the integral of alpha (alpha-1) g^(alpha-2) E_g, to G that of the table, l^alpha at an atom l.
 
     Beyond G a divergence D of another order b > alpha says E_g <= e^((b-1) D) (b-1)^(b-1) b^-b g^(1-b).
     """
-    law, b, cut = at("of", contract, node["of"], run, loss), number(node["order"]), whole(node["cut"])
-    known, chance = at("tail", rdp, node["tail"], run, loss, b)
+    law, b, cut = _at("of", _contract, node["of"], run, loss), _number(node["order"]), whole(node["cut"])
+    known, chance = _at("tail", rdp, node["tail"], run, loss, b)
     need(bool(b > alpha) and bool(chance == 0), "order needs to be larger, and the tail to hold always")
     G, (excess, mass) = law.ratios[cut], law.above[cut]
     total = sum((q * ratio**alpha for q, ratio in zip(law.q[:cut], law.ratios, strict=False)), arb(0))
@@ -807,20 +811,20 @@ def moments(node: Node, run: Run, loss: Loss, alpha: arb) -> arb:
     return found
 
 
-def from_rdp(node: Node, run: Run, loss: Loss, epsilon: arb, delta: arb) -> None:
+def from_rdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
     """(alpha, rho)-RDP is (epsilon, delta)-DP if F(p) >= e^((alpha-1) rho) for all p in (delta, 1].
 
     F(p) = p^alpha r^(1-alpha) + (1-p)^alpha (1-r)^(1-alpha), r = (p - delta) e^-epsilon, is convex: it lies above its
     tangent at any point, F(p) - F'(p) (p - delta) at least where F' >= 0, and above F(1) where F'(1) <= 0. Or, without
     the second term of F: epsilon >= rho + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1).
     """
-    alpha = number(node["order"])
-    rho, chance = at("of", rdp, node["of"], run, loss, alpha)
+    alpha = _number(node["order"])
+    rho, chance = _at("of", rdp, node["of"], run, loss, alpha)
     need(bool(alpha > 1) and bool(chance == 0), "order needs to be above 1, and the bound to hold always")
     if node["tangent"] is None:
         usual = rho + (1 - 1 / alpha).log() - (delta.log() + alpha.log()) / (alpha - 1)
         return need(bool(usual <= epsilon), "the usual conversion exceeds epsilon")
-    p, turn = number(node["tangent"]), (-epsilon).exp()
+    p, turn = _number(node["tangent"]), (-epsilon).exp()
     need(bool(p > delta) and bool(p <= 1), "the tangent needs a point in (delta, 1]")
     value = slope = arb(0)
     for x, y, sign in ((p, (p - delta) * turn, 1), (1 - p, 1 - (p - delta) * turn, -1)):
@@ -838,32 +842,39 @@ CONVERSIONS = {"from gdp": from_gdp, "from rdp": from_rdp, "from losses": from_l
 def accepted(certificate: Any) -> str:
     """Check a certificate, and say what it proves in words of this file; raises `Refused`."""
     with ctx.workprec(BITS):
-        return str(at("certificate", claimed, certificate))
+        return str(_at("certificate", _claimed, certificate))
 
 
-def claimed(top: Node) -> str:
+def _claimed(top: Node) -> str:
     """The claim, whose value must be at least what the proof gives."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
-    run, loss, claim, proof = at("run", Run, top["run"]), at("class", Loss, top["class"]), top["claim"], top["proof"]
-    quantity, value = claim["quantity"], number(claim["value"])
+    run, loss, claim, proof = (
+        _at("run", _Run, top["run"]),
+        _at("class", _Loss, top["class"]),
+        top["claim"],
+        top["proof"],
+    )
+    quantity, value = claim["quantity"], _number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
     if quantity == "dp":
-        delta = number(claim["at"])
+        delta = _number(claim["at"])
         need(bool(delta > 0) and bool(delta < 1), "claim: at needs a delta in (0, 1)")
-        at("proof", CONVERSIONS[proof["rule"]], proof, run, loss, value, delta)
-        return f"{last} is ({shown(value)}, {shown(delta)})-DP"
+        _at("proof", CONVERSIONS[proof["rule"]], proof, run, loss, value, delta)
+        return f"{last} is ({_shown(value)}, {_shown(delta)})-DP"
     need(quantity in ("gdp", "rdp"), "claim: quantity needs to be gdp, rdp or dp")
-    order = [] if quantity == "gdp" else [number(claim["at"])]
+    order = [] if quantity == "gdp" else [_number(claim["at"])]
     need(all(alpha > 1 for alpha in order), "claim: at needs an order above 1")
-    found, chance = at("proof", rdp if order else gaussian, proof, run, loss, *order)
+    found, chance = _at("proof", rdp if order else _gaussian, proof, run, loss, *order)
     need(bool(chance == 0), "the bound may fail")
-    at("claim", stated, claim, "value", found if order else found.sqrt())
-    return f"{last} is ({shown(*order)}, {shown(value)})-RDP" if order else f"{last} is mu-GDP with mu = {shown(value)}"
+    _at("claim", stated, claim, "value", found if order else found.sqrt())
+    return (
+        f"{last} is ({_shown(*order)}, {_shown(value)})-RDP" if order else f"{last} is mu-GDP with mu = {_shown(value)}"
+    )
 
 
 def check(text: str) -> str:
     """As `accepted`, from the text of a file, which no accident has altered."""
-    return accepted(at("file", lambda: json.loads(text, object_pairs_hook=unbroken)))
+    return accepted(_at("file", lambda: json.loads(text, object_pairs_hook=unbroken)))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ class Part(BaseModel):
     digest: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
-class Run(Part):
+class _Run(Part):
     """The run."""
 
     steps: PositiveInt
@@ -33,25 +33,25 @@ class Run(Part):
     adjacency: Literal["replace", "add_remove"]
 
 
-class Row(Part):
+class _Row(Part):
     """A row of a tabulated modulus."""
 
     distance: Dyadic
     value: Dyadic
 
 
-class Loss(Part):
+class _Loss(Part):
     """The class of losses, with the constants that its name calls for."""
 
     name: Literal["smooth", "holder", "clipped", "convex", "strongly_convex", "tabulated", "sum", "blocks", "minimum"]
     L: Dyadic | None = None
     lam: Dyadic | None = None
     m: Dyadic | None = None
-    table: list[Row] | None = None
-    parts: "list[Loss] | None" = None
+    table: list[_Row] | None = None
+    parts: "list[_Loss] | None" = None
 
 
-class Claim(Part):
+class _Claim(Part):
     """The claim: mu, or an epsilon at an order or a delta."""
 
     quantity: Literal["gdp", "rdp", "dp"]
@@ -80,7 +80,7 @@ class Lattice(Part):
     nodes: list[list[int]]
 
 
-class Blocks(Part):
+class _Blocks(Part):
     """Blocks of strongly convex steps."""
 
     width: PositiveInt
@@ -90,25 +90,25 @@ class Blocks(Part):
     chance: Dyadic
 
 
-class Table(Part):
+class _Table(Part):
     """A table: its vertices, as multiples of a spacing of logarithms, and the masses there."""
 
     nodes: list[PositiveInt]
     masses: list[Dyadic]
 
 
-class Contracted(Part):
+class _Contracted(Part):
     """A block of steps, or equal ones, the table after it, and two thresholds for each vertex."""
 
     steps: PositiveInt
     times: PositiveInt
-    near: "Step | None"
-    far: "Step"
-    table: Table
+    near: "_Step | None"
+    far: "_Step"
+    table: _Table
     thresholds: list[tuple[NonNegativeInt, NonNegativeInt]] | None
 
 
-class Step(Part):
+class _Step(Part):
     """A node of the proof: a rule, its choices, and the number that it states."""
 
     rule: Literal[
@@ -118,14 +118,14 @@ class Step(Part):
         "contract", "moments",
         "from gdp", "from rdp", "from losses", "from table",
     ]  # fmt: skip
-    of: "Step | list[Step] | None" = None
+    of: "_Step | list[_Step] | None" = None
     start: NonNegativeInt | None = None
     steps: PositiveInt | None = None
     since: NonNegativeInt | None = None
     shifts: Literal["proportional"] | Runs | None = None
     prices: list[Price] | None = None
     kinds: list[tuple[NonNegativeInt, PositiveInt]] | None = None
-    blocks: Blocks | list[Contracted] | None = None
+    blocks: _Blocks | list[_Contracted] | None = None
     sizes: Sizes | None = None
     chance: Dyadic | None = None
     order: Dyadic | None = None
@@ -139,8 +139,8 @@ class Step(Part):
     trim: NonNegativeInt | None = None
     spacing: Dyadic | None = None
     round: bool | None = None
-    rest: "Step | None" = None
-    tail: "Step | None" = None
+    rest: "_Step | None" = None
+    tail: "_Step | None" = None
     cut: NonNegativeInt | None = None
     cost: Dyadic | None = None
     rdp: Dyadic | None = None
@@ -151,10 +151,10 @@ class Certificate(Part):
 
     format: Literal["lastiterate certificate 1"]
     hypotheses: list[str]
-    run: Run
-    loss: Loss = Field(alias="class")
-    claim: Claim
-    proof: Step
+    run: _Run
+    loss: _Loss = Field(alias="class")
+    claim: _Claim
+    proof: _Step
 
 
 def shaped(text: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.subsampling.noise_split import rate
 from lastiterate.proofs_checks.certificates import checker
-from lastiterate.proofs_checks.certificates.checker import Loss, Refused, Run, accepted, check
+from lastiterate.proofs_checks.certificates.checker import Refused, _Loss, _Run, accepted, check
 from lastiterate.proofs_checks.certificates.shape import shaped
 
 FEW = [10, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
@@ -388,9 +388,9 @@ def test_a_number_is_two_whole_numbers(number: Any) -> None:
 
 
 def test_a_gaussian_of_mu_0_needs_its_chance_below_delta(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, loss = Run(described_run(li.NoisySGD(steps=10, **FULL))), Loss({"name": "clipped"})
+    run, loss = _Run(described_run(li.NoisySGD(steps=10, **FULL))), _Loss({"name": "clipped"})
     for chance in (1e-6, 1e-5, 1.1e-5, 0.5):
-        monkeypatch.setattr(checker, "gaussian", lambda *_, chance=chance: (arb(0), arb(chance)))
+        monkeypatch.setattr(checker, "_gaussian", lambda *_, chance=chance: (arb(0), arb(chance)))
         if chance <= 1e-5:
             checker.from_gdp({"of": {}}, run, loss, arb(1), arb(1e-5))
             continue
@@ -430,12 +430,12 @@ def test_quadratures_begin_where_their_enclosure_does(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(checker, "acb", type("Recorded", (acb,), {"integral": staticmethod(integral)}))
     wide = arb(3, 0.01)
-    found = checker.renyi.__wrapped__(1, 10, wide, arb(4), True, 60)
+    found = checker._renyi.__wrapped__(1, 10, wide, arb(4), True, 60)
     assert len(begun) == 2
     assert all(low <= 1 / wide / 2 for low in begun)
     assert all(high.is_exact() for high in ended)
     for multiplier in ("2.99", "3", "3.01"):
-        assert found.upper() >= checker.renyi(1, 10, arb(multiplier).mid(), arb(4), True, 60)
+        assert found.upper() >= checker._renyi(1, 10, arb(multiplier).mid(), arb(4), True, 60)
 
 
 def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
@@ -513,7 +513,7 @@ def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
 def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(route: str) -> None:
     """Whatever is listed, for chords or not: what follows is no less than what linear losses cost."""
     run, assumption, ask = _SHUFFLED[route]
-    described, rng = Run(described_run(run)), np.random.default_rng(5)
+    described, rng = _Run(described_run(run)), np.random.default_rng(5)
     s, sigma, count = 2 * run.step_size_at(0) * run.clip_norm / run.batch, run.noise_std_at(0), run.steps // run.batches
     alone = s**2 / (
         run.batches * sigma**2
@@ -521,16 +521,16 @@ def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(rou
     least = alone if run.diameter < inf else count * alone
     kappa = arb(ask["order"] * (ask["order"] - 1) / 2)
     with precision():
-        loss = Loss(described_loss(assumption))
+        loss = _Loss(described_loss(assumption))
         for _ in range(25):
             since = int(rng.integers(0, 3)) if count > 3 else 0
             steps = run.steps - since * run.batches
             lists = rng.uniform(0, 4 * s, (int(rng.integers(1, 5)), steps)) * (rng.random((1, steps)) < rng.random())
             rows = [[[*dyadic(float(z)), 1] for z in one] for one in lists]
             node = {"since": since, "ahead": int(rng.integers(0, 4)), "distances": rows, "chords": False}
-            assert not checker.orders(node, described, loss, kappa) < least / 4
+            assert not checker._orders(node, described, loss, kappa) < least / 4
             if isinstance(assumption, li.Convex):
-                assert not checker.orders(node | {"chords": True}, described, loss, kappa) < least / 4
+                assert not checker._orders(node | {"chords": True}, described, loss, kappa) < least / 4
 
 
 def test_blocks_of_automatic_clipping_have_a_certificate() -> None:

@@ -17,7 +17,7 @@ from lastiterate.numeric.contraction.block import Block
 from lastiterate.numeric.contraction.candidate import Contracted
 from lastiterate.numeric.contraction.gaussian import gaussian
 from lastiterate.numeric.contraction.table import unknown
-from lastiterate.proofs_checks.certificates.checker import Pair, Refused, accepted, check, gaussians
+from lastiterate.proofs_checks.certificates.checker import Refused, _Pair, accepted, check, gaussians
 from lastiterate.proofs_checks.certificates.shape import shaped
 
 _FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "dataset_size": 5}
@@ -201,7 +201,7 @@ def test_any_thresholds_give_a_bound() -> None:
         h, k, mass = arb(1) / 2, [-1, 0, 1], arb(1) / 5
         g = h.exp()
         masses = [mass * g, 1 - mass - mass * g, mass]
-        before = Pair(h, k, masses, masses[::-1], [arb(0), arb(0)])
+        before = _Pair(h, k, masses, masses[::-1], [arb(0), arb(0)])
         near, far = arb(1) / 4, arb(2)
         for place in range(4):
             bounds = [
@@ -214,7 +214,7 @@ def test_any_thresholds_give_a_bound() -> None:
             assert all(one >= least for one in bounds)
 
 
-def _adversary(pair: Pair, t: arb, near: arb, far: arb) -> arb:
+def _adversary(pair: _Pair, t: arb, near: arb, far: arb) -> arb:
     """P(S) - t Q(S) for half-lines S beyond the best of many points, where P moves its atoms by ``near``."""
     found = arb(0)
     spots = [-(far - near), arb(0), far - near]  # the three ratios, by height
