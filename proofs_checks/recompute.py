@@ -16,7 +16,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import precision
 from lastiterate.proofs_checks.declared import prepared
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.attack import attack
+from lastiterate.proofs_checks.engines.attack import attack_at
 from lastiterate.proofs_checks.exact_values import Point, enclosures
 from lastiterate.proofs_checks.feasible_points import free_symbols
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome
@@ -135,6 +135,6 @@ def _attacked(check: UpperBound, found: Counterexample, bits: int) -> Recomputed
     """The bound against its attacks at the stored setting; balls inside, floats rounded outwards at the end."""
     setting = {name: float(value) for name, value in found.at.items()}
     with precision(bits):
-        outcome = attack(check, setting)
+        outcome = attack_at(check, setting)
     again = outcome.counterexample if outcome is not None else None
     return Recomputed(check.name, again or found, again is not None)

@@ -13,7 +13,7 @@ from joblib import cpu_count
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import recorded
+from lastiterate.proofs_checks.engines.z3_answers import record_questions
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Status
@@ -64,12 +64,12 @@ def opinion(claim: Claim) -> Opinion:
     questions: dict[str, None] = {}
     hold = True
     for check in claim.checks:
-        with recorded() as found:
+        with record_questions() as found:
             outcome = decide_check(check, claim.assumptions)
         hold &= outcome.status is Status.HELD
         questions |= dict.fromkeys(found if outcome.status is Status.HELD else ())
     if hold:
-        with recorded() as found:
+        with record_questions() as found:
             left_open(claim)
         questions |= dict.fromkeys(found)
     answers = {question: ask(question) for question in questions}

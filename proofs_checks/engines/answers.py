@@ -69,9 +69,9 @@ def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp
 def equation(check: Check, *sides: str) -> tuple[Check, ...]:
     """One term of a side three percent more, at `MOST` places."""
     found = list(terms_of(check, *sides))
-    if any(_lost(check, term) for term in spread(found)):
+    if any(_lost(check, term) for term in first_middle_last(found)):
         found = [term for term in found if not _lost(check, term)]
-    return tuple(changed(check, term, MORE) for term in spread(found))
+    return tuple(changed(check, term, MORE) for term in first_middle_last(found))
 
 
 def lessened(check: Check, field: str, what: str, room: sp.Expr) -> tuple[Check, ...]:
@@ -86,7 +86,7 @@ def variant(check: _Kind, name: str, **changes: Any) -> _Kind:
     return made
 
 
-def spread(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
+def first_middle_last(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
     """The first, the middle and the last, and none twice."""
     places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
     return tuple(found[place] for place in places) if found else ()

@@ -203,7 +203,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
     return held(check, Grade.NOT_REFUTED, detail, scope)
 
 
-def attack(check: UpperBound, setting: Setting) -> Outcome | None:
+def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
     """The refutation of the bound at one setting by the first of its attacks that can; None where none can."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))

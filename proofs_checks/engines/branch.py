@@ -31,7 +31,7 @@ Edges = tuple[tuple[fmpq, fmpq], ...]
 
 
 @dataclass
-class Problem:
+class BoxProblem:
     """A problem: the gap is to be nonnegative (positive if strict) on the root box, where the conditions hold.
 
     Attributes:
@@ -58,7 +58,7 @@ class Problem:
 
 
 @dataclass
-class Answer:
+class BoxAnswer:
     """Answer of branch and bound.
 
     Attributes:
@@ -116,7 +116,7 @@ def tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
     return Tape(expression, symbols)
 
 
-def status(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
+def status_on(condition: Boolean, symbols: tuple[sp.Symbol, ...], box: Sequence[Interval]) -> bool | None:
     """Tell whether a condition holds all over the box, nowhere in it, or neither is clear."""
 
     def on_box(relation: sp.Rel) -> bool | None:
@@ -135,7 +135,7 @@ _CLOSE = (fmpq(1, 10), fmpq(1, 100), fmpq(1, 1000), fmpq(1, 10**5))
 """Distances from a corner, as shares of an edge."""
 
 
-def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
+def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
     """The point, if it is admissible and the claim certainly fails there."""
     low, high = tape_of(problem.gap, problem.symbols).value([interval_of((v, v)) for v in corner])
     if low > 0 or (low >= 0 and not problem.strict):
@@ -152,7 +152,7 @@ def breaks(problem: Problem, corner: Sequence[fmpq]) -> Point | None:
     return point if defined_at(problem.sides or (problem.gap,), point) else None
 
 
-def _corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+def _corners(problem: BoxProblem) -> Iterator[tuple[fmpq, ...]]:
     """Middle and some corners of the first box."""
     box = problem.root
     yield tuple(short_point(edge) for edge in box)
@@ -160,13 +160,13 @@ def _corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
         yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))
 
 
-def _first_failing(problem: Problem, candidates: Iterable[tuple[fmpq, ...]]) -> Answer | None:
+def _first_failing(problem: BoxProblem, candidates: Iterable[tuple[fmpq, ...]]) -> BoxAnswer | None:
     """The first of the points at which the claim certainly fails."""
-    found = next((point for one in candidates if (point := breaks(problem, one)) is not None), None)
-    return None if found is None else Answer(held=False, witness=found)
+    found = next((point for one in candidates if (point := witness_at(problem, one)) is not None), None)
+    return None if found is None else BoxAnswer(held=False, witness=found)
 
 
-def _near_corners(problem: Problem) -> Iterator[tuple[fmpq, ...]]:
+def _near_corners(problem: BoxProblem) -> Iterator[tuple[fmpq, ...]]:
     """Points on the edges of the first box, close to corners: where both sides vanish, the gap is small."""
     for corner in list(_corners(problem))[1:]:
         for index, (low, high) in enumerate(problem.root):
@@ -197,7 +197,7 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
     def positive(gap: sp.Expr, premises: Sequence[Boolean], budget: int, *, strict: bool) -> bool:
         gap = at(gap, point)
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
-        return prove(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
+        return prove_on_box(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
 
     def by_balls(premises: Sequence[Boolean], condition: Boolean, budget: int) -> bool:
         if isinstance(condition, And | Or):
@@ -234,7 +234,7 @@ def _on_face(gap: sp.Expr, fixed: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> 
     return sp.S.Zero if shorter == 0 else value
 
 
-def _face_tape(problem: Problem, edges: Edges) -> Tape | None:
+def _face_tape(problem: BoxProblem, edges: Edges) -> Tape | None:
     """The gap's tape; on a face of the first box, its own. None where the gap is zero there and may be."""
     fixed = tuple(
         (symbol, rational(edge[0]))
@@ -251,7 +251,7 @@ def _face_tape(problem: Problem, edges: Edges) -> Tape | None:
     return tape_of(gap, problem.symbols)
 
 
-def _reduced(problem: Problem, ladder: int) -> Answer | None:
+def _reduced(problem: BoxProblem, ladder: int) -> BoxAnswer | None:
     """Show that one derivative keeps its sign on the whole box, and go on with the face where the gap is least.
 
     For a strict claim that face may carry the value zero where the conditions exclude it. Then the derivative
@@ -273,15 +273,17 @@ def _reduced(problem: Problem, ladder: int) -> Answer | None:
             if gap is sp.nan or (gap == 0 and not (closed_zero or open_zero)):
                 continue
             signed, less = direction * slope, max(problem.budget // 16, 300)
-            shown = prove(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
+            shown = prove_on_box(signed, problem.symbols, problem.root, budget=less, ladder=ladder - 1)
             if shown.held and open_zero:
                 within = (problem.symbols, problem.root, problem.conditions)
-                shown = prove(signed, *within, strict=True, budget=less, ladder=ladder - 1)
+                shown = prove_on_box(signed, *within, strict=True, budget=less, ladder=ladder - 1)
             if not shown.held:
                 continue
             if closed_zero or open_zero:
-                return Answer(held=True, boxes=problem.boxes + shown.boxes)
-            rest = prove(gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder - 1)
+                return BoxAnswer(held=True, boxes=problem.boxes + shown.boxes)
+            rest = prove_on_box(
+                gap, problem.symbols, face, strict=problem.strict, budget=problem.budget, ladder=ladder - 1
+            )
             if rest.held:
                 return rest
     return None
@@ -299,7 +301,7 @@ def is_smooth(gap: sp.Expr) -> bool:
     return all(part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in parts)
 
 
-def _smooth(problem: Problem) -> bool:
+def _smooth(problem: BoxProblem) -> bool:
     """Tell whether the gap is continuous on the whole first box, conditions aside, with a derivative that says all.
 
     A derivative says nothing across a pole or a jump.
@@ -310,10 +312,10 @@ def _smooth(problem: Problem) -> bool:
     return not unmet((problem.gap,), (), shown_on(box))
 
 
-def _excluded(problem: Problem, face: Edges) -> bool:
+def _excluded(problem: BoxProblem, face: Edges) -> bool:
     """Tell whether the conditions fail all over the face, and so cut the box along this coordinate."""
     box = [interval_of(edge) for edge in face]
-    return False in [status(c, problem.symbols, box) for c in problem.conditions]
+    return False in [status_on(c, problem.symbols, box) for c in problem.conditions]
 
 
 BITS = (64, 160)
@@ -323,7 +325,7 @@ FEW = 20
 """Boxes looked at before points near corners are: most of what holds is shown on fewer, and no point shows it."""
 
 
-def prove(
+def prove_on_box(
     gap: sp.Expr,
     symbols: Sequence[sp.Symbol],
     box: Edges,
@@ -333,7 +335,7 @@ def prove(
     budget: int = 8000,
     ladder: int | None = None,
     sides: tuple[sp.Expr, ...] = (),
-) -> Answer:
+) -> BoxAnswer:
     """Show ``gap >= 0`` (``> 0`` if strict) wherever on the box the conditions hold and the gap is defined.
 
     Args:
@@ -349,7 +351,7 @@ def prove(
     Raises:
         UnsupportedError: the gap cannot be enclosed.
     """
-    problem = Problem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
+    problem = BoxProblem(gap, strict, tuple(symbols), conditions, box, budget, sides=sides)
     ladder = max(2, 5 - len(box)) if ladder is None else ladder
     if (failed := _first_failing(problem, _corners(problem))) is not None:
         return failed
@@ -377,23 +379,23 @@ def prove(
         ctx.prec = before
 
 
-def _branch(problem: Problem) -> Answer:
+def _branch(problem: BoxProblem) -> BoxAnswer:
     stack: list[Edges] = [problem.root]
     while stack:
         edges = stack.pop()
         problem.boxes += 1
         if problem.boxes > problem.budget:
-            return Answer(held=False, boxes=problem.boxes, stuck=_describe(problem, edges))
+            return BoxAnswer(held=False, boxes=problem.boxes, stuck=_describe(problem, edges))
         box = [interval_of(edge) for edge in edges]
-        states = [status(c, problem.symbols, box) for c in problem.conditions]
+        states = [status_on(c, problem.symbols, box) for c in problem.conditions]
         if False in states:
             continue
         tape = _face_tape(problem, edges)
         if tape is None or _positive(problem, tape.value(box)):
             continue
-        point = breaks(problem, tuple(split_point(edge) for edge in edges))
+        point = witness_at(problem, tuple(split_point(edge) for edge in edges))
         if point is not None:
-            return Answer(held=False, witness=point, boxes=problem.boxes)
+            return BoxAnswer(held=False, witness=point, boxes=problem.boxes)
         _, slopes = tape.gradient(box)
         if _positive(problem, _mean_value(tape, edges, box, slopes)):
             continue
@@ -407,12 +409,12 @@ def _branch(problem: Problem) -> Answer:
                 continue
         parts = _split(problem, edges, box, slopes)
         if not parts:
-            return Answer(held=False, boxes=problem.boxes, stuck=_describe(problem, edges))
+            return BoxAnswer(held=False, boxes=problem.boxes, stuck=_describe(problem, edges))
         stack += parts
-    return Answer(held=True, boxes=problem.boxes)
+    return BoxAnswer(held=True, boxes=problem.boxes)
 
 
-def _positive(problem: Problem, value: Interval) -> bool:
+def _positive(problem: BoxProblem, value: Interval) -> bool:
     return bool(value[0] > 0 or (value[0] >= 0 and not problem.strict))
 
 
@@ -432,7 +434,7 @@ def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
     )
 
 
-def _split(problem: Problem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
+def _split(problem: BoxProblem, edges: Edges, box: Sequence[Interval], slopes: Sequence[Interval]) -> list[Edges]:
     """Two halves, cut where the gap varies most, and at times where the box is widest; none for a point."""
 
     def variation(index: int) -> tuple[float, float]:
@@ -453,7 +455,7 @@ def _split(problem: Problem, edges: Edges, box: Sequence[Interval], slopes: Sequ
     return [(*edges[:widest], half, *edges[widest + 1 :]) for half in reversed(halves)]
 
 
-def _describe(problem: Problem, edges: Edges) -> str:
+def _describe(problem: BoxProblem, edges: Edges) -> str:
     ends = ", ".join(
         f"{symbol} in [{float(rational(low)):.6g}, {float(rational(high)):.6g}]"
         for symbol, (low, high) in zip(problem.symbols, edges, strict=True)

@@ -12,7 +12,16 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.answers import LESS, held, lessened, refuted, spread, terms, undecided, variant
+from lastiterate.proofs_checks.engines.answers import (
+    LESS,
+    first_middle_last,
+    held,
+    lessened,
+    refuted,
+    terms,
+    undecided,
+    variant,
+)
 from lastiterate.proofs_checks.engines.citation import decide_consequence
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
@@ -267,7 +276,7 @@ def _weakened(check: Deduced) -> Iterator[Deduced]:
     """The bound with a term three percent less, and the statement without one of its conditions."""
     said = check.statement
     body: Any = said.body
-    for place in spread([one for one in terms("right", body.rhs, lambda new: new) if one.term != 0]):
+    for place in first_middle_last([one for one in terms("right", body.rhs, lambda new: new) if one.term != 0]):
         less = replace(said, body=type(body)(body.lhs, place.side(LESS * place.term), evaluate=False))
         yield variant(check, f"{place.term} times {LESS} on the right", statement=less)
     for i, condition in enumerate(said.conditions):

@@ -26,7 +26,16 @@ from lastiterate.proofs_checks.declared import admits, within
 from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
-from lastiterate.proofs_checks.engines.branch import FEW, Box, Edges, edge_of, inside_of, is_smooth, prove, shown_on
+from lastiterate.proofs_checks.engines.branch import (
+    FEW,
+    Box,
+    Edges,
+    edge_of,
+    inside_of,
+    is_smooth,
+    prove_on_box,
+    shown_on,
+)
 from lastiterate.proofs_checks.engines.inequality import fails
 from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
 from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
@@ -130,7 +139,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         admissible += 1
         left, right = (at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if not closed.get(c)), *declared)
-        asked = partial(prove, right - left, real, edges, cut, strict=strict, sides=(left, right))
+        asked = partial(prove_on_box, right - left, real, edges, cut, strict=strict, sides=(left, right))
         answer = asked(budget=min(FEW, budget))
         if not answer.held and answer.witness is None:
             undefined = _undefined(check, inside, box) if undefined is None else undefined

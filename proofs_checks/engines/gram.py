@@ -13,9 +13,15 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.defined import unmet
-from lastiterate.proofs_checks.engines.answers import changed, held, refuted, spread, terms_of, undecided
-from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, problems, renamed, seen, slack
-from lastiterate.proofs_checks.engines.gram_search import Matrix, breaks, candidates, edges, inside
+from lastiterate.proofs_checks.engines.answers import changed, first_middle_last, held, refuted, terms_of, undecided
+from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, gram_cases, rename, seen_letters, slack
+from lastiterate.proofs_checks.engines.gram_search import (
+    Matrix,
+    find_matrix,
+    find_multipliers,
+    points_inside,
+    points_on_edges,
+)
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import as_text
 from lastiterate.proofs_checks.feasible_points import NoPointError
@@ -106,7 +112,7 @@ def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
         yield part.xreplace({product: sp.Dummy(real=True) for product in products})
 
 
-def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
+def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
     """Say what keeps the multipliers from being a proof; "" where they are one."""
     given = problem.premises  # under which the forms are defined, as what they are of is, and its curvatures differ
     rest = slack(problem, multipliers)
@@ -114,18 +120,18 @@ def fault(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> str:
     if any(value != 0 for value in rest.values):
         return "the values of functions do not cancel"
     for name, number in multipliers.items():
-        if not nonnegative(number, given):
+        if not _nonnegative(number, given):
             return f"the multiplier {number} of {name} may be negative or undefined"
-    if not nonnegative(rest.constant, given):
+    if not _nonnegative(rest.constant, given):
         return f"the constant {rest.constant} may be negative"
     for number in problem.signs:
-        if not nonnegative(number, given):
+        if not _nonnegative(number, given):
             return f"the number {number} before a length may be negative"
     return next(
         (
             f"the minor {one} may be negative"
             for one in _minors(_left(rest.matrix, given))
-            if not nonnegative(one, given)
+            if not _nonnegative(one, given)
         ),
         "",
     )
@@ -144,13 +150,13 @@ def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
 
 def _minors(matrix: sp.Matrix) -> Sequence[sp.Expr]:
     """The principal minors that are not 0, without rows that are, and without letters that a translation sets to 0."""
-    kept = [i for i in seen([matrix]) if any(entry != 0 for entry in matrix[i, :])]
+    kept = [i for i in seen_letters([matrix]) if any(entry != 0 for entry in matrix[i, :])]
     chosen = (rows for size in range(1, len(kept) + 1) for rows in combinations(kept, size))
     minors = (sp.factor(matrix.extract(list(rows), list(rows)).det(method="berkowitz")) for rows in chosen)
     return [minor for minor in minors if minor != 0]
 
 
-def nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
+def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
     """Tell whether z3 shows that a number is defined and not negative; even powers and known signs are left out."""
     if unmet((number,), given, entails):
         return False
@@ -171,8 +177,8 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
         return undecided(check, why)
     proofs = dict[str, None]()
     for one in _directions(check):
-        cases, plain = tuple(problems(one, assumptions)), _unclipped(one)
-        found = _counterexample(cases if plain == one else tuple(problems(plain, assumptions)))
+        cases, plain = tuple(gram_cases(one, assumptions)), _unclipped(one)
+        found = _counterexample(cases if plain == one else tuple(gram_cases(plain, assumptions)))
         if found is not None:
             return _refuted(check, *found)
         for problem in cases:
@@ -190,16 +196,16 @@ def _directions(check: VectorInequality) -> tuple[VectorInequality, ...]:
     return (check,)
 
 
-def _proof(problem: Problem) -> tuple[str, str]:
+def _proof(problem: GramCase) -> tuple[str, str]:
     """Verified multipliers as text, or else why there are none."""
-    spots = tuple(inside(problem, 4))
+    spots = tuple(points_inside(problem, 4))
     if not spots:
         raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, problem.premises))}.")
     if not any(_consistent(problem, spot) for spot in spots):
         return "", "no inner products are known that meet the hypotheses"
     why = "no multipliers found"
     given = problem.multipliers
-    for search in ((given,) if given else (), candidates(problem, spots)):
+    for search in ((given,) if given else (), find_multipliers(problem, spots)):
         for multipliers in search:
             why = fault(problem, multipliers)
             if not why:
@@ -207,18 +213,18 @@ def _proof(problem: Problem) -> tuple[str, str]:
     return "", why
 
 
-def _consistent(problem: Problem, spot: dict[sp.Symbol, sp.Rational]) -> bool:
+def _consistent(problem: GramCase, spot: dict[sp.Symbol, sp.Rational]) -> bool:
     """Tell whether some inner products meet the hypotheses, so that the proof is of something."""
     constants = [form.constant.xreplace(spot) for form in problem.hypotheses.values()]
-    return all(one <= 0 for one in constants) or breaks(problem, spot, goal=False) is not None
+    return all(one <= 0 for one in constants) or find_matrix(problem, spot, goal=False) is not None
 
 
-def _counterexample(cases: tuple[Problem, ...]) -> tuple[Problem, Matrix] | None:
+def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | None:
     """Inner products and values, of members of the families, that break the goal."""
     for problem in cases:
         if problem.exact:
-            for spot in (*edges(problem), *inside(problem, 6)):
-                found = breaks(problem, spot)
+            for spot in (*points_on_edges(problem), *points_inside(problem, 6)):
+                found = find_matrix(problem, spot)
                 if found is not None:
                     return problem, found
     return None
@@ -231,11 +237,11 @@ def _unclipped(check: VectorInequality) -> VectorInequality:
             rest = tuple(other for other in check.samples if other != one)
             short = sp.Le(inner(one.point, one.point), one.family.radius**2)
             plain = replace(check, samples=rest, given=(*check.given, short))
-            return _unclipped(renamed(plain, {one.image: one.point}))
+            return _unclipped(rename(plain, {one.image: one.point}))
     return check
 
 
-def _refuted(check: VectorInequality, problem: Problem, found: Matrix) -> Outcome:
+def _refuted(check: VectorInequality, problem: GramCase, found: Matrix) -> Outcome:
     """The refutation, with coordinates of every vector and the values of functions."""
     columns = {letter: found.vectors[:, i] for i, letter in enumerate(problem.letters)}
     columns |= dict.fromkeys(problem.origin, sp.zeros(found.vectors.rows, 1))
@@ -248,7 +254,7 @@ def _refuted(check: VectorInequality, problem: Problem, found: Matrix) -> Outcom
     return refuted(check, Counterexample(at, str(left), "<=", str(right), note))
 
 
-def _value(problem: Problem, found: Matrix, columns: Mapping[Vector, sp.Matrix], side: sp.Expr) -> sp.Expr:
+def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix], side: sp.Expr) -> sp.Expr:
     """A side at the vectors and values, exactly."""
 
     def product(one: sp.Expr, other: sp.Expr) -> sp.Expr:
@@ -266,7 +272,7 @@ def _value(problem: Problem, found: Matrix, columns: Mapping[Vector, sp.Matrix],
 
 def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
     """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
-    return spread(list(_lengths(check, assumptions, room)))
+    return first_middle_last(list(_lengths(check, assumptions, room)))
 
 
 def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> Iterator[Check]:

@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class GramCase:
     """A case of a check: where the premises hold and no hypothesis is above 0, the goal is at most 0.
 
     Attributes:
@@ -65,7 +65,7 @@ class Problem:
     sides: tuple[sp.Expr, sp.Expr]
 
 
-def problems(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[Problem]:
+def gram_cases(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[GramCase]:
     """The cases of a check, which together are all of it."""
     for chosen, found in _of_maxima(check, premises):
         for case, allowed in _of_curvatures(chosen, found):
@@ -85,7 +85,7 @@ def _of_maxima(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterat
         order = sp.Le if isinstance(first, sp.Min) else sp.Ge
         beside = tuple(order(chosen, other, evaluate=False) for other in args if other != chosen)
         of_vectors = tuple(one for one in beside if one.atoms(Vector, FunctionValue))
-        case = renamed(replace(check, given=(*check.given, *of_vectors)), {first: chosen})
+        case = rename(replace(check, given=(*check.given, *of_vectors)), {first: chosen})
         yield from _of_maxima(case, (*premises, *(one for one in beside if one not in of_vectors)))
 
 
@@ -101,7 +101,7 @@ def _of_curvatures(check: VectorInequality, premises: tuple[Boolean, ...]) -> It
             known = (*premises, *declared.conditions(letter))
             together = tuple(one.xreplace({letter: same}) for one in known)
             if not entails(together, sp.false):
-                yield from _of_curvatures(renamed(check, {letter: same}), together)
+                yield from _of_curvatures(rename(check, {letter: same}), together)
         return
     yield _affine(check), premises
 
@@ -124,13 +124,13 @@ def _affine(check: VectorInequality) -> VectorInequality:
     short = {one.image: one.family.steep for one in check.samples if isinstance(one.family, Functions)}
     for one in check.samples:
         if isinstance(one.family, Clipping) and short.get(one.point) == one.family.radius and one.image != one.point:
-            return _affine(renamed(check, {one.image: one.point}))
+            return _affine(rename(check, {one.image: one.point}))
     ordered = sorted(check.samples, key=lambda one: one.image.is_Symbol)  # those first of which the gradient is known
     for first, other in combinations(ordered, 2):
         names = _implied(first, other) if first.family == other.family else {}
         if names:
             rest = tuple(one for one in check.samples if one != other)
-            return _affine(renamed(replace(check, samples=rest), names))
+            return _affine(rename(replace(check, samples=rest), names))
     return check
 
 
@@ -147,7 +147,7 @@ def _implied(first: Sample, other: Sample) -> dict[sp.Expr, sp.Expr]:
     return {other.image: first.image + low * apart, other.value: first.value + rise}
 
 
-def renamed(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
+def rename(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> VectorInequality:
     """The check with other expressions in the places of some, also in its families and samples."""
 
     def changed(value: Any) -> Any:
@@ -165,7 +165,7 @@ def renamed(check: VectorInequality, names: Mapping[sp.Expr, sp.Expr]) -> Vector
     return replace(check, left=left, right=right, given=given, samples=samples, multipliers=multipliers)
 
 
-def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
+def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> GramCase:
     goal, signs = _difference(check.left, check.right, premises)
     hypotheses, allowed = dict(inequalities(check.samples)), list(premises)
     for number, premise in enumerate(check.given, 1):
@@ -179,10 +179,10 @@ def _problem(check: VectorInequality, premises: tuple[Boolean, ...]) -> Problem:
     letters = tuple(sorted(set[Any]().union(*(one.atoms(Vector) for one in everything)), key=str))
     values = tuple(sorted(set[Any]().union(*(one.atoms(FunctionValue) for one in everything)), key=str))
     forms = [_form(one, letters, values) for one in everything]
-    kept = seen([one.matrix for one in forms])
+    kept = seen_letters([one.matrix for one in forms])
     multipliers = {name: sp.sympify(one, strict=True) for name, one in check.multipliers.items() if name in hypotheses}
     reduced = [Form(one.matrix.extract(kept, kept), one.values, one.constant) for one in forms]
-    return Problem(
+    return GramCase(
         premises=tuple(one for one in allowed if one != sp.true),
         letters=tuple(letters[i] for i in kept),
         values=values,
@@ -253,7 +253,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     """The form that an expression is, which wrong variants of a claim share."""
     products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in _pairs(letters)}
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
-    found = linear(expression.xreplace(names), [*names.values(), *values])
+    found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])
     if found is None or any(one.atoms(Vector, FunctionValue, Norm, Inner) for one in found):
         raise UnsupportedError(f"a form linear in inner products and function values is needed, got {expression}")
     matrix, place = sp.zeros(len(letters), len(letters)), letters.index
@@ -262,7 +262,7 @@ def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[Functi
     return Form(matrix, sp.Matrix([found[len(products) : -1]]), found[-1])
 
 
-def linear(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
+def linear_coefficients(expression: sp.Expr, unknowns: Sequence[sp.Symbol]) -> list[sp.Expr] | None:
     """The numbers before the unknowns, then the one without; None where it is not linear in them."""
     if not unknowns:
         return [sp.factor(expression)]
@@ -277,7 +277,7 @@ def _pairs(letters: Sequence[Vector]) -> Iterator[tuple[Vector, Vector]]:
     yield from combinations(letters, 2)
 
 
-def seen(matrices: Sequence[sp.Matrix]) -> list[int]:
+def seen_letters(matrices: Sequence[sp.Matrix]) -> list[int]:
     """Places of letters, without those that a translation sets to 0: a vector that every matrix sends to 0."""
     size = matrices[0].rows
     if not size:
@@ -292,7 +292,7 @@ def seen(matrices: Sequence[sp.Matrix]) -> list[int]:
     return [i for i in range(size) if i not in pivots]
 
 
-def slack(problem: Problem, multipliers: Mapping[str, sp.Expr]) -> Form:
+def slack(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> Form:
     """The form sum l_k H_k - goal."""
     matrix, values, constant = (-part for part in problem.goal)
     for name, number in multipliers.items():

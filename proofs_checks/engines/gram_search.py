@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.proofs_checks.engines.gram_forms import Form, Problem, linear, seen, slack
+from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, linear_coefficients, seen_letters, slack
 from lastiterate.proofs_checks.exact_values import Point
 from lastiterate.proofs_checks.feasible_points import NoPointError, points
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def solve(
+def _solve(
     cost: Floats, equal: tuple[Floats, Floats], above: tuple[Floats, Floats], psd: Sequence[tuple[Floats, Floats]]
 ) -> Floats | None:
     """The least ``cost . x`` where A x = b, A x >= b, and all matrices B + sum of x_j A_j are positive semidefinite.
@@ -235,25 +235,25 @@ _Groups: TypeAlias = tuple[tuple[str, ...], ...]
 """Names of hypotheses, those together that have one multiplier."""
 
 
-def candidates(problem: Problem, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
+def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
     """Multipliers that serve at the points, in floats; numbers, rounded, in the end."""
     for groups in dict.fromkeys(_supports(problem, points)):
         free = _eliminated(problem, groups)
         if free is not None and len(free.letters) <= _MOST_FREE:
             yield from _vertices(free, points)
-    found = at_point(problem, points[0], np.ones(len(problem.hypotheses)))
+    found = _at_point(problem, points[0], np.ones(len(problem.hypotheses)))
     if found is not None:
         short = (sp.Rational(Fraction(float(one)).limit_denominator(_SHORT)) for one in found)
         yield dict(zip(problem.hypotheses, short, strict=True))
 
 
-def _supports(problem: Problem, points: Sequence[Point]) -> Iterator[_Groups]:
+def _supports(problem: GramCase, points: Sequence[Point]) -> Iterator[_Groups]:
     """Hypotheses whose multipliers may be other than 0: few, as semidefinite programs have them, then all."""
     names = tuple(problem.hypotheses)
     sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
     for point in points[:2] if len(names) > _MOST_FREE else ():
         for weights in (np.ones(len(names)), *(0.5 + generator.random((2, len(names))))):
-            found = at_point(problem, point, weights)
+            found = _at_point(problem, point, weights)
             if found is None:
                 continue
             sizes = {name: one for name, one in zip(names, found, strict=True) if one > _NOTHING * max(found)}
@@ -269,28 +269,28 @@ def _supports(problem: Problem, points: Sequence[Point]) -> Iterator[_Groups]:
         yield tuple((name,) for name in some)
 
 
-def numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
+def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
     """The form at a point, in floats."""
     here = form.at(point)
     size = here.matrix.rows
     return np.array(here.matrix, float).reshape(size, size), np.array(here.values, float).ravel(), float(here.constant)
 
 
-def at_point(problem: Problem, point: Point, weights: Floats) -> Floats | None:
+def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None:
     """Multipliers at a point, the sum of which, so weighted, is least."""
     if not problem.hypotheses:
         return None
-    forms = [numbers(form, point) for form in problem.hypotheses.values()]
-    matrix, values, constant = numbers(problem.goal, point)
+    forms = [_numbers(form, point) for form in problem.hypotheses.values()]
+    matrix, values, constant = _numbers(problem.goal, point)
     count = len(forms)
     equal = np.array([value for _, value, _ in forms]).reshape(count, len(values)).T
     constants = np.array([one for _, _, one in forms])
     above = np.vstack([np.eye(count), constants]), np.append(np.zeros(count), constant)
     stacked = np.array([one for one, _, _ in forms]).reshape(count, *matrix.shape)
-    return solve(weights, (equal, values), above, [(stacked, -matrix)])
+    return _solve(weights, (equal, values), above, [(stacked, -matrix)])
 
 
-def _eliminated(problem: Problem, groups: _Groups) -> _Free | None:
+def _eliminated(problem: GramCase, groups: _Groups) -> _Free | None:
     """The multipliers of these hypotheses for which values cancel; None where there are none."""
     names = tuple(name for group in groups for name in group)
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
@@ -311,7 +311,9 @@ def _eliminated(problem: Problem, groups: _Groups) -> _Free | None:
         more = [reduced[i, k] for i in range(matrix.rows) if reduced[i, i] == 0 for k in range(matrix.rows)]
         more = [one for one in more if one != 0]
         if not more:
-            kept = seen([reduced.xreplace(dict.fromkeys(free, sp.S.Zero)), *(reduced.diff(one) for one in free)])
+            kept = seen_letters(
+                [reduced.xreplace(dict.fromkeys(free, sp.S.Zero)), *(reduced.diff(one) for one in free)]
+            )
             return _Free(
                 names, free, tuple(found), _collected(constant.xreplace(by), free), reduced.extract(kept, kept)
             )
@@ -320,7 +322,7 @@ def _eliminated(problem: Problem, groups: _Groups) -> _Free | None:
 
 def _collected(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> sp.Expr:
     """The expression as a sum of free numbers with factors."""
-    *numbers, rest = linear(expression, free) or (expression,)
+    *numbers, rest = linear_coefficients(expression, free) or (expression,)
     return sum((number * letter for number, letter in zip(numbers, free, strict=True)), start=rest)
 
 
@@ -345,7 +347,7 @@ class Matrix(NamedTuple):
     excess: sp.Expr
 
 
-def breaks(problem: Problem, point: Point, *, goal: bool = True) -> Matrix | None:
+def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
     """Inner products and values at this point that meet the hypotheses and, with ``goal``, break the goal."""
     found = _with_room(problem, point, goal=goal)
     if found is None:
@@ -361,12 +363,12 @@ def breaks(problem: Problem, point: Point, *, goal: bool = True) -> Matrix | Non
     return None
 
 
-def _with_room(problem: Problem, point: Point, *, goal: bool) -> tuple[Floats, Floats] | None:
+def _with_room(problem: GramCase, point: Point, *, goal: bool) -> tuple[Floats, Floats] | None:
     """The inner products and values, in floats, with the most room."""
-    forms = [numbers(form, point) for form in problem.hypotheses.values()]
+    forms = [_numbers(form, point) for form in problem.hypotheses.values()]
     below = [(-matrix, -values, -constant) for matrix, values, constant in forms]
     if goal:
-        below.append(numbers(problem.goal, point))
+        below.append(_numbers(problem.goal, point))
     size, count = len(problem.letters), len(problem.values)
     places = [(i, k) for i in range(size) for k in range(i, size)]
     basis = np.zeros((len(places) + count + 1, size, size))
@@ -388,7 +390,7 @@ def _with_room(problem: Problem, point: Point, *, goal: bool) -> tuple[Floats, F
     rows.append(cost)
     sides.append(-1.0)
     nothing = np.zeros((0, len(cost))), np.zeros(0)
-    found = solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros((size, size)))])
+    found = _solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros((size, size)))])
     if found is None or found[-1] < 1e-7:
         return None
     gram = np.tensordot(found, basis, axes=(0, 0))
@@ -400,7 +402,7 @@ def _rounded(array: Floats, most: int) -> sp.Matrix:
     return sp.Matrix(*array.shape, numbers)
 
 
-def _excess(problem: Problem, found: Matrix, *, goal: bool) -> sp.Expr | None:
+def _excess(problem: GramCase, found: Matrix, *, goal: bool) -> sp.Expr | None:
     """The goal at exact inner products, where every hypothesis is met and the goal is not; 0 without a goal."""
     gram = found.vectors.T * found.vectors
     if any(_value(form.at(found.point), gram, found.values) > 0 for form in problem.hypotheses.values()):
@@ -416,12 +418,12 @@ def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
     return products + sum((a * b for a, b in zip(form.values, values, strict=True)), start=form.constant)
 
 
-def inside(problem: Problem, wanted: int) -> Iterator[Point]:
+def points_inside(problem: GramCase, wanted: int) -> Iterator[Point]:
     """Points of the parameters at which the premises hold."""
     yield from _some(problem, problem.premises, wanted)
 
 
-def edges(problem: Problem) -> Iterator[Point]:
+def points_on_edges(problem: GramCase) -> Iterator[Point]:
     """Points at which a premise holds with equality."""
     for premise in problem.premises:
         if isinstance(premise, sp.Le | sp.Ge):
@@ -431,7 +433,7 @@ def edges(problem: Problem) -> Iterator[Point]:
                     yield from _some(problem, (sp.Eq(letter, solution, evaluate=False), *problem.premises), 2)
 
 
-def _some(problem: Problem, premises: tuple[Boolean, ...], wanted: int) -> Iterator[Point]:
+def _some(problem: GramCase, premises: tuple[Boolean, ...], wanted: int) -> Iterator[Point]:
     letters = sorted(_symbols(problem), key=str)
     try:
         yield from points(letters, premises, wanted, tries=50)
@@ -439,7 +441,7 @@ def _some(problem: Problem, premises: tuple[Boolean, ...], wanted: int) -> Itera
         return
 
 
-def _symbols(problem: Problem) -> set[sp.Symbol]:
+def _symbols(problem: GramCase) -> set[sp.Symbol]:
     """The parameters."""
     forms = [problem.goal, *problem.hypotheses.values()]
     parts = [*problem.premises, *problem.signs, *(part for form in forms for part in form)]

@@ -150,7 +150,7 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
 """Routes to zero, cheapest first."""
 
 
-def vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
+def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
     """The route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
     residue = difference.doit()
     if residue == 0:
@@ -231,7 +231,7 @@ def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Ex
     return expression.subs(settled)
 
 
-def compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
+def _compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
     """Tell whether both sides are defined at a point and equal there, or certainly different; None if unclear."""
     if not defined_at((left, right), point):
         return None
@@ -255,7 +255,7 @@ def _complex_zero(off: sp.Expr) -> bool | None:
     return False if any(abs(part) > _TINY for part in accurate) else None
 
 
-def differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Counterexample:
+def _differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Counterexample:
     """The counterexample at a point where the two sides differ."""
     if complex_valued(left, right):
         values = [str(sp.N(part.xreplace(point).doit(), 20)) for part in (left, right)]
@@ -264,7 +264,7 @@ def differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Coun
     return Counterexample(as_text(point), values[0], "==", values[1], sides)
 
 
-def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
+def _shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
     """Tell whether a condition follows, a complex number being two real ones."""
     found = {symbol for part in (*premises, condition) for symbol in part.free_symbols if symbol.is_real is not True}
     if not found and not condition.has(sp.I):
@@ -310,9 +310,9 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     confirmed = 0
     for point in points(symbols, conditions, POINTS):
         for here, left, right in _unrolled(check, point, of_index):
-            same = compared(left, right, {})
+            same = _compared(left, right, {})
             if same is False:
-                found = replace(differ(left, right, {}, "closed form, recursion"), at=as_text(here))
+                found = replace(_differ(left, right, {}, "closed form, recursion"), at=as_text(here))
                 return refuted(
                     check, found, f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
                 )
@@ -325,11 +325,11 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     letter = sp.Dummy("the value before", real=True if not complex_valued(before) else None)
     known = (*later, sp.Eq(letter, before, evaluate=False))
     # A premise is taken to be defined, so what the letter stands for must be shown to be without it.
-    undefined = unmet((base, check.initial), conditions, shown) or unmet((before, check.closed_form), later, shown)
-    undefined = undefined or unmet((stepped, check.step.xreplace({PREVIOUS: letter})), known, shown)
+    undefined = unmet((base, check.initial), conditions, _shown) or unmet((before, check.closed_form), later, _shown)
+    undefined = undefined or unmet((stepped, check.step.xreplace({PREVIOUS: letter})), known, _shown)
     if undefined:
         return undecided(check, undefined)
-    shown_base, shown_step = vanishes(base - check.initial, conditions), vanishes(stepped - check.closed_form, later)
+    shown_base, shown_step = _vanishes(base - check.initial, conditions), _vanishes(stepped - check.closed_form, later)
     for part, (route, residue) in (("base case", shown_base), ("induction step", shown_step)):
         if not route:
             return undecided(check, f"{part} not shown; {confirmed} exact points agree; residue: {residue}")
@@ -384,7 +384,7 @@ def _hereditary(
     later = (*conditions, *of_index, sp.Ge(index, start + 1, evaluate=False))
     earlier = [condition.xreplace({index: index - 1}) for condition in of_index]
     hold = all(condition == sp.true or entails(later, condition) for condition in earlier)
-    return of_index if hold and not unmet(earlier, later, shown) else ()
+    return of_index if hold and not unmet(earlier, later, _shown) else ()
 
 
 SPOTS = 12
@@ -395,20 +395,20 @@ def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.S
     left, right = summed(carried_out(check.left)), summed(carried_out(check.right))
     confirmed = 0
     for point in points(symbols, conditions, SPOTS):
-        same = compared(left, right, point)
+        same = _compared(left, right, point)
         if same is False:
-            return refuted(check, differ(left, right, point))
+            return refuted(check, _differ(left, right, point))
         confirmed += bool(same)
-    undefined = unmet((check.left, check.right, left, right), conditions, shown)
+    undefined = unmet((check.left, check.right, left, right), conditions, _shown)
     if undefined:
         return undecided(check, undefined)
-    if by_induction(left - right, conditions, lambda one: bool(vanishes(one, conditions)[0])):
+    if by_induction(left - right, conditions, lambda one: bool(_vanishes(one, conditions)[0])):
         route, residue = "induction on the end of its sums", sp.S.Zero
     else:
-        undefined = unmet((left.doit(), right.doit()), conditions, shown)
+        undefined = unmet((left.doit(), right.doit()), conditions, _shown)
         if undefined:
             return undecided(check, undefined)
-        route, residue = vanishes(left - right, conditions)
+        route, residue = _vanishes(left - right, conditions)
     if not route:
         return undecided(check, f"not shown; no spot check differs; residue: {residue}")
     if not confirmed:

@@ -19,7 +19,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import LESS, held, refuted, undecided, variant
-from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, Run, runs
+from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, SequenceRun, sequence_runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, as_text, truth_at
@@ -139,7 +139,7 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
     _written_out(check, assumptions)
     seen, longest = 0, check.start
     tried = list[Point]()
-    for run in runs(check, assumptions):
+    for run in sequence_runs(check, assumptions):
         if run.point not in tried[-1:]:
             tried.append(run.point)
         if run.holds is False:
@@ -343,7 +343,7 @@ def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbo
     return part.xreplace(values)
 
 
-def _counterexample(check: Induction, run: Run) -> Counterexample:
+def _counterexample(check: Induction, run: SequenceRun) -> Counterexample:
     at: dict[str, str] = as_text(run.point) | {str(check.index): str(run.index)}
     at |= {str(value): str(number) for value, number in run.values.items()}
     relation: Relational = check.conclusion
@@ -364,7 +364,7 @@ def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Ch
         return
     less, more = check.conclusion.lts, check.conclusion.gts
     order = 1 if check.conclusion.args[0] == less else -1
-    sides = [(run.left, run.right)[::order] for run in runs(check, assumptions)]
+    sides = [(run.left, run.right)[::order] for run in sequence_runs(check, assumptions)]
     rooms = [((b - a) / (abs(a) + abs(b)), (b - a) / b) for a, b in sides if b != 0]
     if rooms:
         share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])

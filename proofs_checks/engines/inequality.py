@@ -25,13 +25,13 @@ from lastiterate.proofs_checks.engines.answers import (
     changed,
     closest,
     equation,
+    first_middle_last,
     held,
     refuted,
     refuted_at,
-    spread,
     undecided,
 )
-from lastiterate.proofs_checks.engines.z3_answers import ask, consistent, entails, solve, some_point, usable
+from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, solve, some_point, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
@@ -82,7 +82,7 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
     formulas = [left == right if equal else left != right, *(terms.condition(premise) for premise in premises)]
     if nonzero:
         formulas += [variable != 0 for symbol, variable in terms.variables.items() if not symbol.is_zero]
-    answer, model = solve(terms, formulas) if terms.loose else (ask(terms, formulas), None)
+    answer, model = solve(terms, formulas) if terms.loose else (ask_z3(terms, formulas), None)
     if model is not None and _stands(check, Relation.EQUAL, premises, terms.point(model)) is not equal:
         return z3.unknown
     return answer
@@ -175,7 +175,7 @@ def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
 def near_misses(check: Inequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
     """The right side less by more than the room, or terms three percent off where there is none."""
     if check.relation is Relation.TIGHT:
-        return spread(list(_attained(check, assumptions)))
+        return first_middle_last(list(_attained(check, assumptions)))
     return equation(check, "left", "right") if check.relation is Relation.EQUAL else tuple(closest(check, assumptions))
 
 

@@ -18,7 +18,7 @@ from lastiterate.symbolic.checks import Recomputed
 
 
 @lru_cache(maxsize=64)
-def numbers(quantity: str) -> tuple[Number, ...]:
+def _numbers(quantity: str) -> tuple[Number, ...]:
     """The numbers of a quantity, computed once for a check and its mutants."""
     known = recomputations()
     if quantity not in known:
@@ -30,7 +30,7 @@ def numbers(quantity: str) -> tuple[Number, ...]:
 
 def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: ARG001
     """Hold the numbers of a `Recomputed` check against their limits."""
-    found = numbers(check.quantity)
+    found = _numbers(check.quantity)
     factor = 1 + float(check.off)
     for one in found:
         if not one.low <= one.value * factor <= one.high:

@@ -41,7 +41,7 @@ _FACTS = (
 
 
 @dataclass(frozen=True)
-class Run:
+class SequenceRun:
     """The conclusion at one index of a run.
 
     Attributes:
@@ -60,7 +60,7 @@ class Run:
     holds: bool | None
 
 
-def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
+def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[SequenceRun]:
     """The conclusion at the first indices of runs that obey all that is supposed."""
     parts = (*check.first, *check.laws, *check.keeps, check.conclusion)
     letters = [symbol for symbol in free_symbols(assumptions, parts) if symbol != check.index]
@@ -73,9 +73,9 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
     sides = cache(lambda i: tuple(_at_index(side, check.index, i) for side in check.conclusion.args))
     known = False
 
-    def seen(found: "_Begun") -> list[Run]:
+    def seen(found: "_Begun") -> list[SequenceRun]:
         """Evaluate the conclusion up to the first failure or the last index; empty if the run does not go on."""
-        told = list[Run]()
+        told = list[SequenceRun]()
         for i in range(check.start, check.start + LONGEST):
             course = found.to(i)
             if course is None:
@@ -83,7 +83,7 @@ def runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Run]:
             left, right = (side.xreplace(course.point).xreplace(course.values) for side in sides(i))
             relation = check.conclusion.func(left, right, evaluate=False)
             holds = truth_at(relation, {}) if defined_at((left, right), {}) else None
-            told.append(Run(course.point, course.values, i, left, right, holds))
+            told.append(SequenceRun(course.point, course.values, i, left, right, holds))
             if holds is False:
                 break
         return told if (known and holds is not False) or found.goes_on(i + 1) else []

@@ -13,7 +13,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.engines.answers import changed, held, refuted, spread, terms_of
+from lastiterate.proofs_checks.engines.answers import changed, first_middle_last, held, refuted, terms_of
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Units
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, NUMBER, UNITS, D, unit_text
@@ -134,4 +134,4 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
 
 def near_misses(check: Units, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
     """A term that is a length too much."""
-    return tuple(changed(check, term, D) for term in spread(list(terms_of(check, "left", "right"))))
+    return tuple(changed(check, term, D) for term in first_middle_last(list(terms_of(check, "left", "right"))))

@@ -23,7 +23,7 @@ _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def recorded() -> Iterator[list[str]]:
+def record_questions() -> Iterator[list[str]]:
     """Keep what z3 finds to have no solution inside the block; not what it found before and is remembered."""
     questions: list[str] = []
     token = _kept.set(questions)
@@ -56,7 +56,7 @@ _hasty: ContextVar[bool] = ContextVar("_hasty", default=False)
 
 
 @undisturbed()
-def ask(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
+def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
     asked = [*formulas, *terms.side]
     answer, _ = _soon(asked)
@@ -154,7 +154,7 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
             formulas.append(z3.Not(terms.condition(conclusion)))
         except UnsupportedError:
             return False
-        if ask(terms, formulas) == z3.unsat:
+        if ask_z3(terms, formulas) == z3.unsat:
             return True
     return False
 
@@ -195,7 +195,7 @@ def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
     """Tell whether numbers meet the conditions; None where z3 does not know, or where parts are free letters to it."""
     terms = Terms(whole=True)
     try:
-        answer = ask(terms, [terms.condition(one) for one in conditions])
+        answer = ask_z3(terms, [terms.condition(one) for one in conditions])
     except UnsupportedError:
         return None
     return False if answer == z3.unsat else True if answer == z3.sat and not terms.loose else None

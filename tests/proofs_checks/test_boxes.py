@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from lastiterate.proofs_checks.engines.branch import interval_of, rational, short_point, split_point, status
+from lastiterate.proofs_checks.engines.branch import interval_of, rational, short_point, split_point, status_on
 from lastiterate.symbolic.notation import x, y
 
 RELATIONS = (sp.Gt, sp.Ge, sp.Lt, sp.Le)
@@ -32,7 +32,7 @@ EDGES = st.tuples(QUARTERS, QUARTERS).map(lambda ends: (min(ends), max(ends)))
 def test_a_status_is_true_at_every_point(
     condition: Boolean, first: tuple[fmpq, fmpq], second: tuple[fmpq, fmpq], i: int, j: int
 ) -> None:
-    found = status(condition, (x, y), [interval_of(first), interval_of(second)])
+    found = status_on(condition, (x, y), [interval_of(first), interval_of(second)])
     point = {
         symbol: rational(low + (high - low) * fmpq(share, 4))
         for symbol, (low, high), share in ((x, first, i), (y, second, j))
@@ -63,7 +63,7 @@ def test_the_status_on_the_box_from_1_to_2(subtests: pytest.Subtests) -> None:
         (sp.false, False),
     ]:
         with subtests.test(condition=condition, found=found):
-            assert status(condition, (x,), [interval_of((fmpq(1), fmpq(2)))]) is found
+            assert status_on(condition, (x,), [interval_of((fmpq(1), fmpq(2)))]) is found
 
 
 @given(QUARTERS, QUARTERS)

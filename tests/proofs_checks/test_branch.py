@@ -8,7 +8,7 @@ import sympy as sp
 from flint import fmpq
 
 from lastiterate.proofs_checks.engines import decide_check, enclosure
-from lastiterate.proofs_checks.engines.branch import Answer, Edges, Problem, breaks, prove, shown_on
+from lastiterate.proofs_checks.engines.branch import BoxAnswer, BoxProblem, Edges, prove_on_box, shown_on, witness_at
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import IntervalInequality
 from lastiterate.symbolic.notation import q, t, x, xi, y
@@ -22,27 +22,27 @@ def box(*ends: tuple[int, int]) -> Edges:
 
 
 def test_a_gap_that_vanishes_on_its_least_face_is_shown_at_once_though_conditions_cut_the_box() -> None:
-    found = prove(x**2 - x, (x, y), box((1, 2), (0, 1)), (x + y < sp.Rational(5, 2),))
+    found = prove_on_box(x**2 - x, (x, y), box((1, 2), (0, 1)), (x + y < sp.Rational(5, 2),))
     assert (found.held, found.witness, found.boxes) == (True, None, 1)
 
 
 def test_an_edge_that_is_a_point_is_no_direction_to_reduce_along() -> None:
-    assert prove(COSH, (y, x), box((1, 1), (0, 3))).held
+    assert prove_on_box(COSH, (y, x), box((1, 1), (0, 3))).held
 
 
 def test_a_gap_with_a_positive_least_face_is_shown_from_there() -> None:
-    assert prove(COSH + sp.Rational(1, 10**40), (x,), box((0, 3)), strict=True, budget=40).held
+    assert prove_on_box(COSH + sp.Rational(1, 10**40), (x,), box((0, 3)), strict=True, budget=40).held
 
 
 def test_a_least_face_that_is_not_shown_shows_nothing() -> None:
     """y^4 - 4 y^2 + 4 touches 0 at an irrational point."""
-    found = prove(COSH + y**4 - 4 * y**2 + 4, (x, y), box((0, 3), (0, 2)), budget=300)
+    found = prove_on_box(COSH + y**4 - 4 * y**2 + 4, (x, y), box((0, 3), (0, 2)), budget=300)
     assert (found.held, found.witness) == (False, None)
     assert found.stuck.startswith("undecided near x in [")
 
 
 def test_a_face_where_the_gap_is_undefined_is_not_taken_for_a_zero() -> None:
-    found = prove(sp.sinh(x) / x - 1, (x,), box((0, 3)), (x > 0,), budget=200)
+    found = prove_on_box(sp.sinh(x) / x - 1, (x,), box((0, 3)), (x > 0,), budget=200)
     assert (found.held, found.witness) == (False, None)
     assert found.stuck.startswith("undecided near x in [0,")
 
@@ -50,10 +50,10 @@ def test_a_face_where_the_gap_is_undefined_is_not_taken_for_a_zero() -> None:
 def test_a_zero_that_is_not_seen_to_be_excluded_fails_a_strict_claim() -> None:
     """Boxes do not read x != 0; they do read x > 0."""
     rising = sp.exp(x) - 1 - x
-    unread = prove(rising, (x,), box((0, 5)), (sp.Ne(x, 0),), strict=True, budget=200)
+    unread = prove_on_box(rising, (x,), box((0, 5)), (sp.Ne(x, 0),), strict=True, budget=200)
     assert (unread.held, unread.witness) == (False, None)
-    assert prove(rising, (x,), box((0, 5)), (x > 0,), strict=True, budget=200).held
-    at_zero = prove(rising, (x,), box((0, 5)), strict=True, budget=200)
+    assert prove_on_box(rising, (x,), box((0, 5)), (x > 0,), strict=True, budget=200).held
+    at_zero = prove_on_box(rising, (x,), box((0, 5)), strict=True, budget=200)
     assert at_zero.witness == {x: 0}
 
 
@@ -68,11 +68,11 @@ def test_what_fails_close_to_a_corner_where_both_sides_vanish_is_refuted(share: 
 def test_sides_that_are_undefined_are_noticed_before_many_boxes_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     budgets: list[int] = []
 
-    def noted(*asked: Any, **how: Any) -> Answer:
+    def noted(*asked: Any, **how: Any) -> BoxAnswer:
         budgets.append(how["budget"])
-        return prove(*asked, **how)
+        return prove_on_box(*asked, **how)
 
-    monkeypatch.setattr(enclosure, "prove", noted)
+    monkeypatch.setattr(enclosure, "prove_on_box", noted)
     outcome = decide_check(IntervalInequality(sp.log(xi), "<=", xi - 1, {xi: (-1, 3)}), ())
     assert "log(xi) is not shown to be defined on the box" in outcome.detail
     assert max(budgets) <= 1000
@@ -81,16 +81,18 @@ def test_sides_that_are_undefined_are_noticed_before_many_boxes_are_looked_at(mo
 def test_a_zero_that_balls_cannot_tell_breaks_a_strict_claim_alone() -> None:
     gap = sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1
     for strict in (False, True):
-        problem = Problem(gap, strict=strict, symbols=(x,), conditions=(), root=box((0, 2)), budget=10)
-        assert breaks(problem, (fmpq(1),)) == ({x: 1} if strict else None)
-        below = Problem(gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10)
-        assert breaks(below, (fmpq(1),)) is None, "no admissible point"
+        problem = BoxProblem(gap, strict=strict, symbols=(x,), conditions=(), root=box((0, 2)), budget=10)
+        assert witness_at(problem, (fmpq(1),)) == ({x: 1} if strict else None)
+        below = BoxProblem(gap - 1, strict=strict, symbols=(x,), conditions=(x > 3,), root=box((0, 2)), budget=10)
+        assert witness_at(below, (fmpq(1),)) is None, "no admissible point"
 
 
 def test_what_fails_where_no_number_is_as_declared_breaks_nothing() -> None:
     broken = sp.Symbol("broken", real=True, integer=False)
-    problem = Problem(broken * (1 - broken), strict=True, symbols=(broken,), conditions=(), root=box((0, 1)), budget=10)
-    assert breaks(problem, (fmpq(0),)) is None
+    problem = BoxProblem(
+        broken * (1 - broken), strict=True, symbols=(broken,), conditions=(), root=box((0, 1)), budget=10
+    )
+    assert witness_at(problem, (fmpq(0),)) is None
 
 
 def test_a_whole_number_at_which_an_assumption_is_not_told_refutes_nothing() -> None:
@@ -116,13 +118,13 @@ THIRD, THIN = sp.Rational(1, 3), sp.Rational(1, 10**30)
 def test_a_derivative_does_not_show_what_is_false(
     gap: sp.Expr, edges: Edges, conditions: tuple[sp.Basic, ...], strict: bool
 ) -> None:
-    found = prove(gap, (x, y)[: len(edges)], edges, conditions, strict=strict, budget=100)
+    found = prove_on_box(gap, (x, y)[: len(edges)], edges, conditions, strict=strict, budget=100)
     assert not found.held
 
 
 def test_a_least_face_that_the_conditions_exclude_refutes_nothing() -> None:
     """Its least value is below 0, where x = 0."""
-    found = prove(COSH - THIN, (x,), box((0, 3)), (x > 1,), budget=40)
+    found = prove_on_box(COSH - THIN, (x,), box((0, 3)), (x > 1,), budget=40)
     assert found.witness is None
 
 

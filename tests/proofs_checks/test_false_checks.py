@@ -234,7 +234,7 @@ def test_a_statement_about_nothing_or_without_a_bound_is_not_proved(
 @pytest.mark.parametrize("answer", [z3.unknown, z3.sat])
 def test_what_z3_does_not_refute_is_not_proved(monkeypatch: pytest.MonkeyPatch, answer: z3.CheckSatResult) -> None:
     """No witness among statements is sure to be beyond z3 for ever; a solver that says so is."""
-    monkeypatch.setattr(z3_answers, "ask", lambda *_: answer)
+    monkeypatch.setattr(z3_answers, "ask_z3", lambda *_: answer)
     monkeypatch.setattr(inequality, "solve", lambda *_: (answer, None))
     letter = sp.Symbol("not asked before", positive=True)
     assert not z3_answers.entails((), letter**2 + 1 > letter)

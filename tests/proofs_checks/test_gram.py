@@ -150,9 +150,9 @@ def test_one_percent_off_is_refuted_by_vectors(name):
 
 def test_the_vectors_of_a_refutation_are_exact():
     check, premises = MISSES["eta up to 2.02/L"]
-    (problem, *_), found = tuple(gram_forms.problems(check, premises)), None
-    for point in gram_search.edges(problem):
-        found = found or gram_search.breaks(problem, point)
+    (problem, *_), found = tuple(gram_forms.gram_cases(check, premises)), None
+    for point in gram_search.points_on_edges(problem):
+        found = found or gram_search.find_matrix(problem, point)
     assert found is not None
     gram = found.vectors.T * found.vectors
     assert all(number.is_Rational for number in (*gram, *found.values))
@@ -179,14 +179,14 @@ def test_the_vectors_of_a_refutation_are_exact():
     ],
 )
 def test_verification_finds_what_is_wrong_with_multipliers(multipliers: Mapping[str, sp.Expr], why: str):
-    problem, *_ = gram_forms.problems(*ROWS["convex"])
+    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
     found = gram.fault(problem, multipliers)
     assert why in found
     assert bool(why) == bool(found)
 
 
 def test_multipliers_that_leave_a_negative_constant_are_no_proof():
-    problem, *_ = gram_forms.problems(*ROWS["convex"])
+    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
     more = replace(problem, goal=problem.goal._replace(constant=sp.S.One))
     assert gram.fault(more, {"f(x, y)": 2 * eta, "f(y, x)": 2 * eta}) == "the constant -1 may be negative"
 
@@ -271,7 +271,7 @@ def test_a_class_of_equal_curvatures_is_a_case_of_its_own():
     x, y = f.at(X), f.at(Y)
     moved = VectorInequality(Norm(x.image - y.image), "<=", L * Norm(X - Y), (x, y))
     assert decide_check(moved, ()).status is Status.HELD
-    (problem,) = gram_forms.problems(moved, ())
+    (problem,) = gram_forms.gram_cases(moved, ())
     assert not problem.hypotheses
 
 
@@ -290,10 +290,10 @@ def test_both_ways_in_which_curvatures_may_agree_are_cases():
     u, v = sp.symbols("u v", nonnegative=True)
     f = convex("f", u * v)
     check = VectorInequality(Norm(X), "<=", Norm(X), (f.at(X), f.at(Y)))
-    assert len(tuple(gram_forms.problems(check, ()))) == 3
+    assert len(tuple(gram_forms.gram_cases(check, ()))) == 3
     with pytest.raises(UnsupportedError, match="cannot say where"):
         tuple(
-            gram_forms.problems(
+            gram_forms.gram_cases(
                 VectorInequality(Norm(X), "<=", Norm(X), (convex("f", u**2 - u * v**2 + v**3).at(X),)), ()
             )
         )

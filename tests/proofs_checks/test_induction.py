@@ -6,7 +6,7 @@ import sympy as sp
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.decide import near_misses
 from lastiterate.proofs_checks.engines import decide_check, induction
-from lastiterate.proofs_checks.engines.runs import POINTS, runs
+from lastiterate.proofs_checks.engines.runs import POINTS, sequence_runs
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Induction
 from lastiterate.symbolic.notation import c, s, t
@@ -93,10 +93,10 @@ def test_only_a_declared_sign_is_a_premise_of_what_is_put_in():
 def test_a_run_obeys_what_is_said_of_values_at_letters_and_of_values_to_come() -> None:
     n = sp.Symbol("n", integer=True, nonnegative=True)
     above = Induction(t, sp.Ge(z(t), s), laws=(sp.Ge(z(t), a(n)),))
-    found = [run for run in runs(above, (sp.Le(n, 0),)) if run.index == 0]
+    found = [run for run in sequence_runs(above, (sp.Le(n, 0),)) if run.index == 0]
     assert found
     assert all(run.values[z(0)] >= run.values[a(0)] for run in found)
     falls = Induction(t, sp.Ge(z(t), s), laws=(sp.Eq(z(t + 1), z(t) - a(t)),))  # so a(t) is no more than z(t)
-    found = list(runs(falls, ()))
+    found = list(sequence_runs(falls, ()))
     assert len({run.point[s] for run in found}) == POINTS
     assert all(run.values[z(i)] >= run.values[a(i)] for run in found for i in range(run.index + 1))

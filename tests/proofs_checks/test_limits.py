@@ -64,7 +64,7 @@ def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(z3_answers, "EFFORT", 2**31 - 1)
     began = process_time()
     with pytest.raises(TimeoutError), limited(0.4):
-        z3_answers.ask(z3_terms.Terms(whole=False), hard())
+        z3_answers.ask_z3(z3_terms.Terms(whole=False), hard())
     assert process_time() - began < 20
 
 
@@ -72,4 +72,4 @@ def test_a_question_that_outlasts_its_resources_ends(monkeypatch: pytest.MonkeyP
 def test_it_ends_without_an_answer_where_nothing_else_limits_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3_answers, "EFFORT", 2**31 - 1)
     monkeypatch.setattr(z3_answers, "_LONGEST", 0.1)
-    assert z3_answers.ask(z3_terms.Terms(whole=False), hard()) == z3.unknown
+    assert z3_answers.ask_z3(z3_terms.Terms(whole=False), hard()) == z3.unknown

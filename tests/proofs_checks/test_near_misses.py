@@ -109,8 +109,8 @@ def test_none_of_a_check_that_does_not_hold(make_claim):
 def test_an_engine_that_accepts_everything_is_noticed(make_claim, monkeypatch):
     good = decide(make_claim(SQUARE))
     assert (good.near_rejected, len(good.near_misses)) == (MOST, MOST)
-    monkeypatch.setattr(identity, "compared", lambda *_: True)
-    monkeypatch.setattr(identity, "vanishes", lambda *_: ("believing", identity.vanishes))
+    monkeypatch.setattr(identity, "_compared", lambda *_: True)
+    monkeypatch.setattr(identity, "_vanishes", lambda *_: ("believing", identity._vanishes))
     found = drifts([decide(make_claim(SQUARE))], {"toy/claim": Expected.of(good)})
     assert f"toy/claim rejects 0 of {MOST} near misses, the lock file says {MOST}." in found
     assert len([sentence for sentence in found if "does not reject the near miss" in sentence]) == MOST

@@ -6,7 +6,7 @@ import sympy as sp
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import second_opinion
-from lastiterate.proofs_checks.engines.z3_answers import entails, recorded
+from lastiterate.proofs_checks.engines.z3_answers import entails, record_questions
 from lastiterate.proofs_checks.second_opinion import ask, opinion, opinions
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Inequality
@@ -41,7 +41,7 @@ def test_what_is_no_smt_lib_is_an_error():
 
 def test_every_name_is_one_of_smt_lib():
     bar, prime = sp.Symbol("|u|", real=True), sp.Symbol("k'_j", real=True)
-    with recorded() as found:
+    with record_questions() as found:
         assert entails((bar > prime, prime > 1), bar > 1)
     assert len(found) == 1
     assert "\\" not in found[0]

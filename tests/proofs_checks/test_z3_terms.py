@@ -9,7 +9,7 @@ import z3
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.z3_answers import ask, entails, solve, usable
+from lastiterate.proofs_checks.engines.z3_answers import ask_z3, entails, solve, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import Inequality
@@ -123,7 +123,7 @@ def test_whole_symbols_are_whole_only_where_they_are_asked_to_be() -> None:
     between = (T > 1, T < 2)
     for whole, answer in ((False, z3.sat), (True, z3.unsat)):
         terms = Terms(whole=whole)
-        assert ask(terms, [terms.condition(part) for part in between]) == answer
+        assert ask_z3(terms, [terms.condition(part) for part in between]) == answer
 
 
 @pytest.mark.parametrize("symbol", [sp.Symbol("p", positive=True), sp.Symbol("k", nonnegative=True), sp.Symbol("r")])

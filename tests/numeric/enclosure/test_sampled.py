@@ -10,7 +10,7 @@ from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.numeric.enclosure.interval import WHOLE
 from lastiterate.numeric.enclosure.tape import Tape, enclose
 from lastiterate.proofs_checks.engines import decide_check
-from lastiterate.proofs_checks.engines.branch import prove
+from lastiterate.proofs_checks.engines.branch import prove_on_box
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import IntervalInequality
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
@@ -72,6 +72,6 @@ def test_false_claims_on_a_box_are_refuted_and_true_ones_certified():
 
 
 def test_a_box_that_leaves_the_domain_is_never_passed():
-    answer = prove(10 - SampledUp(q, sp.Integer(4), sp.Integer(2)), (q,), ((fmpq(0), fmpq(1)),), budget=40)
+    answer = prove_on_box(10 - SampledUp(q, sp.Integer(4), sp.Integer(2)), (q,), ((fmpq(0), fmpq(1)),), budget=40)
     assert not answer.held
     assert answer.witness is None
