@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Never, Self
 
-from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, S, Symbol, true
+from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, S, Subs, Symbol, nan, true
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom, false
 
@@ -209,7 +209,9 @@ class Recursion(Check):
     @property
     def says(self) -> Basic:
         here, index = self.closed_form, self.index
-        base = Eq(here.subs(index, self.start), self.initial, evaluate=False)
+        begun = here.subs(index, self.start)
+        begun = Subs(here, index, self.start) if begun.has(nan) else begun  # Sympy puts no nan into a relation
+        base = Eq(begun, self.initial, evaluate=False)
         before = here.subs(index, index - 1)
         step = Eq(here, self.step.xreplace({PREVIOUS: before}), evaluate=False)
         later = given((Ge(index, self.start + 1, evaluate=False),), step)
