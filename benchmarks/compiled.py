@@ -16,7 +16,8 @@ import torch
 from torch.func import vmap
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.pairs import Around, measure_center
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.devices import keep_freed_memory, threads_of_torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import held, products
@@ -88,7 +89,7 @@ def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
 
 def _drawn(gradients: Gradients, points: int) -> Callable[[], list[torch.Tensor]]:
     def work() -> list[torch.Tensor]:
-        table = measure_center(gradients, gradients.start, 1.0, Around(points, 1.0), stream(0, 1))
+        table = measure_center(gradients, gradients.start, 1.0, Sampling(points=points, radius=1.0), stream(0, 1))
         return [torch.from_numpy(values) for values in table.differences.values()]
 
     return work

@@ -13,8 +13,9 @@ from benchmarks.coupled import ends
 from benchmarks.gradients import wait
 from benchmarks.table import Limit, Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.devices import device_of, peak
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
@@ -103,7 +104,8 @@ def _of_a_chunk(gradients: Gradients) -> int:
     """Bytes that torch holds at most while the pairs around one point are measured, as many as fit at once."""
     points = next(gradients.point_chunks(10**9)).stop
     return peak(
-        lambda: measure_center(gradients, gradients.start, 1.0, Around(points, 1.0), stream(0, 1)), gradients.device
+        lambda: measure_center(gradients, gradients.start, 1.0, Sampling(points=points), stream(0, 1)),
+        gradients.device,
     )
 
 

@@ -4,7 +4,8 @@ import torch
 
 from benchmarks.table import Missing, Row, median_time
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.devices import threads_of_torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream, stream
@@ -25,7 +26,7 @@ def measure(samples: int = 8, points: int = 4, steps: int = 2) -> list[Row | Mis
     except InputError as error:
         return [Missing("drawn points, minilm", "gradients in full", _WANTED, str(error))]
     run = paper_run(workload, steps=steps, noise_std=1e-5, diameter=10.0)
-    drawn = Around(points, 10.0, Draw.LOG_UNIFORM)
+    drawn = Sampling(points=points, radius=10.0, draw=Draw.LOG_UNIFORM)
 
     def made(*, factored: bool) -> Gradients:
         gradients = Gradients(workload, workload.initial(0), dtype="float32", memory=2 * 2**30, tried=False)

@@ -23,8 +23,9 @@ from benchmarks.gradients import wait
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import attack
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Draw, Sampling
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run, train
@@ -60,14 +61,17 @@ def _works(device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
         "attack, 1,000 runs, 20 steps",
         partial(attack, workload, _ATTACKED, "loss", delta=1e-5, runs=1000, device=device),
     )
-    yield "search, 256 starts", partial(search_one, gradients, gradients.start, 1.0, diameter=1.0)
+    yield "search, 256 starts", Search(gradients, gradients.start, 1.0).climb
 
 
 def _measured(workload: Workload, points: int, dtype: str, device: str) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The pairs around one point, and ten steps of training."""
     name = workload.name.removeprefix("builtin:")
     gradients = Gradients(workload, workload.initial(0), dtype=dtype, device=device)
-    run, drawn = paper_run(workload, steps=10, diameter=10.0), Around(points, 1.0, Draw.LOG_UNIFORM)
+    run, drawn = (
+        paper_run(workload, steps=10, diameter=10.0),
+        Sampling(points=points, draw=Draw.LOG_UNIFORM),
+    )
     yield (
         f"{name}, {points} points around one",
         lambda: measure_center(gradients, gradients.start, 1.0, drawn, stream(0, 1)),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, Unpack, cast, get_args, get_origin
 
 from lastiterate.numeric.errors import InputError, echo, suggestion
 
@@ -113,8 +113,14 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """The parameters of a call, without the object itself; those that a class hands on are those of its base."""
+    """The parameters of a call, without the object itself; those that a class hands on are those of its base.
+
+    Keywords that a typed dictionary describes (``**settings: Unpack[Settings]``) are parameters, too.
+    """
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
+    if own and get_origin(own[-1].annotation) is Unpack:
+        (described,) = get_args(own.pop().annotation)
+        own += [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in described.__annotations__]
     if isinstance(what, type) and own and own[-1].kind is Parameter.VAR_KEYWORD:
         base = _parameters(what.__mro__[1])
         return own[:-1] + [one for one in base if one.kind is Parameter.KEYWORD_ONLY]

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lastiterate.numeric.errors import InputError, count
 
-DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
+DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
 
 def device_of(name: str) -> torch.device:

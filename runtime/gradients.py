@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, jvp, vjp, vmap
 
 from lastiterate.numeric.errors import InputError, count
-from lastiterate.runtime.bfloat16 import InBfloat16
 from lastiterate.runtime.devices import DTYPES, bytes_of_a_pair, device_of, memory_of, peak, refuse_large
 from lastiterate.runtime.factors import Factored
 from lastiterate.runtime.inner_products import lengths
@@ -47,7 +46,7 @@ class Gradients:
         workload: network, loss and data.
         module: a module of the workload; its parameters are the point ``start``. Buffers and parameters
             that ask for no gradient are frozen: they stay as they are at every point.
-        dtype: ``float32`` or ``float64``; ``bfloat16`` for passes in it, see `lastiterate.runtime.bfloat16`.
+        dtype: ``float32`` or ``float64``.
         device: a torch device name.
         memory: bytes that one chunk may take, by an estimate; None for what the device has room for, see `memory_of`.
             Inputs of more than that come to the device in chunks.
@@ -56,7 +55,7 @@ class Gradients:
 
     Attributes:
         module: the module, on the device and in the dtype.
-        dtype: of points and gradients; that of the passes is ``computed``.
+        dtype: of points and gradients.
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
@@ -93,8 +92,7 @@ class Gradients:
         refuse_mixing(module)
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
-        self.device, self.computed = device_of(device), DTYPES[dtype]
-        self.dtype = torch.float32 if self.computed is torch.bfloat16 else self.computed
+        self.device, self.dtype = device_of(device), DTYPES[dtype]
         if self.device.type == "mps" and self.dtype is torch.float64:
             raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         refuse_large(module, self.dtype, self.device)
@@ -118,9 +116,6 @@ class Gradients:
         if tried:
             first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
-        if self.computed is torch.bfloat16:
-            self._module = InBfloat16(self._module)
-            self._differentiate(self._module, tuple(f"module.{name}" for name in named))
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
         if self.device.type == "cuda" and tried:
             needed = self._measured(needed)
@@ -164,16 +159,12 @@ class Gradients:
     @cached_property
     def factored(self) -> Factored | None:
         """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
-        if self.device.type == "mps" or self.computed is torch.bfloat16:  # no float64; other tensors than these
+        if self.device.type == "mps":  # no float64
             return None
         activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
-
-    def representable(self, points: Tensor) -> Tensor:
-        """The nearest points that the passes do not round, of the same shape."""
-        return points.to(self.computed).to(points)
 
     def rows(self) -> tuple[Rows, Rows]:
         """Inputs and targets of the samples."""

@@ -26,13 +26,15 @@ def measured_2a(
     inits: int = 20, folder: Path | None = None, on_part: Callable[[int, int], None] = lambda _done, _parts: None
 ) -> Figure:
     """Figure 2 (a), with a network measured from this many initialisations."""
-    from lastiterate.commands.estimate import measured
+    from lastiterate.runtime.constants.holder import estimate_holder
+    from lastiterate.runtime.training.descent import paper_run
     from lastiterate.runtime.workloads.loading import load_workload
 
-    folder = folder or cache_folder("estimate")
-    draws = ("uniform", "log-uniform")
-    iris = load_workload("builtin:iris-mlp")
-    uniform, logarithmic = (measured(iris, ORDERS, {"inits": inits, "draw": one}, folder, on_part) for one in draws)
+    iris, folder = load_workload("builtin:iris-mlp"), folder or cache_folder("estimate")
+    uniform, logarithmic = (
+        estimate_holder(iris, paper_run(iris), ORDERS, inits=inits, draw=draw, folder=folder, on_step=on_part)
+        for draw in ("uniform", "log-uniform")
+    )
     return figure_2a(uniform, logarithmic)
 
 

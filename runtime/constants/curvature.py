@@ -1,14 +1,21 @@
-"""Smoothness of per-sample losses from their Hessians: the largest |eigenvalue| by Lanczos, on many pairs at once.
+"""Changes of per-sample gradients with their slopes, and the largest |eigenvalue| of per-sample Hessians.
 
-Every Ritz value lies in the range of the eigenvalues, so the largest one in absolute value is a lower estimate of the
-smoothness at that point, and the largest over the trajectory one of the constant L of Hölder order 1. It sees the
-limit of distance 0, where differences of gradients drown in rounding.
+The change is |G(x) - G(y)|, where G is the clipped gradient of one sample, or the mean of those of all samples. With
+the unit vector u along G(x) - G(y) its slope in x is J(x)' u, where the Jacobian J of the clipped gradient is H below
+the clip norm K and (K / |g|) (1 - g g' / |g|^2) H above; both factors are symmetric. Hessian-vector products go
+forward over reverse: two reverse passes through a convolution, at points of its own for every pair, are many times
+dearer.
 
-Source: Lanczos 1950; Hessian-vector products by forward over reverse differentiation, Pearlmutter 1994.
+Eigenvalues are by Lanczos, on many pairs at once. Every Ritz value lies in the range of the eigenvalues, so the largest
+one in absolute value is a lower estimate of the smoothness at that point, and the largest over the trajectory one of
+the constant L of Hölder order 1. It sees the limit of distance 0, where differences of gradients drown in rounding.
+
+Source: Lanczos 1950; Pearlmutter 1994 for products with the Hessian.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 import torch
@@ -23,17 +30,13 @@ _STARTING: Final = 2**56
 """The purpose of the stream that draws the first vector."""
 
 _WEIGHT: Final = 2
-"""Memory of a Hessian-vector product with its Lanczos vectors, in gradients."""
+_AGAIN: Final = 4
+"""Memory of a Hessian-vector product with its Lanczos vectors, and of a gradient that is differentiated again, in
+gradients; of the latter half of the budget is for the points."""
 
 _SCREENING: Final = 4
 _REFINED: Final = 256
 """Every pair gets a few steps, the most curved ones all of them."""
-
-_COARSE: Final = 10_000
-_FEWEST_POINTS: Final = 8
-_FOLLOWED: Final = 8
-"""Budget along a trajectory: about so many (point, sample) pairs evenly spaced, at no fewer points; then every iterate
-between the neighbours of the most curved one, for so many of the most curved samples."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +47,11 @@ class Curvature:
         value: the eigenvalue's absolute value, gradient / length.
         point: index of the point it was found at.
         sample: index of the sample.
-        per_sample: the largest over the points for each sample, shape (samples,).
-        iterations: Lanczos steps of the most curved pairs; as many as the dimension give the exact value.
     """
 
     value: float
     point: int
     sample: int
-    per_sample: tuple[float, ...]
-    iterations: int
 
 
 @torch.no_grad()
@@ -61,27 +60,13 @@ def top_curvature(
 ) -> Curvature:
     """The largest |eigenvalue| of a per-sample Hessian over points, shape (points, dimension), and samples.
 
-    Args:
-        gradients: per-sample gradients of the workload.
-        points: for example the iterates of a trajectory.
-        samples: indices of the samples, shape (k,); all of them if None.
-        iterations: Lanczos steps for the most curved pairs; 20 suffice for a few digits.
-        seed: of the starting vectors.
+    Samples are indices, shape (k,), all of them if None. The iterations are Lanczos steps of the most curved pairs: 20
+    suffice for a few digits, and as many as the dimension give the exact value.
 
     Raises:
         InputError: an eigenvalue is not finite.
-
-    Example:
-        >>> from torch import nn
-        >>> from lastiterate.runtime.workloads.workload import Workload
-        >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
-        ...                 lambda out, y: (out - y).square().sum() / 2,
-        ...                 torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
-        >>> top_curvature(Gradients(line, line.initial(0)), torch.tensor([[3.0]], dtype=torch.float64)).value
-        4.0
     """
-    iterations = count("iterations", iterations)
-    steps = min(iterations, gradients.dimension)
+    steps = min(count("iterations", iterations), gradients.dimension)
     (start,) = stream(seed, purpose=_STARTING).normals(1, gradients.dimension, points)
     chosen = torch.arange(gradients.samples) if samples is None else samples
     pairs = torch.cartesian_prod(torch.arange(len(points)), chosen)
@@ -94,32 +79,7 @@ def top_curvature(
             "use an activation that is smooth."
         )
     best = int(found.argmax())
-    return Curvature(
-        value=float(found[best]),
-        point=best // len(chosen),
-        sample=int(chosen[best % len(chosen)]),
-        per_sample=tuple(found.reshape(len(points), -1).amax(dim=0).tolist()),
-        iterations=steps,
-    )
-
-
-def curvature_along(gradients: Gradients, points: Tensor, *, seed: int = 0) -> Curvature:
-    """The largest |eigenvalue| along a trajectory: first a coarse look, then a close one around the largest.
-
-    As `top_curvature` of all points, the iterates in their order; ``per_sample`` is that of the coarse look.
-
-    Raises:
-        InputError: an eigenvalue is not finite.
-    """
-    coarse = min(len(points), max(_COARSE // gradients.samples, _FEWEST_POINTS))
-    places = torch.linspace(0, len(points) - 1, coarse).round().long()
-    first = top_curvature(gradients, points[places], seed=seed)
-    low, high = (int(places[min(max(first.point + side, 0), coarse - 1)]) for side in (-1, 1))
-    samples = torch.tensor(first.per_sample).topk(min(_FOLLOWED, gradients.samples)).indices
-    then = top_curvature(gradients, points[low : high + 1], samples=samples, seed=seed)
-    if then.value > first.value:
-        return replace(first, value=then.value, point=low + then.point, sample=then.sample)
-    return replace(first, point=int(places[first.point]))
+    return Curvature(float(found[best]), best // len(chosen), int(chosen[best % len(chosen)]))
 
 
 def largest_ritz(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:
@@ -166,3 +126,70 @@ def _ritz(
     values = torch.linalg.eigvalsh(matrix.cpu())  # small, and mps has no eigenvalues
     largest: Tensor = values.abs().amax(dim=1)
     return largest
+
+
+class Changes:
+    """Changes of gradients over many pairs of points at once, clipped to ``clip_norm``; inf leaves them as they are.
+
+    ``samples`` has the index of the sample of every pair, shape (pairs,), or is None for the mean over all samples.
+    """
+
+    def __init__(self, gradients: Gradients, samples: Tensor | None, clip_norm: float = inf) -> None:
+        self.samples = samples
+        self.gradients = gradients
+        self.clip_norm = clip_norm
+        self._rows, self._targets = gradients.rows()
+        self._gradient = vmap(gradients.of_one)
+        self._computed: list[tuple[Tensor, list[Tensor]]] = []
+        self._product = vmap(gradients.curved)
+
+    def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """The change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| of the longest gradients, (pairs,)."""
+        (here, longest_here), (there, longest_there) = self._mean(x), self._mean(y)
+        return here - there, longest_here + longest_there
+
+    def pulled(self, at: Tensor, vectors: Tensor) -> Tensor:
+        """J(at)' vectors for every pair, shape (pairs, dimension)."""
+        found = torch.zeros_like(at)
+        computed = next((parts for points, parts in self._computed if points is at), [])
+        for number, (owners, samples) in enumerate(self._parts(len(at))):
+            points, rows, targets = at[owners], self._rows[samples], self._targets[samples]
+            pushed = vectors[owners]
+            if self.clip_norm < inf:
+                gradient = computed[number] if computed else self._gradient(points, rows, targets)
+                length = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+                along = gradient / length
+                across = pushed - along * (along * pushed).sum(dim=1, keepdim=True)
+                pushed = torch.where(length <= self.clip_norm, pushed, across * (self.clip_norm / length))
+            found.index_add_(0, owners, self._product(points, pushed, rows, targets))
+        return found / self._members
+
+    def _mean(self, at: Tensor) -> tuple[Tensor, Tensor]:
+        found, longest = torch.zeros_like(at), at.new_zeros(len(at))
+        computed: list[Tensor] = []
+        for owners, samples in self._parts(len(at)):
+            gradient = self._gradient(at[owners], self._rows[samples], self._targets[samples])
+            if self.samples is not None and self.clip_norm < inf:  # for `pulled` at the same points
+                computed.append(gradient)
+            length = torch.linalg.vector_norm(gradient, dim=1)
+            longest.scatter_reduce_(0, owners, length, "amax")
+            if self.clip_norm < inf:
+                gradient = gradient * (self.clip_norm / length).clamp(max=1.0).nan_to_num(nan=1.0)[:, None]
+            found.index_add_(0, owners, gradient)
+        self._computed.append((at, computed))
+        return found / self._members, longest
+
+    @property
+    def _members(self) -> int:
+        return 1 if self.samples is not None else self.gradients.samples
+
+    def _parts(self, pairs: int) -> list[tuple[Tensor, Tensor]]:
+        """Pair and sample of every gradient, as many at once as fit."""
+        device = self.gradients.device
+        total = pairs * self._members
+        parts = []
+        for part in self.gradients.pair_chunks(total, weight=_AGAIN):
+            index = torch.arange(part.start, part.stop, device=device)
+            owners = index if self.samples is not None else index // self.gradients.samples
+            parts.append((owners, self.samples[index] if self.samples is not None else index % self.gradients.samples))
+        return parts

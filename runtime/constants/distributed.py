@@ -1,15 +1,12 @@
-"""One measurement by several processes: who measures what, and how the tables come together again.
+"""One measurement by several processes: who computes what, and how the parts come together again.
 
     torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
 
-Initialisations go round the processes; where there are fewer of them than processes, those that share one measure every
-so many iterates of it each. Every iterate draws its points from a stream of its own, so it does not matter who measures
-it. Where all is done, the tables are joined by a maximum over processes that hold zeros where they measured nothing:
-that is exact, so the result is the one of a single process bit by bit, on the same kind of device. The parts of a
-search (first an ascent of the curvature for every round, the curvature and the drawn pairs, then a round for every
-order) and the checkpoints of a training go round the processes, too.
+The parts of a measurement are shared out: some iterates of an initialisation, the ascents and searches of a search, the
+checkpoints of a training. Every part draws from a stream of its own, so it does not matter who computes it: the result
+is the one of a single process bit by bit, on the same kind of device.
 
-The processes talk through gloo, whatever device the gradients are computed on: only tables that are on the CPU anyway
+The processes talk through gloo, whatever device the gradients are computed on: only arrays that are on the CPU anyway
 are exchanged. A failing process says why and ends; torchrun then ends the others. One that is cut off ends when it has
 waited a day.
 """
@@ -20,18 +17,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from time import sleep
 from typing import Final
 
-import numpy as np
-import torch
 from torch import distributed
-from torch.distributed.distributed_c10d import PrefixStore, Store
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.distributed_c10d import Store as Meeting
 from torch.distributed.rendezvous import rendezvous
 
-from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, Interrupted
-from lastiterate.numeric.store import Arrays
+from lastiterate.numeric.store import Arrays, Store
 
 _PATIENCE: Final = timedelta(days=1)
 _MEETING: Final = timedelta(minutes=5)
@@ -51,44 +47,12 @@ class Team:
     rank: int = 0
     size: int = 1
 
-    def share(self, init: int, inits: int) -> tuple[int, int] | None:
-        """Share of the iterates of an initialisation that this process measures.
-
-        Returns:
-            (first, step): every step-th iterate from the first on; None where this process has none of them.
-
-        >>> [Team(rank, 3).share(0, inits=2) for rank in range(3)]
-        [(0, 2), None, (1, 2)]
-        >>> [Team(1, 3).share(init, inits=5) for init in range(5)]
-        [None, (0, 1), None, None, (0, 1)]
-        """
-        owners = [rank for rank in range(self.size) if rank % inits == init] or [init % self.size]
-        return (owners.index(self.rank), len(owners)) if self.rank in owners else None
-
 
 def team() -> Team:
     """The processes that torch's default process group joins; this one alone where there is no group."""
     if not (distributed.is_available() and distributed.is_initialized()):
         return Team()
     return Team(distributed.get_rank(), distributed.get_world_size())
-
-
-def joined(own: Array) -> Array:
-    """The largest of every number over the processes, the same array on all of them; each must call it.
-
-    Args:
-        own: of the same shape on every process, at least 0, and 0 where this process knows nothing.
-
-    Raises:
-        InputError: another process ended before.
-    """
-    me = team()
-    if me.size == 1:
-        return own
-    values = torch.from_numpy(own.copy())
-    with _telling_who_waits(me):
-        distributed.all_reduce(values, op=distributed.ReduceOp.MAX)
-    return np.asarray(values.numpy())
 
 
 def shared(own: dict[str, Arrays]) -> dict[str, Arrays]:
@@ -101,8 +65,13 @@ def shared(own: dict[str, Arrays]) -> dict[str, Arrays]:
     if me.size == 1:
         return own
     everyones: list[dict[str, Arrays]] = [{}] * me.size
-    with _telling_who_waits(me):
+    try:
         distributed.all_gather_object(everyones, own)
+    except RuntimeError as error:
+        raise InputError(
+            f"What all processes found is needed, got rank={me.rank} of {me.size} waiting for one that ended; see "
+            "what that one says, and start them again."
+        ) from error
     return {name: arrays for theirs in everyones for name, arrays in theirs.items()}
 
 
@@ -110,11 +79,12 @@ Tasks = Mapping[str, Callable[[Mapping[str, Arrays]], Arrays]]
 """Parts of a measurement by name, each computed from the parts of earlier phases."""
 
 
-def in_turn(phases: Sequence[Tasks], tell: Callable[[int, int], None]) -> dict[str, Arrays]:
+def in_turn(phases: Sequence[Tasks], tell: Callable[[int, int], None], store: Store | None = None) -> dict[str, Arrays]:
     """All parts, each computed by one of the processes, on every one of them; each must call it.
 
-    The parts of a phase go round the processes, and those of the next go on where they end, so that none has two more
-    than another. ``tell`` is called with (finished, all) parts of this process.
+    Every process computes parts of a phase that follow each other, and those of the next phase are shared out so that
+    who has more of one has fewer of the other. ``tell`` is called with (finished, all) parts of this process. Parts
+    are kept in ``store`` and found again.
 
     Raises:
         InputError: another process ended before.
@@ -122,29 +92,19 @@ def in_turn(phases: Sequence[Tasks], tell: Callable[[int, int], None]) -> dict[s
     me, found, before = team(), dict[str, Arrays](), 0
     own: list[list[str]] = []
     for tasks in phases:
-        own.append(list(tasks)[(me.rank - before) % me.size :: me.size])
+        names, turn = list(tasks), (me.rank - before) % me.size
+        own.append(names[len(names) * turn // me.size : len(names) * (turn + 1) // me.size])
         before += len(tasks)
-    done, total = 0, sum(map(len, own))
+    done, total, store = 0, sum(map(len, own)), store or Store(None, {})
     tell(done, total)
     for tasks, names in zip(phases, own, strict=True):
         mine = {}
         for name in names:
-            mine[name] = tasks[name](found)
+            mine[name] = store.part(name, partial(tasks[name], found))
             done += 1
             tell(done, total)
         found |= shared(mine)
     return found
-
-
-@contextmanager
-def _telling_who_waits(me: Team) -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError as error:
-        raise InputError(
-            f"What all processes found is needed, got rank={me.rank} of {me.size} waiting for one that ended; see "
-            "what that one says, and start them again."
-        ) from error
 
 
 def local_device(name: str) -> str:
@@ -189,7 +149,7 @@ def process_group() -> Iterator[Team]:
         distributed.destroy_process_group()
 
 
-def _first_to_fail(store: Store) -> bool:
+def _first_to_fail(store: Meeting) -> bool:
     """Tell whether no other process has failed before; if one has, leave it a moment to say why."""
     try:
         first = store.add("failed", 1) == 1

@@ -1,85 +1,58 @@
-"""Hölder constants of a real network, the experiment of Chien & Li 2025, appendix A.13.
+"""Hölder constants of a real network by drawn pairs: of a training, and along one from its checkpoints.
 
 For each initialisation the network is trained by the run that is accounted for; around every iterate points
 are drawn in a ball; the change of the gradients over each (iterate, point) pair is kept. Constants for all
-orders and the measured modulus are then read off one table.
+orders and the measured modulus are then read off one table: the experiment of Chien & Li 2025, appendix A.13.
 
 The paper does not say whether its gradients are per sample or of the batch, nor whether they are clipped.
 All four are measured. Theorem 3.7 assumes the constant of every per-sample gradient, of every sample that
 could stand in the data set: a measurement over the samples at hand is a lower estimate of that, too.
+
+Around the checkpoints of a training points are drawn in the same directions for all, so that what differs is the
+network; and from one to the next there is one pair: |g(w_t) - g(w_s)| / |w_t - w_s|^lambda is what the training met on
+its way. Both are of per-sample gradients, not clipped, the largest over the samples. Nothing is trained.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
+from math import inf
 from pathlib import Path
-from time import monotonic
+from typing import Final, Unpack
 
 import numpy as np
+from torch import Tensor
 
 from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD, described_run
-from lastiterate.runtime.constants.distributed import joined, local_device, team
-from lastiterate.runtime.constants.fit import envelope_of, orders, read_off
-from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Around, Draw, measure_center
-from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.numeric.store import Arrays, Store
+from lastiterate.runtime.constants.distributed import in_turn, team
+from lastiterate.runtime.constants.pairs import measure_between, measure_center
+from lastiterate.runtime.constants.record import (
+    AlongTraining,
+    HolderEstimate,
+    Stage,
+    check_orders,
+    constants_by_layer,
+    read_all,
+    read_off,
+)
+from lastiterate.runtime.constants.sampling import Draw as Draw
+from lastiterate.runtime.constants.sampling import Sampling, Settings
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.pair_table import Kind, PairStore, PairTable
+from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.training.descent import spread_iterates, train
+from lastiterate.runtime.workloads.metric import Metric, in_metric
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload, described_workload
 
-_KEPT_EVERY = 10.0
-"""Seconds after which the finished iterates of an initialisation are kept, where it takes that long."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Settings of a measurement.
-
-    Attributes:
-        inits: number of initialisations.
-        centers: how many iterates are kept and measured, evenly spaced, the first and the last included; None for all
-            of them, as in A.13. The others are never stored, so that a large network fits.
-        points: points drawn around every such iterate.
-        radius: radius of the ball they are drawn in, a length.
-        draw: ``uniform`` in the ball, or ``log-uniform`` radii.
-        dtype: ``float32`` or ``float64``; in ``bfloat16`` no drawn pair can be trusted, a search can.
-        device: a torch device name.
-        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
-            but speed.
-        threads: threads of torch on the CPU. Small networks are fastest with one; on a busy machine two
-            threads that wait for each other were five times slower than one.
-        seed: seed of everything random, at least 0.
-
-    Raises:
-        InputError: a number out of its range, or an unknown draw.
-    """
-
-    inits: int = 20
-    centers: int | None = None
-    points: int = 100
-    radius: float = 1.0
-    draw: Draw = Draw.UNIFORM
-    dtype: str = "float64"
-    device: str = "cpu"
-    memory: int | None = None
-    threads: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("inits", "points", "memory", "threads"):
-            if getattr(self, name) is not None or name != "memory":
-                object.__setattr__(self, name, count(name, getattr(self, name)))
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-        spread_iterates(1, self.centers)
-        if self.draw not in tuple(Draw):
-            raise InputError(f"The draw must be one of {', '.join(Draw)}, got draw={self.draw}; choose one of them.")
-        object.__setattr__(self, "seed", count("seed", self.seed, least=0))
+_PARTS: Final = 16
+"""An initialisation is measured in so many parts, each of some iterates, which are kept as they are finished."""
 
 
 @teaches()
@@ -91,8 +64,7 @@ def estimate_holder(
     sampling: Sampling | None = None,
     *,
     layers: bool = False,
-    folder: Path | None = None,
-    on_step: Callable[[int, int], None] | None = None,
+    **settings: Unpack[Settings],
 ) -> HolderEstimate:
     """Measure the Hölder constants of a workload for many orders at once.
 
@@ -105,10 +77,7 @@ def estimate_holder(
         lambdas: orders in (0, 1].
         sampling: how to measure; the numbers of A.13 by default.
         layers: whether to tell the layers apart, too; it costs no gradient.
-        folder: where finished initialisations are kept and looked for, and the finished iterates of one that takes
-            long; None keeps nothing.
-        on_step: called with (finished, all) initialisations, first with those found in ``folder``; of several
-            processes each counts its own.
+        **settings: fields of ``sampling`` that are changed.
 
     Returns:
         The constants and the measured modulus. Direction: lower estimates, measured.
@@ -118,22 +87,22 @@ def estimate_holder(
     """
     described_workload("estimate_holder", workload)
     described_run("estimate_holder", run)
-    sampling = Sampling() if sampling is None else sampling
-    if not isinstance(sampling, Sampling):
+    if not isinstance(sampling, Sampling | None):
         raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
-    asked, measurement = orders(lambdas), _Measurement(workload, run, sampling)
+    asked, sampling = check_orders(lambdas), (sampling or Sampling()).but(**settings)
+    iterates = len(spread_iterates(run.steps, sampling.centers))
     with threads_of_torch(sampling.threads):
-        first = measurement.gradients(0)
-        table = measurement.all_initialisations(first, folder, on_step)
-    sizes = first.layer_sizes if layers else {}
+        first = sampling.gradients(workload, seed_of(sampling.seed, 0))
+        table = _measured(workload, run, sampling, first, iterates)
+    measured, envelopes = read_all(table, asked, sampling.radius)
     return HolderEstimate(
         workload=workload.name,
         lambdas=asked,
-        measured={kind: read_off(table, kind, asked) for kind in Kind},
-        envelopes={kind: envelope_of(table, kind, sampling.radius) for kind in Kind},
+        measured=measured,
+        envelopes=envelopes,
         run=run,
         inits=sampling.inits,
-        centers=measurement.iterates,
+        centers=iterates,
         points=sampling.points,
         radius=float(sampling.radius),
         draw=str(sampling.draw),
@@ -144,108 +113,156 @@ def estimate_holder(
         memory=first.memory,
         seed=sampling.seed,
         remark=f"{workload.remark} {jumps(first.module)}".strip(),
-        layers=layers_of(table, sizes, asked, sampling.radius),
+        layers=constants_by_layer(table, first.layer_sizes, asked, sampling.radius) if layers else (),
         subset=workload.subset,
     )
 
 
-@dataclass(frozen=True)
-class _Measurement:
-    """Workload, run and settings of a measurement."""
+def _measured(workload: Workload, run: NoisySGD, sampling: Sampling, first: Gradients, iterates: int) -> PairTable:
+    """The pairs of all initialisations, of which ``first`` is one; of several processes each measures its share."""
+    settings = {"format": 7, "run": asdict(run), "sampling": sampling.deciding}
+    store = Store(sampling.folder, identify_workload(workload, first) | settings if sampling.folder else {})
+    parts = min(_PARTS, iterates)
 
-    workload: Workload
-    run: NoisySGD
-    sampling: Sampling
+    @lru_cache(maxsize=1)
+    def trajectory(init: int) -> tuple[Gradients, Tensor]:
+        """The gradients around one initialisation, with its buffers and frozen parameters, and the iterates."""
+        seed = seed_of(sampling.seed, init)
+        gradients = sampling.gradients(workload, seed) if init else first
+        checkpoint = store.folder and store.folder / f"init-{init:04d}-training-{team().rank:04d}"
+        return gradients, train(gradients, gradients.start, run, seed, centers=sampling.centers, checkpoint=checkpoint)
 
-    @property
-    def iterates(self) -> int:
-        """The number of iterates of an initialisation around which points are drawn."""
-        return len(spread_iterates(self.run.steps, self.sampling.centers))
+    def measure(init: int, part: int, _earlier: object) -> Arrays:
+        gradients, points = trajectory(init)
+        own = stream(seed_of(sampling.seed, init), purpose=1)
+        chosen = range(part * iterates // parts, (part + 1) * iterates // parts)
+        tables = [measure_center(gradients, points[at], run.clip_norm, sampling, own.part(at)) for at in chosen]
+        return {"columns": PairTable.join(tables).columns()}
 
-    def gradients(self, init: int) -> Gradients:
-        """The gradients around one initialisation, with its buffers and frozen parameters."""
-        return Gradients(
-            self.workload,
-            self.workload.initial(seed_of(self.sampling.seed, init)),
-            dtype=self.sampling.dtype,
-            device=local_device(self.sampling.device),
-            memory=self.sampling.memory,
+    every = [(init, part) for init in range(sampling.inits) for part in range(parts)]
+    tasks = {f"init-{init:04d}-{part:02d}": partial(measure, init, part) for init, part in every}
+    found = in_turn([tasks], sampling.tell, store)
+    for path in store.folder.glob("init-*-training-*") if store.folder and not team().rank else ():
+        path.unlink(missing_ok=True)
+    return PairTable.of_columns(np.concatenate([found[name]["columns"] for name in tasks]))
+
+
+_POINTS: Final = 1
+"""The purpose of the stream that draws the points."""
+_ENDINGS: Final = (".pt", ".pth", ".bin", ".safetensors")
+_IN_A_FOLDER: Final = "model.safetensors"
+
+
+def checkpoints_in(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The files of weights that are named, and those in the folders that are named, in the order of their numbers.
+
+    Of a folder it is those ending in .pt, .pth, .bin or .safetensors, and model.safetensors of each folder in it, as a
+    Trainer of Hugging Face writes ``checkpoint-500``.
+
+    Raises:
+        InputError: a folder has none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [one for one in path.iterdir() if one.suffix in _ENDINGS] + [*path.glob(f"*/{_IN_A_FOLDER}")]
+        if not inside:
+            raise InputError(
+                f"A folder of checkpoints needs files ending in {', '.join(_ENDINGS)}, got checkpoint={path} without "
+                "any; name the folder that the training wrote to."
+            )
+        found += sorted(inside, key=lambda one: _numbered(one.relative_to(path)))
+    return tuple(found)
+
+
+def _numbered(path: Path) -> tuple[tuple[int, str], ...]:
+    """Words and numbers of a path, so that step 20 comes before step 100.
+
+    >>> sorted(map(Path, ("step-100.pt", "step-20.pt", "step-3.pt")), key=_numbered)[0].name
+    'step-3.pt'
+    """
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.as_posix()))
+
+
+@says_when_memory_runs_out
+def constants_along_training(
+    workload: Workload,
+    checkpoints: Sequence[Path],
+    lambdas: tuple[float, ...],
+    sampling: Sampling | None = None,
+    *,
+    layers: bool = False,
+    metric: Metric | None = None,
+    **settings: Unpack[Settings],
+) -> AlongTraining:
+    """Measure the constants of a workload at each of several checkpoints of its training.
+
+    Args:
+        workload: network, loss and data; its own weights are not looked at.
+        checkpoints: files of weights, in the order of the training, as `Workload.at_checkpoint` takes them.
+        lambdas: orders in (0, 1].
+        sampling: how to measure; the numbers of initialisations and of centers do not count.
+        layers: whether to tell the layers apart, too; it costs no gradient.
+        metric: weights of the coordinates; None for the Euclidean norm.
+        **settings: fields of ``sampling`` that are changed.
+
+    Raises:
+        InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.
+    """
+    described_workload("constants_along_training", workload)
+    asked, sampling = check_orders(lambdas), (sampling or Sampling()).but(**settings)
+    if len(checkpoints) < 2:
+        raise InputError(
+            f"Constants along a training need at least 2 checkpoints, got {len(checkpoints)}; one of them alone is "
+            "measured by lastiterate estimate --checkpoint."
         )
 
-    def all_initialisations(
-        self, first: Gradients, folder: Path | None, on_step: Callable[[int, int], None] | None
-    ) -> PairTable:
-        """The pairs of all initialisations, of which ``first`` is one; of several processes each measures its share."""
-        me = team()
-        store = PairStore(folder, {} if folder is None else self._settings(first))
-        shares = [me.share(init, self.sampling.inits) for init in range(self.sampling.inits)]
-        mine, done = sum(share is not None for share in shares), 0
-        tables: list[dict[int, PairTable]] = []
-        for init, share in enumerate(shares):
-            if on_step is not None:
-                on_step(done, mine)
-            tables.append(
-                {} if share is None else self._one_initialisation(store, init, share, None if init else first)
-            )
-            done += share is not None
-        if on_step is not None:
-            on_step(mine, mine)
-        return PairTable.join([self._together(store, init, own, len(first.layers)) for init, own in enumerate(tables)])
+    def at(path: Path) -> Workload:
+        there = workload.at_checkpoint(path)
+        return there if metric is None else in_metric(there, metric)
 
-    def _one_initialisation(
-        self, store: PairStore, init: int, share: tuple[int, int], gradients: Gradients | None
-    ) -> dict[int, PairTable]:
-        """The pairs around this process's share of the iterates, by the iterate's index."""
-        sampling, seed, rank = self.sampling, seed_of(self.sampling.seed, init), team().rank
-        wanted = range(share[0], self.iterates, share[1])
-        finished = store.load_pairs(init)
-        if finished is not None:
-            return {at: finished.rows(slice(at * sampling.points, (at + 1) * sampling.points)) for at in wanted}
-        kept = store.load_iterates(init)
-        found = {at: kept[at] for at in wanted if at in kept}
-        if len(found) == len(wanted):
-            return found
-        gradients, checkpoint = gradients or self.gradients(init), store.training(init, rank)
-        trajectory = train(gradients, gradients.start, self.run, seed, centers=sampling.centers, checkpoint=checkpoint)
-        own = stream(seed, purpose=1)
-        drawn, kept_at = Around(sampling.points, sampling.radius, Draw(sampling.draw)), monotonic()
-        try:
-            for at in wanted:
-                if at not in found:
-                    found[at] = measure_center(gradients, trajectory[at], self.run.clip_norm, drawn, own.part(at))
-                if monotonic() - kept_at > _KEPT_EVERY:
-                    store.save_iterates(init, rank, found)
-                    kept_at = monotonic()
-        except BaseException:
-            if found:
-                store.save_iterates(init, rank, found)
-            raise
-        if share == (0, 1):
-            store.save_pairs(init, PairTable.join([found[at] for at in wanted]))
-        else:
-            store.save_iterates(init, rank, found)
+    def measure(place: int, _earlier: object) -> Arrays:
+        """The pairs around a checkpoint, and the one with the checkpoint before it, as columns."""
+        there = at(checkpoints[place])
+        gradients = sampling.gradients(there, 0)
+        store = Store(sampling.folder, identify_workload(there, gradients) | sampling.deciding | {"along": 3})
+        own = stream(sampling.seed, purpose=_POINTS)
+        found = store.part(
+            "around", lambda: {"around": measure_center(gradients, gradients.start, inf, sampling, own).columns()}
+        )
+        if place:  # both through the frozen parts of the later one
+            before = sampling.gradients(at(checkpoints[place - 1]), 0).start
+            found["between"] = measure_between(gradients, gradients.start, before, inf).columns()
         return found
 
-    def _together(self, store: PairStore, init: int, own: Mapping[int, PairTable], layers: int) -> PairTable:
-        """The pairs of one initialisation from all processes."""
-        me, width = team(), 2 + len(Kind) * (1 + layers)
-        if me.size == 1:
-            return PairTable.join([own[at] for at in range(self.iterates)])
-        columns = np.zeros((self.iterates, self.sampling.points, width))
-        for at, table in own.items():
-            columns[at] = table.columns()
-        table = PairTable.of_columns(joined(columns.reshape(-1, width)))
-        if me.rank == 0 and self.sampling.inits < me.size:
-            store.save_pairs(init, table)
-        return table
-
-    def _settings(self, gradients: Gradients) -> dict[str, object]:
-        """Everything that decides the numbers of one initialisation."""
-        kept = asdict(self.sampling) | {"draw": str(self.sampling.draw)}
-        for name in ("inits", "device", "memory", "threads"):
-            del kept[name]
-        return identify_workload(self.workload, gradients) | {
-            "format": 6,
-            "run": asdict(self.run),
-            "sampling": kept,
-        }
+    with threads_of_torch(sampling.threads):
+        found = in_turn([{str(k): partial(measure, k) for k in range(len(checkpoints))}], sampling.tell)
+    sizes = sampling.gradients(at(checkpoints[0]), 0).layer_sizes if layers else {}
+    stages = []
+    for k, path in enumerate(checkpoints):
+        around = PairTable.of_columns(found[str(k)]["around"])
+        between = PairTable.of_columns(found[str(k)]["between"]) if k else None
+        told = constants_by_layer(around, sizes, asked, sampling.radius)
+        stages.append(
+            Stage(
+                checkpoint=str(path),
+                around=read_off(around, Kind.SAMPLE, asked),
+                moved=None if between is None else float(between.distances[0]),
+                between=None if between is None else read_off(between, Kind.SAMPLE, asked),
+                layers={one.name: one.measured[Kind.SAMPLE] for one in told},
+            )
+        )
+    return AlongTraining(
+        workload=workload.name if metric is None else f"{workload.name} in the metric of {metric.source}",
+        lambdas=asked,
+        stages=tuple(stages),
+        points=sampling.points,
+        radius=float(sampling.radius),
+        draw=str(sampling.draw),
+        dtype=sampling.dtype,
+        seed=sampling.seed,
+        samples=workload.samples,
+        remark=f"{workload.remark} {jumps(workload.initial(0))}".strip(),
+    )

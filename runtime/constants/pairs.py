@@ -1,20 +1,26 @@
 """Gradient differences of (iterate, drawn point) pairs: one pass that serves every Hölder order.
 
-The table of pairs *is* the measurement. Constants for a list of orders and the measured modulus are read off
-it afterwards (`lastiterate.runtime.constants.record`), so no gradient is computed twice.
+Constants for a list of orders and the measured modulus are read off the table of pairs
+(`lastiterate.runtime.constants.record`).
+
+Of a large network the gradients are compared without being made. What is kept of a sample are the factors of its
+gradients (`lastiterate.runtime.factors`), so memory does not grow with samples times parameters. Lengths of changes are
+roots of inner products in double precision; what these may be off by (`lastiterate.runtime.inner_products`) is added to
+the rounding that is assumed of a gradient. Gradients of the batch are sums over samples and tokens, one matrix product
+a parameter.
 """
 
-from enum import StrEnum
 from math import log
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.factored_pairs import around_factored
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.inner_products import Held, Products, held, lengths, products, root
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import Stream
@@ -25,41 +31,16 @@ SMALLEST_RADIUS: Final = 1e-3
 FLOOR_ULPS: Final = 32.0
 """Rounding error assumed of a gradient, in units of the eps of its passes times the largest per-sample norm."""
 
-_Rows = tuple[Tensor, dict[Kind, Tensor], Tensor, dict[Kind, Tensor]]
-"""Distances, differences, floors and blocks of some pairs, as `_around` has them."""
-
 _PER_SAMPLE: Final = (Kind.SAMPLE, Kind.SAMPLE_CLIPPED)
 _PER_BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
 """The kinds of either sort, unclipped and clipped."""
 
 
-class Draw(StrEnum):
-    """Distribution of the points in the ball.
-
-    ``UNIFORM`` is appendix A.13's draw. In many dimensions it puts nearly every point at the boundary (the
-    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it says nothing about short distances.
-    ``LOG_UNIFORM`` draws the direction uniformly and the logarithm of the radius uniformly over three
-    decades, so that a measured modulus has support at short distances too.
-    """
-
-    UNIFORM = "uniform"
-    LOG_UNIFORM = "log-uniform"
-
-
 def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: Tensor) -> Tensor:
-    """Points of the ball of this radius (a length) around the origin, on the device of ``like`` and in its type.
+    """So many points of the ball of this radius (a length) around the origin, shape (count, dimension).
 
-    Each is a row of the stream, two numbers longer than a point: so many points at once are those drawn one by one.
-
-    Args:
-        count: number of points.
-        radius: of the ball, a length.
-        draw: the distribution.
-        generator: where the points are drawn from.
-        like: shape (dimension,), for example the centre of the ball.
-
-    Returns:
-        Shape (count, dimension).
+    They are on the device of ``like``, of shape (dimension,), and in its type. Each is a row of the stream, two numbers
+    longer than a point: so many points at once are those drawn one by one.
     """
     drawn = generator.normals(count, 2 + len(like), like)
     exact = like.dtype if like.device.type == "mps" else torch.float64  # mps has no other
@@ -70,89 +51,50 @@ def ball_points(count: int, radius: float, draw: Draw, generator: Stream, like: 
     return directions.mul_((shares * radius / lengths).to(directions))
 
 
-class Around(NamedTuple):
-    """Points drawn around a center: how many, in a ball of which radius (a length), and how."""
-
-    points: int
-    radius: float
-    draw: Draw = Draw.UNIFORM
-
-
-def measure_pairs(
-    gradients: Gradients, centers: Tensor, clip_norm: float, drawn: Around, generator: Stream
-) -> PairTable:
-    """Draw points around every center and measure how the gradients change.
-
-    Args:
-        gradients: per-sample gradients of the workload.
-        centers: shape (centers, dimension).
-        clip_norm: clip norm K of the two clipped kinds, a gradient.
-        drawn: the points.
-        generator: where the points are drawn from, those of each center from a part of its own.
-
-    Raises:
-        InputError: a gradient that is not finite.
-    """
-    tables = [measure_center(gradients, at, clip_norm, drawn, generator.part(k)) for k, at in enumerate(centers)]
-    return PairTable.join(tables)
-
-
 @torch.no_grad()
 def measure_center(
-    gradients: Gradients, center: Tensor, clip_norm: float, drawn: Around, generator: Stream
+    gradients: Gradients, center: Tensor, clip_norm: float, sampling: Sampling, generator: Stream
 ) -> PairTable:
-    """The pairs of one center, of shape (dimension,); else as `measure_pairs`.
+    """Draw points around a center, of shape (dimension,), and measure how the gradients change, clipped to K or not.
 
     Raises:
         InputError: a gradient that is not finite.
     """
-    rows: list[_Rows] = []
-    points, radius, draw = drawn
-    for group in gradients.point_groups(points):
-        away = ball_points(group.stop - group.start, radius, draw, generator, center)
-        rows.append(_around(gradients, center, away.add_(center), clip_norm))
-    table = _table(rows)
-    if not np.isfinite(table.floors).all():
-        raise InputError(
-            f"Gradients must be finite in the balls, got nan or inf with radius={radius:g}; lower the radius."
-        )
-    return table
+    columns = []
+    for group in gradients.point_groups(sampling.points):
+        points = group.stop - group.start
+        away = ball_points(points, sampling.radius, Draw(sampling.draw), generator, center)
+        columns.append(_around(gradients, center, away.add_(center), clip_norm))
+    return _table(columns, f"in the balls, got nan or inf with radius={sampling.radius:g}; lower the radius.")
 
 
 @torch.no_grad()
 def measure_between(gradients: Gradients, one: Tensor, other: Tensor, clip_norm: float) -> PairTable:
-    """The one pair of these two points, each of shape (dimension,), as `measure_pairs` has those of drawn points.
+    """The one pair of these two points, each of shape (dimension,), as `measure_center` has those of drawn points.
 
     Raises:
         InputError: a gradient that is not finite.
     """
-    table = _table([_around(gradients, one, other[None], clip_norm)])
-    if not np.isfinite(table.floors).all():
-        raise InputError("Gradients must be finite, got nan or inf at one of two points; take others.")
-    return table
-
-
-def _table(rows: list[_Rows]) -> PairTable:
-    together = [torch.stack([far, floor, *(d[k] for k in Kind), *(b for k in Kind for b in blocks[k])])
-                for far, d, floor, blocks in rows]  # fmt: skip
-    values = torch.cat(together, dim=1).cpu().double().numpy()  # in this order: mps knows no float64
-    kinds, blocks = len(Kind), np.split(values[2 + len(Kind) :], len(Kind))
-    return PairTable(
-        values[0],
-        dict(zip(Kind, values[2 : 2 + kinds], strict=True)),
-        values[1],
-        {kind: own.T for kind, own in zip(Kind, blocks, strict=True)},
+    return _table(
+        [_around(gradients, one, other[None], clip_norm)], "got nan or inf at one of two points; take others."
     )
 
 
-def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> _Rows:
-    """Distances, differences and floors of the pairs (center, point), of shape (points,); blocks (layers, points)."""
-    center, around = gradients.representable(center), gradients.representable(around)
-    apart = torch.linalg.vector_norm(around - center, dim=1)
+def _table(columns: list[Tensor], otherwise: str) -> PairTable:
+    table = PairTable.of_columns(torch.cat(columns, dim=1).cpu().double().numpy().T)  # in this order: mps: no float64
+    if not np.isfinite(table.floors).all():
+        raise InputError(f"Gradients must be finite {otherwise}")
+    return table
+
+
+def _around(gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float) -> Tensor:
+    """Distances, floors and differences of the pairs (center, point), as `PairTable.columns` has them, transposed."""
+    distances = torch.linalg.vector_norm(around - center, dim=1)
     way = _in_full if gradients.factored is None else around_factored
     norms, found, off = way(gradients, center, around, clip_norm)
-    floors = FLOOR_ULPS * torch.finfo(gradients.computed).eps * norms + off
-    return apart, {kind: rows[0] for kind, rows in found.items()}, floors, {k: rows[1:] for k, rows in found.items()}
+    floors = FLOOR_ULPS * torch.finfo(gradients.dtype).eps * norms + off
+    rows = [distances[None], floors[None], *(found[kind][:1] for kind in Kind), *(found[kind][1:] for kind in Kind)]
+    return torch.cat([row.to(floors) for row in rows])
 
 
 def _in_full(
@@ -230,3 +172,115 @@ def _whole_and_layers(gradients: Gradients, leaves: Leaves) -> Tensor:
     norms = leaf_norms(leaves)
     blocks = [torch.stack([norms[k] for k in chosen]) for chosen in gradients.layers.values()]
     return torch.stack([torch.linalg.vector_norm(part, dim=0) for part in (norms, *blocks)])
+
+
+def around_factored(
+    gradients: Gradients, center: Tensor, around: Tensor, clip_norm: float
+) -> tuple[Tensor, dict[Kind, Tensor], Tensor]:
+    """Differences and rounding of the pairs of a center and points, (points, dimension), by factors of gradients.
+
+    Returns:
+        Sums of the greatest |g(x)| and |g(y)| over samples, shape (points,); the differences of every kind, of the
+        whole and then of every layer, shape (1 + layers, points), of a kind per batch those of the mean; and how far
+        the roots of any of these may be off, shape (points,). In double precision.
+    """
+    factored, count = gradients.factored, len(around)
+    assert factored is not None  # noqa: S101
+    groups = _groups(gradients)
+    norms, off = (torch.zeros(count, dtype=torch.float64, device=gradients.device) for _ in range(2))
+    found = {kind: norms.new_zeros(len(groups), count) for kind in Kind}
+    chunks = list(factored.chunks())
+    whole = len(chunks) == 1
+    totals: dict[tuple[Kind, int], tuple[Tensor, ...]] = {}
+    for chunk in chunks:
+        rows, targets = (values[chunk] for values in gradients.rows())
+        parts = factored.of_rows(gradients.parameters(center), rows, targets)
+        here, v = held(parts), clip_factor(lengths(parts), clip_norm)
+        sums = {kind: factored.summed(parts, factors) for kind, factors in _factors(v, center).items()}
+        del parts
+        of_point = gradients.replayed(_of_point, len(rows), factored.at_once)
+        for p, point in enumerate(around):
+            worst, errors, longest, changes = of_point(point, rows, targets, here, sums, v, groups, clip_norm, whole)
+            norms[p], off[p] = torch.maximum(norms[p], longest), torch.maximum(off[p], errors)
+            for kind, values in worst.items():
+                found[kind][:, p] = torch.maximum(found[kind][:, p], values)
+            for kind, change in changes.items():
+                if not whole:
+                    before = totals.get((kind, p))
+                    change = change if before is None else tuple(a.add_(b) for a, b in zip(before, change, strict=True))
+                    totals[kind, p] = change
+                if chunk == chunks[-1]:
+                    squares = change if whole else torch.cat([_squares(part) for part in change])
+                    found[kind][:, p] = (groups @ squares).sqrt() / gradients.samples
+    return norms, found, off
+
+
+def _of_point(
+    gradients: Gradients,
+    point: Tensor,
+    rows: Tensor,
+    targets: Tensor,
+    here: tuple[Held, ...],
+    sums: dict[Kind, tuple[Tensor, ...]],
+    v: Tensor,
+    groups: Tensor,
+    clip_norm: float,
+    whole: bool,
+) -> tuple[dict[Kind, Tensor], Tensor, Tensor, dict[Kind, Any]]:
+    """Compare gradients at a point with those that are held: what `_per_sample` returns but u, and changes of sums.
+
+    The changes are of every parameter; where these rows are the whole data, their squared lengths.
+    """
+    factored = gradients.factored
+    assert factored is not None  # noqa: S101
+    there = factored.of_rows(gradients.parameters(point), rows, targets)
+    worst, errors, u, longest = _per_sample(products(there, here), groups, v, clip_norm)
+    changes: dict[Kind, Any] = {}
+    for kind, factors in _factors(u, point).items():
+        moved = tuple(new.sub_(old) for new, old in zip(factored.summed(there, factors), sums[kind], strict=True))
+        changes[kind] = torch.cat([_squares(part) for part in moved]) if whole else moved
+    return worst, errors, longest, changes
+
+
+def _factors(clipped: Tensor, like: Tensor) -> dict[Kind, Tensor]:
+    """By what the gradients are multiplied in the sums over a batch."""
+    return {Kind.BATCH: torch.ones_like(clipped).to(like), Kind.BATCH_CLIPPED: clipped.to(like)}
+
+
+def _squares(part: Tensor) -> Tensor:
+    lengths: Tensor = torch.linalg.vector_norm(part.flatten(1), dim=1, dtype=torch.float64)
+    return lengths.square()
+
+
+def _per_sample(
+    inner: Products, groups: Tensor, v: Tensor, clip_norm: float
+) -> tuple[dict[Kind, Tensor], Tensor, Tensor, Tensor]:
+    """Greatest changes of the samples by kind, (1 + layers,), how far they may be off, u, and the longest |g| + |h|.
+
+    A length that is off by a share e moves a clipped gradient by at most that share of its own length.
+    """
+    ends = [(groups[:1] @ squared)[0].clamp(min=0.0) for squared, _ in (inner.there(), inner.here())]
+    shares = [
+        ((groups[:1] @ error)[0] / length).nan_to_num(nan=0.0).clamp(max=1.0)
+        for (_, error), length in zip((inner.there(), inner.here()), ends, strict=True)
+    ]
+    long, own = (end.sqrt() for end in ends)
+    u = clip_factor(long, clip_norm)
+    moved = 2 * (u * long * shares[0] + v * own * shares[1])
+    worst, errors = {}, []
+    for kind, scale in ((Kind.SAMPLE, (torch.ones_like(u), torch.ones_like(v))), (Kind.SAMPLE_CLIPPED, (u, v))):
+        squared, error = inner.scaled(*scale)
+        values, wrong = root(groups @ squared, groups @ error)
+        worst[kind] = values.amax(dim=1)
+        errors.append((wrong + (moved if kind is Kind.SAMPLE_CLIPPED else 0.0)).amax())
+    return worst, torch.stack(errors).amax(), u, long.amax() + own.amax()
+
+
+def _groups(gradients: Gradients) -> Tensor:
+    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters), alike ones together."""
+    assert gradients.factored is not None  # noqa: S101
+    members = torch.zeros(1 + len(gradients.layers), sum(map(len, gradients.layers.values())), dtype=torch.float64)
+    members[0] = 1.0
+    for row, leaves in enumerate(gradients.layers.values(), start=1):
+        members[row, leaves] = 1.0
+    return members[:, [k for group in gradients.factored.alike for k in group]].to(gradients.device)

@@ -1,22 +1,230 @@
-"""Record of a measurement: constants for many orders, the measured modulus, and how far to trust them.
+"""Records of what is measured: of drawn pairs, of a search, along a training, and of several workloads side by side.
 
-Everything here is a *lower* estimate. The largest ratio over sampled pairs is at most the true Hölder
-constant, so a privacy number computed from it is a `lastiterate.numeric.bound.Estimate`: it holds only if the true
-constant is no larger than the sampled one.
+Everything that is found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant, so a
+privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, which holds only if the true constant is
+no larger. No torch: a record is read, described and drawn without it.
+
+With the block g_j of each layer (L_j, lambda_j)-Hölder, the whole gradient has the modulus omega(r)^2 =
+sum_j L_j^2 r^(2 lambda_j), |x - y| being the distance of *all* parameters. A layer is a module that owns parameters
+itself: the weight and the bias of a linear map are one block. Measured blocks of one order never combine to less than
+the measured whole; what they can gain is an order for each layer (`combine_layers`).
+
+Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, leaves it open.
 """
 
 import json
-from dataclasses import asdict, dataclass
-from math import inf
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import inf, isfinite
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Holder, Measured
+from lastiterate.numeric.errors import InputError, portion
+from lastiterate.numeric.losses.assumptions import Blocks, Holder, Measured, Minimum, Modulus, Tabulated
+from lastiterate.numeric.losses.certified import LossConstants
+from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.fit import Constants, Envelope
-from lastiterate.runtime.constants.layers import Layer, combined
-from lastiterate.runtime.pair_table import Kind, Subset
+from lastiterate.numeric.store import Arrays
+from lastiterate.runtime.pair_table import Kind, PairTable, Subset
+
+TRUSTED_ERROR: Final = 1e-3
+"""Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
+
+_KNOTS: Final = 48
+_SHORTEST: Final = 1e-4
+_TRIED: Final = 9
+"""Distances of a measured modulus; those at which an order for each layer is chosen, and the share of the largest one
+from which on they are."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of one kind of gradient. Direction: lower estimates, measured.
+
+    Attributes:
+        constants: for each order the largest |g(x) - g(y)| / |x - y|^lambda, in gradient / length^lambda;
+            0 where every pair was left out, which says nothing.
+        float_errors: for each order the assumed relative rounding error of the pair that attains it.
+        left_out: pairs left out because rounding may dominate their difference.
+        kept: pairs that the maxima are over.
+    """
+
+    constants: tuple[float, ...]
+    float_errors: tuple[float, ...]
+    left_out: int
+    kept: int
+
+    def cell(self, order: int) -> str:
+        """The constant of the order with this index, printed rounded down: no pair is trusted where there is none."""
+        return printed_down(self.constants[order], 4) if self.kept else "none trusted"
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Measured modulus: values[i] is the largest change over pairs at distance at most distances[i].
+
+    Direction: a lower estimate of the true modulus at every distance. Shapes (k,), distances increasing.
+    """
+
+    distances: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def tabulated(self) -> Tabulated:
+        """The same table as a modulus of `lastiterate.numeric`; what it gives is an estimate."""
+        return Tabulated(self.distances, self.values)
+
+    def join(self, other: "Envelope") -> "Envelope":
+        """The larger of two measured moduli at every distance; both are lower estimates, and so is this."""
+        distances = sorted({*self.distances, *other.distances})
+        return Envelope(tuple(distances), tuple(max(self.at(r), other.at(r)) for r in distances))
+
+    def at(self, distance: float) -> float:
+        """The largest change measured at most this far apart; 0 below the first distance."""
+        place = int(np.searchsorted(self.distances, distance, side="right"))
+        return self.values[place - 1] if place else 0.0
+
+
+@dataclass(frozen=True)
+class LayerConstants:
+    """Measurement of one layer's block of the gradient. Direction: lower estimates.
+
+    Attributes:
+        name: of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
+        size: number of its parameters.
+        measured: for each kind of gradient the block's constants, in the order of the lambdas asked for.
+        envelopes: for each kind of gradient the block's measured modulus.
+    """
+
+    name: str
+    size: int
+    measured: dict[Kind, Constants]
+    envelopes: dict[Kind, Envelope]
+
+
+def check_orders(values: Sequence[float]) -> tuple[float, ...]:
+    """The Hölder orders, sorted and without repetition.
+
+    Raises:
+        InputError: none was given, or one lies outside (0, 1].
+    """
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+        raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
+    found = {portion("lambda", value, "a Hölder order in (0, 1]", "use 1 for smoothness.") for value in values}
+    if not len(values):
+        raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
+    return tuple(sorted(found))
+
+
+def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
+    """The constants of one kind of gradient for every order in (0, 1], from one table, less their assumed rounding."""
+    kept = trusted(table, kind)
+    distances, differences, floors = table.distances[kept], table.differences[kind][kept], table.floors[kept]
+    if not len(distances):
+        none = (0.0,) * len(lambdas)
+        return Constants(none, none, len(kept), 0)
+    ratios = [(differences - floors) / distances**lam for lam in lambdas]
+    best = [int(np.argmax(ratio)) for ratio in ratios]
+    return Constants(
+        tuple(float(ratio[k]) for ratio, k in zip(ratios, best, strict=True)),
+        tuple(float(floors[k] / differences[k]) for k in best),
+        len(kept) - len(distances),
+        len(distances),
+    )
+
+
+def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
+    """The measured modulus, less the assumed rounding, on at most 48 distances, equally spaced in the logarithm.
+
+    Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
+    """
+    kept = trusted(table, kind)
+    if not kept.any():
+        return Envelope((radius,), (0.0,))
+    order = np.argsort(table.distances[kept])
+    distances = table.distances[kept][order]
+    highest = np.maximum.accumulate((table.differences[kind] - table.floors)[kept][order])
+    last = max(radius, float(distances[-1]))
+    knots = np.geomspace(distances[0], last, _KNOTS)
+    knots[0], knots[-1] = distances[0], last
+    knots = np.unique(knots)
+    values = highest[np.searchsorted(distances, knots, side="right") - 1]
+    return Envelope(tuple(knots.tolist()), tuple(values.tolist()))
+
+
+def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
+    """Mask of the pairs that rounding does not dominate, shape (pairs,)."""
+    kept: NDArray[np.bool_] = table.floors <= TRUSTED_ERROR * table.differences[kind]
+    return kept & (table.distances > 0) & (table.differences[kind] > 0)
+
+
+def read_all(
+    table: PairTable, lambdas: Sequence[float], radius: float
+) -> tuple[dict[Kind, Constants], dict[Kind, Envelope]]:
+    """The constants and the measured modulus of every kind of gradient."""
+    constants = {kind: read_off(table, kind, lambdas) for kind in Kind}
+    return constants, {kind: envelope_of(table, kind, radius) for kind in Kind}
+
+
+def constants_by_layer(
+    table: PairTable, sizes: dict[str, int], lambdas: Sequence[float], radius: float
+) -> tuple[LayerConstants, ...]:
+    """The constants and moduli of every layer, from the table that the whole gradient's are read off.
+
+    ``sizes`` are numbers of parameters by the layer's name, in the order of the table's blocks.
+    """
+    blocks = [table.block(j) for j in range(len(sizes))]
+    return tuple(
+        LayerConstants(name, size, *read_all(block, lambdas, radius))
+        for (name, size), block in zip(sizes.items(), blocks, strict=True)
+    )
+
+
+def combine_layers(
+    layers: Sequence[LayerConstants], lambdas: Sequence[float], kind: Kind, reach: float
+) -> Modulus | Minimum:
+    """Modulus of the whole gradient from the constants of the layers, each of the order that suits it.
+
+    Every choice of an order for each layer gives a modulus; taken are those that are least at some distance up to
+    ``reach``, and all of them hold together. Nothing is proved by it: the constants are measured.
+
+    Raises:
+        InputError: no layers, or one of which no pair could be trusted.
+    """
+    if not layers:
+        raise InputError("Layers need to be measured, got layers=(); measure again with layers=True.")
+    for layer in layers:
+        if not layer.measured[kind].kept:
+            raise InputError(
+                f"Every layer needs a pair that rounding does not dominate, got none for layer={layer.name}; measure "
+                "in float64 or with a larger radius, or freeze a layer that does nothing."
+            )
+    constants = np.array([layer.measured[kind].constants for layer in layers])
+    distances = reach * np.geomspace(_SHORTEST, 1, _TRIED)
+    values = constants[None] * distances[:, None, None] ** np.array(lambdas)
+    choices = dict.fromkeys(tuple(row) for row in values.argmin(axis=2).tolist())
+    moduli = [
+        Blocks(*(Holder(L[k], lambdas[k]) for L, k in zip(constants.tolist(), row, strict=True))) for row in choices
+    ]
+    return moduli[0] if len(moduli) == 1 else Minimum(*moduli)
+
+
+CLIPPED: Final = (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
+BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
+"""Kinds of gradients that are clipped, and that are means over the samples."""
+
+_ALIKE: Final = 0.8
+"""Least over greatest distance from which on the constants of all orders are nearly one number."""
+
+_WORDS: Final = {
+    Kind.SAMPLE: "per-sample gradients",
+    Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
+    Kind.BATCH: "mean gradients of the batch",
+    Kind.BATCH_CLIPPED: "mean clipped gradients of the batch",
+}
 
 
 @dataclass(frozen=True)
@@ -29,17 +237,10 @@ class HolderEstimate(Displayed):
         measured: for each kind of gradient its constants, in the order of ``lambdas``.
         envelopes: for each kind of gradient its measured modulus.
         run: the training run whose iterates were the centers, one run for every initialisation.
-        inits: number of initialisations.
-        centers: iterates of each run that were measured, evenly spaced, the first and the last included.
-        points: points drawn around every such iterate.
-        radius: radius of the ball they were drawn in, a length.
-        draw: distribution of the points, ``uniform`` or ``log-uniform``.
+        inits, centers, points, radius, draw, dtype, device, memory, seed: as in
+            `lastiterate.runtime.constants.sampling.Sampling`; the centers of one run, and the memory of a chunk.
         pairs: number of (iterate, point) pairs.
         distances: least and greatest distance of a pair.
-        dtype: floating-point format of the gradients.
-        device: where they were computed.
-        memory: bytes that one chunk of gradients might take there.
-        seed: seed of initialisations, noise and points.
         remark: what the workload says of itself, and whether gradients of its network jump.
         layers: the same of every layer's block of the gradient, where they were asked for.
         subset: how the samples were drawn from more; None if all were used.
@@ -64,12 +265,12 @@ class HolderEstimate(Displayed):
     memory: int
     seed: int
     remark: str = ""
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[LayerConstants, ...] = ()
     subset: Subset | None = None
 
     def __str__(self) -> str:
-        kept = self.measured[Kind.SAMPLE]
-        constants = ", ".join(f"{kept.cell(k)} for lambda = {lam:g}" for k, lam in enumerate(self.lambdas))
+        cells = map(self.measured[Kind.SAMPLE].cell, range(len(self.lambdas)))
+        constants = ", ".join(f"{cell} for lambda = {lam:g}" for cell, lam in zip(cells, self.lambdas, strict=True))
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
 
     def table(self) -> TextTable:
@@ -105,11 +306,7 @@ class HolderEstimate(Displayed):
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
         """The measured (L, lambda) as an assumption that `lastiterate.numeric.bound.estimate` takes.
 
-        `lastiterate.numeric.bound.bound` refuses it: a sampled constant is a lower estimate.
-
-        Args:
-            lam: one of the orders measured.
-            kind: ``SAMPLE`` (assumed by Theorem 3.7) or ``SAMPLE_CLIPPED`` (what its proof needs).
+        The kind is ``SAMPLE`` (assumed by Theorem 3.7) or ``SAMPLE_CLIPPED`` (what its proof needs).
 
         Raises:
             InputError: ``lam`` was not measured, ``kind`` is a kind of the batch, or no pair could be trusted.
@@ -128,7 +325,7 @@ class HolderEstimate(Displayed):
             InputError: also where the layers were not told apart, or a layer has no trusted pair.
         """
         stated = self.condition("every layer's constants", kind)
-        return Measured(combined(self.layers, self.lambdas, kind, self.distances[1]), stated)
+        return Measured(combine_layers(self.layers, self.lambdas, kind, self.distances[1]), stated)
 
     def condition(self, what: str, kind: Kind) -> str:
         """Condition of a number made from this measurement, in one sentence.
@@ -142,7 +339,7 @@ class HolderEstimate(Displayed):
                 "says nothing of other data sets; use sample or sample_clipped."
             )
         if not self.measured[kind].kept:
-            raise InputError(f"{self.untrusted}, got kind={kind}; {self.remedy}.")
+            raise InputError(f"{self.untrusted}, got kind={kind}.")
         clipped = f"clipped (norm {self.run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
         return (
             f"{what} of {self.workload} holding for the {clipped}per-sample gradient of every possible sample at "
@@ -156,19 +353,27 @@ class HolderEstimate(Displayed):
         """Tell whether a per-sample pair is left that rounding does not dominate; without one there is no constant."""
         return self.measured[Kind.SAMPLE].kept > 0
 
-    @property
-    def untrusted(self) -> str:
-        """Explanation for a measurement of which no pair is left."""
-        return (
-            "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
-            f"{self.dtype} ({self.pairs} pairs, {self.distances[0]:.3g} to {self.distances[1]:.3g} apart)"
-        )
+    def remarks(self) -> list[str]:
+        """Sentences to stand below the table."""
+        said, (least, greatest) = [], self.distances
+        if self.trusted:
+            said.append(
+                f"{self.measured[Kind.SAMPLE].left_out} of {self.pairs} pairs were left out because rounding may "
+                f"dominate them ({self.dtype}); pairs are {least:.3g} to {greatest:.3g} apart."
+            )
+            if len(self.lambdas) > 1 and least > _ALIKE * greatest:
+                said.append("At nearly one distance all orders say the same; --draw log-uniform spreads the pairs.")
+        return [*said, self.remark]
 
     @property
-    def remedy(self) -> str:
-        """Remedy for a measurement of which no pair is left."""
+    def untrusted(self) -> str:
+        """Explanation for a measurement of which no pair is left, with a remedy."""
         way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
-        return f"measure with {way}; a loss that is linear in the parameters has nothing to measure"
+        return (
+            "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
+            f"{self.dtype} ({self.pairs} pairs, {self.distances[0]:.3g} to {self.distances[1]:.3g} apart); measure "
+            f"with {way}; a loss that is linear in the parameters has nothing to measure"
+        )
 
     def to_json(self) -> str:
         """The record as JSON text; `from_json` reads it back."""
@@ -195,3 +400,273 @@ class HolderEstimate(Displayed):
                 f"A measurement must be what lastiterate estimate --draw uniform --json wrote, got text={text[:40]!r} "
                 f"({type(error).__name__}); write it again."
             ) from None
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The worst pair found for one order. Direction: a lower estimate.
+
+    Attributes:
+        lam: the Hölder order.
+        constant: |G(x) - G(y)| / |x - y|^lambda there, gradient / length^lambda, less the rounding assumed of the
+            difference; 0 where no pair could be trusted.
+        distance: |x - y|, a length.
+        sample: index of the sample; None for the mean over all of them, and where inputs are free.
+        float_error: assumed relative rounding error of the difference.
+        start: the constant of the best drawn pair that the ascent began with.
+        seed: of the initialisation.
+        place: the points ``x`` and ``y``, ``input`` and ``target`` of the sample.
+    """
+
+    lam: float
+    constant: float
+    distance: float
+    sample: int | None
+    float_error: float
+    start: float
+    seed: int = 0
+    place: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
+
+
+def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
+    """The pair of a search with the largest constant for an order, and that constant; 0 where none can be trusted."""
+    changes, floors = ends["changes"], ends["floors"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kept = np.where(floors <= TRUSTED_ERROR * changes, (changes - floors) / ends["distances"] ** lam, 0.0)
+    best = int(np.nanargmax(kept))
+    return best, float(kept[best])
+
+
+def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
+    """For each order the best of what the searches for *all* orders found: they cost no more gradients."""
+    ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+    pairs = []
+    for lam, own in zip(lambdas, found, strict=True):
+        best, constant = best_end(ends, lam)
+        sample = None if ends["samples"][best] < 0 else int(ends["samples"][best])
+        error = float(ends["floors"][best] / ends["changes"][best]) if constant else 0.0
+        place = {name: ends[name][best] for name in ("x", "y", "inputs", "targets")}
+        start, distance = float(own["started"].max()), float(ends["distances"][best])
+        pairs.append(WorstPair(lam, constant, distance, sample, error, start, seed, place))
+    return tuple(pairs)
+
+
+@dataclass(frozen=True)
+class WorstCaseConstants(Displayed):
+    """Constants of one initialisation, or the largest over several, from both sides.
+
+    Attributes:
+        workload: name of the network, loss and data.
+        run: the training run around whose iterates the search begins.
+        kind: which gradient the search is about.
+        inputs: the set of inputs that is searched, with every label of the data; None for the samples of the data.
+        effort: rounds of the search.
+        inits: initialisations.
+        found: for each order the largest constant found: of the search, or for order 1 the curvature. Lower estimates.
+        upper: for each order the constant that is proved, perhaps infinite; None where none is known. Upper bounds.
+        why: why no finite constant is proved; empty where one is.
+        searched: for each order the worst pair found in the domain. Lower estimates.
+        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), a
+            lower estimate of order 1; None where it is not finite, and for networks so large that only pairs climb.
+        certified: what is proved on the domain, or None where nothing is known. Upper bounds.
+        bounded: the bound that the certified constants give for the run, or None.
+        device, memory: where the gradients were computed, and bytes of a chunk.
+        remark: what the workload says of itself, and whether gradients of its network jump.
+        subset: how the samples were drawn from more; None if all were used.
+    """
+
+    workload: str
+    run: NoisySGD
+    kind: Kind
+    inputs: str | None
+    effort: int
+    inits: int
+    found: tuple[float, ...]
+    upper: tuple[float | None, ...]
+    why: str
+    searched: tuple[WorstPair, ...]
+    curvature: float | None
+    certified: LossConstants | None
+    bounded: Bound | None
+    device: str
+    memory: int
+    remark: str = ""
+    subset: Subset | None = None
+
+    @property
+    def lambdas(self) -> tuple[float, ...]:
+        """The Hölder orders."""
+        return tuple(pair.lam for pair in self.searched)
+
+    @property
+    def trusted(self) -> bool:
+        """Tell whether a privacy number follows for every order: of one sample, and from pairs that are trusted."""
+        return self.kind not in BATCH and all(self.found)
+
+    @property
+    def untrusted(self) -> str:
+        """Explanation for a search from which no privacy number follows, with a remedy."""
+        if self.kind in BATCH:
+            return "means of this batch say nothing of other data sets; search for sample or sample_clipped"
+        return "of some order no pair could be trusted; search in float64 or on a wider domain"
+
+    def holder(self, lam: float) -> Measured:
+        """The largest constant found as an assumption that `lastiterate.numeric.bound.estimate` takes.
+
+        Raises:
+            InputError: no privacy number follows.
+        """
+        if not self.trusted:
+            raise InputError(
+                f"A privacy number needs a per-sample pair of every order, got kind={self.kind}: {self.untrusted}."
+            )
+        constant = self.found[self.lambdas.index(lam)]
+        clipped = f"clipped (norm {self.run.clip_norm:g}) " if self.kind in CLIPPED else ""
+        among = f"inputs of {self.inputs}" if self.inputs else "the samples of the data"
+        return Measured(
+            Holder(constant, lam),
+            f"the constant {printed_down(constant, 4)} of {self.workload} holding for the {clipped}per-sample gradient "
+            "of every possible sample at every two points of the domain; it is the largest that a search found among "
+            f"{among}, a lower estimate",
+        )
+
+    def table(self) -> TextTable:
+        """The constants from both sides, for every order."""
+        among = f"any input of {self.inputs}" if self.inputs else "the samples of the data"
+        rows = tuple(
+            (f"{pair.lam:g}", words_found(low), words_upper(high), f"{pair.distance:.3g}" if pair.constant else "-")
+            for pair, low, high in zip(self.searched, self.found, self.upper, strict=True)
+        )
+        caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {among}"
+        return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every order: what is found is an estimate, what is certified an upper bound."""
+        return [
+            {"kind": "estimate", "lambda": lam, "found": low, "certified": high}
+            for lam, low, high in zip(self.lambdas, self.found, self.upper, strict=True)
+        ]
+
+    def remarks(self) -> list[str]:
+        """Sentences to stand below the table."""
+        none = "have no finite eigenvalues, or are too large"
+        reached = none if self.curvature is None else f"reach {self.curvature:.4g}"
+        said = [f"What is found are lower estimates: inits {self.inits}, effort {self.effort}."]
+        said.append(f"Per-sample Hessians along the trajectory {reached}.")
+        if self.why:
+            said.append(f"No finite constant is certified, {self.why.rstrip('.')}.")
+        elif self.certified is not None:
+            of = "every" if self.certified.any_sample else "for the samples at hand, with any label, every"
+            said.append(
+                f"Certified: {of} per-sample gradient is {printed_up(self.certified.smoothness, 4)}-Lipschitz and at "
+                f"most {printed_up(self.certified.lipschitz, 4)} long ({self.certified.statement})."
+            )
+        if self.bounded is not None:
+            said.append(f"Hence a bound for the run that was trained, T = {self.run.steps}: {self.bounded}.")
+        return [*said, self.remark]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but where the pairs are as plain data."""
+        said = asdict(replace(self, bounded=None)) | {"kind": str(self.kind)}
+        said["bounded"] = self.bounded.as_dict() if self.bounded else None
+        for pair in said["searched"]:
+            del pair["place"]
+        return said
+
+    @staticmethod
+    def joined(looks: Sequence["WorstCaseConstants"]) -> "WorstCaseConstants":
+        """The largest constants over several initialisations, each on the ball around its own."""
+        worst = max(looks, key=lambda look: look.certified.smoothness if look.certified else inf)
+        bounds = [look.bounded for look in looks if look.bounded]
+        each = zip(*(look.searched for look in looks), strict=True)
+        return replace(
+            worst,
+            inits=len(looks),
+            found=tuple(map(max, zip(*(look.found for look in looks), strict=True))),
+            searched=tuple(max(pairs, key=lambda pair: pair.constant) for pairs in each),
+            curvature=max((look.curvature for look in looks if look.curvature is not None), default=None),
+            bounded=max(bounds, key=lambda one: one.epsilon or 0.0) if len(bounds) == len(looks) else None,
+        )
+
+
+def words_found(constant: float) -> str:
+    """A constant that was found, rounded down, or that none can be trusted."""
+    return printed_down(constant, 4) if constant else "none trusted"
+
+
+def words_upper(constant: float | None) -> str:
+    """A certified constant, rounded up, or in a word why there is none."""
+    if constant is None:
+        return "not known"
+    return printed_up(constant, 4) if isfinite(constant) else "infinite"
+
+
+@dataclass(frozen=True)
+class WorkloadConstants:
+    """One of several workloads that are searched.
+
+    Attributes:
+        workload: its name.
+        parameters: numbers that are trained.
+        samples: samples of the data, of which as many as were measured.
+        settings: what differs from what was asked, since the workload recommends it.
+        orders: Hölder orders, each in (0, 1].
+        found: for each the largest constant found. Lower estimates; 0 where no pair could be trusted.
+        certified: for each the proved constant, perhaps infinite; None where none is known. Upper bounds.
+        why: why there is no finite one; empty where there is.
+        seconds: that the search took, or its last part, where it was interrupted.
+    """
+
+    workload: str
+    parameters: int
+    samples: int
+    settings: dict[str, object]
+    orders: tuple[float, ...]
+    found: tuple[float, ...]
+    certified: tuple[float | None, ...]
+    why: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Measurement at one checkpoint. Direction: lower estimates.
+
+    Attributes:
+        checkpoint: its file.
+        around: constants over pairs of the checkpoint and points drawn around it, in the order of the lambdas.
+        moved: distance to the checkpoint before, a length; None for the first.
+        between: constants of the pair of the two; None for the first.
+        layers: constants around it of every layer's block of the gradient, by the layer's name, where asked for.
+    """
+
+    checkpoint: str
+    around: Constants
+    moved: float | None
+    between: Constants | None
+    layers: dict[str, Constants]
+
+
+@dataclass(frozen=True)
+class AlongTraining:
+    """Constants at the checkpoints of one training. Direction: lower estimates, measured.
+
+    Attributes:
+        workload: name of the network, loss and data.
+        lambdas: the orders, each in (0, 1].
+        stages: one for each checkpoint.
+        points, radius, draw, dtype, seed: as in `lastiterate.runtime.constants.sampling.Sampling`.
+        samples: number of samples, the largest over which is taken.
+        remark: what the workload says of itself, and whether gradients of its network jump.
+    """
+
+    workload: str
+    lambdas: tuple[float, ...]
+    stages: tuple[Stage, ...]
+    points: int
+    radius: float
+    draw: str
+    dtype: str
+    seed: int
+    samples: int
+    remark: str

@@ -14,7 +14,6 @@ from typing import Final
 
 import torch
 from torch import Tensor
-from torch.func import vmap
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count
@@ -29,9 +28,11 @@ from lastiterate.numeric.losses.assumptions import (
     described_assumption,
 )
 from lastiterate.numeric.run import NoisySGD, described_run
-from lastiterate.runtime.constants.gradient_difference import Changes
-from lastiterate.runtime.constants.pairs import FLOOR_ULPS, Draw, ball_points
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.curvature import Changes
+from lastiterate.runtime.constants.pairs import FLOOR_ULPS, ball_points
+from lastiterate.runtime.constants.record import best_end
+from lastiterate.runtime.constants.sampling import Draw
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project
@@ -47,9 +48,6 @@ _STARTS: Final = 32
 _ITERATIONS: Final = 40
 _NUMBERS: Final = 2**20
 """Pairs that look for a refutation, their steps, and the numbers that they may have together."""
-
-_WEIGHT: Final = 3
-"""Memory of a product with a Jacobian, in gradients."""
 
 _SINGLE: Final = 1 + 2.0**-20
 """A constant that is exceeded by less is not refuted: rows that were divided by their lengths in single precision."""
@@ -113,14 +111,12 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
     start = gradients.start
     diameter = run.diameter if isfinite(run.diameter) else 2 * max(1.0, float(start.norm()))
     for part in conjuncts(assumption):
-        if isinstance(part, Holder):
-            found = _too_steep(gradients, part, part.L, float(part.lam), diameter, run.clip_norm, seed)
-        elif isinstance(part, Convex | StronglyConvex):
-            found = _too_steep(gradients, part, part.L, 1.0, diameter, run.clip_norm, seed) or _bent(
-                gradients, part, getattr(part, "m", 0.0), diameter, run.clip_norm, seed
-            )
-        else:
-            found = None
+        if not isinstance(part, TRIED):
+            continue
+        lam = float(part.lam) if isinstance(part, Holder) else 1.0
+        found = _too_steep(gradients, part, part.L, lam, diameter, run.clip_norm, seed)
+        if found is None and not isinstance(part, Holder):
+            found = _bent(gradients, part, getattr(part, "m", 0.0), diameter, run.clip_norm, seed)
         if found is not None:
             return found
     return None
@@ -159,16 +155,14 @@ def _too_steep(
 ) -> Refutation | None:
     """Search for the pair of the largest ratio of this order, and report it where that exceeds ``most``."""
     starts = min(_STARTS, max(1, _NUMBERS // gradients.dimension))
-    found = search_one(
-        gradients, gradients.start, lam, diameter=diameter, clip_norm=clip_norm, starts=starts, iterations=_ITERATIONS,
-        seed=seed,
-    )  # fmt: skip
-    place, constant = found.best(lam)
+    search = Search(gradients, gradients.start, diameter, lam, clip_norm, seed=seed)
+    found = search.climb(starts, _ITERATIONS)
+    place, constant = best_end(found, lam)
     if not constant > most * _SINGLE:
         return None
-    distance, change = float(found.distances[place]), float(found.changes[place] - found.floors[place])
-    x, y = (torch.as_tensor(rows[place : place + 1]).to(gradients.start) for rows in (found.x, found.y))
-    sample = int(found.samples[place])
+    distance, change = float(found["distances"][place]), float(found["changes"][place] - found["floors"][place])
+    x, y = (torch.as_tensor(found[name][place : place + 1]).to(gradients.start) for name in "xy")
+    sample = int(found["samples"][place])
     along, _ = _along(gradients, x, y, torch.tensor([sample], device=x.device), clip_norm)
     order = "" if lam == 1 else f" of order {lam:g}"
     words = (
@@ -189,8 +183,15 @@ def _bent(
     at = gradients.start + drawn
     samples = generator.integers(gradients.samples, many, at.device)
     middle = project(at, gradients.start, diameter * (1 - 2 * _CLOSE))
-    along = _most_negative(_bending(gradients, samples, clip_norm, middle), vectors)
-    x, y = (middle + sign * along * _CLOSE * diameter / 4 for sign in (1, -1))
+    changes, reach = Changes(gradients, samples, clip_norm), _CLOSE * diameter / 4
+
+    def product(vectors: Tensor) -> Tensor:
+        """(J + J') / 2 times the vectors, J the Jacobians of the clipped gradients, times u by a central difference."""
+        forward, _ = changes.between(middle + reach * vectors, middle - reach * vectors)
+        return (forward / (2 * reach) + changes.pulled(middle, vectors)) / 2
+
+    along = _most_negative(product, vectors)
+    x, y = (middle + sign * reach * along for sign in (1, -1))
     slopes, change = _along(gradients, x, y, samples, clip_norm)
     worst = int(slopes.argmin())
     slope, distance = float(slopes[worst]), float((x - y)[worst].norm())
@@ -203,28 +204,6 @@ def _bent(
         f"of that, along it: {claim}, or clipping acts"
     )
     return Refutation(part, distance, float(change[worst]), sample, slope, float(change[worst]) / distance, words)
-
-
-def _bending(gradients: Gradients, samples: Tensor, clip_norm: float, at: Tensor) -> Callable[[Tensor], Tensor]:
-    """Make the product of vectors with (J + J') / 2, J the Jacobians of the clipped gradients at the points."""
-    changes = Changes(gradients, samples, clip_norm)
-    inputs, targets = gradients.rows()
-
-    def pushed(point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
-        gradient = gradients.of_one(point, row, target)
-        length, curved = torch.linalg.vector_norm(gradient), gradients.curved(point, vector, row, target)
-        along = gradient / length
-        across = (curved - along * (along @ curved)) * (clip_norm / length)
-        return torch.where(length <= clip_norm, curved, across)
-
-    def product(vectors: Tensor) -> Tensor:
-        parts = [
-            vmap(pushed)(at[part], vectors[part], inputs[samples[part]], targets[samples[part]])
-            for part in gradients.pair_chunks(len(at), weight=_WEIGHT)
-        ]
-        return (torch.cat(parts) + changes.pulled(at, vectors)) / 2
-
-    return product
 
 
 def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tensor:

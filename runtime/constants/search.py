@@ -1,253 +1,484 @@
 """Adversarial search for the pair of points where a gradient changes most.
 
-|G(x) - G(y)| / |x - y|^lambda is raised from many starts at once (`lastiterate.runtime.constants.pair_ascent`), inside
-the ball of the domain: in the ball and around the iterates, and from pairs a shorter and a longer way apart along the
-directions that `lastiterate.runtime.constants.curvature_ascent` finds most curved, where ascents go on from other
-starts until two agree. All take a few steps, the best quarter of them twice as many, and the best quarter of those
-three times; in between the best pairs are tried with every sample. What is found is a pair that exists, less the
-rounding assumed of it: a lower estimate of the constant on the domain, and never below its own start. It reaches the
-constants of quadratics, of powers and of logistic losses within 2% (tests/runtime/constants/test_acceptance.py), and
-95% of what ten times the effort finds by other means on small networks (tests/runtime/constants/test_search_peer.py).
+|G(x) - G(y)| / |x - y|^lambda is raised over many pairs side by side, in the ball of the domain. With m = (x + y) / 2
+and d = x - y, steps along the slope of the log ratio in d and in m take turns; the step in d is |d|^2 times the slope,
+which for a quadratic loss and lambda = 1 is power iteration with H^2. Where inputs are free within a set there are
+steps in the input, too, projected onto the set. A step that lowers the ratio is taken back and the next one of its kind
+is half as long, else 1.5 times: no ratio ever gets smaller.
 
-Source: ours.
+Pairs start in the ball and around the iterates, and a shorter and a longer way apart along the most curved directions:
+many points are screened with a sample each by a few Lanczos steps, and from the best |v' H(w) v| is raised in the same
+way, by third derivatives in w and power iteration in v, from other starts until two ascents agree. All pairs take a few
+steps, the best quarter twice as many, and the best quarter of those three times; in between the best are tried with
+every sample. The result is a pair that exists, less the rounding assumed of it: a lower estimate of the constant on
+the domain, and never below its own start. It reaches the constants of quadratics, of powers and of logistic losses
+within 2% (tests/runtime/constants/test_acceptance.py), and 95% of what ten times the effort finds by other means on
+small networks (tests/runtime/constants/test_search_peer.py).
+
+Source: ours; Pearlmutter 1994 for products with the Hessian.
 """
 
-from dataclasses import dataclass, fields
-from functools import reduce
+from collections.abc import Callable
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+from torch.func import grad, grad_and_value, jvp, vjp, vmap
 
-from lastiterate.numeric.errors import count, positive
-from lastiterate.runtime.constants.curvature_ascent import CurvedPairs
-from lastiterate.runtime.constants.fit import TRUSTED_ERROR
-from lastiterate.runtime.constants.input_sets import InputSet
-from lastiterate.runtime.constants.pair_ascent import PairAscent, State, best_rows, joined_with, promising_rows
-from lastiterate.runtime.constants.pairs import Draw, ball_points
-from lastiterate.runtime.constants.starts import Samples
+from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.store import Arrays
+from lastiterate.runtime.constants.curvature import Changes, largest_ritz
+from lastiterate.runtime.constants.pairs import FLOOR_ULPS, ball_points
+from lastiterate.runtime.constants.record import TRUSTED_ERROR
+from lastiterate.runtime.constants.sampling import Draw, InputSet
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.leaves import clip_factor, difference, norm
 from lastiterate.runtime.random_streams import Stream, stream
+from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.descent import project
 
 _SEARCH: Final = 2**42
-"""The purpose of the stream that draws the starts."""
-
 _FREE: Final = 2**48
-"""The purpose of the stream that draws inputs, where they are free."""
+"""The purposes of the streams that draw the starts of a search, and free inputs."""
 
+_SCREENED: Final = 2**46
+_FREE_SCREENED: Final = 2**47
+"""The purposes of the streams that draw screened points, and free inputs there."""
+
+_LEVELS: Final = 3
+_KEPT: Final = 2**18
+"""Levels of an ascent; numbers that the ends that are kept have together at most, where there are several."""
+
+_RITZ_STEPS: Final = 4
+_TURNS: Final = 8
+"""Lanczos steps of a screened point; steps of power iteration that begin at the most curved ones."""
+
+_CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
-"""How many times as far apart as they come the pairs along curved directions begin, too."""
+"""Distance of a pair along a curved direction, in diameters, and how many times as far apart such pairs start, too."""
 
-_QUARTERS: Final = 3
-_HELD: Final = 2**18
-"""Levels of an ascent; numbers that the ends of one that are kept have together at most, where they are several."""
+_AGREED: Final = 0.99
+_ROUNDS: Final = 6
+"""Share of the largest curvature that a second ascent has to reach, and ascents at most until one does."""
 
+_FIRST_MOVE: Final = 0.3
+_LONGER: Final = 1.5
+_SHORTER: Final = 0.5
+"""First step of a middle, as a share of the radius; factors of the next step after one that helped, and another."""
 
-@dataclass(frozen=True)
-class Pair:
-    """The worst pair found for one order. Direction: a lower estimate.
+_COPIES: Final = 52
+"""Twice the tensors of the shape of the points that live together in an ascent, so that they take half the budget."""
 
-    Attributes:
-        lam: the Hölder order.
-        constant: |G(x) - G(y)| / |x - y|^lambda there, gradient / length^lambda, less the rounding assumed of the
-            difference; 0 where no pair could be trusted.
-        distance: |x - y|, a length.
-        sample: index of the sample; None for the mean over all of them, and where inputs are free.
-        float_error: assumed relative rounding error of the difference.
-        start: the constant of the best drawn pair that the ascent began with.
-    """
+_WEIGHT: Final = 4
+_THIRD: Final = 6
+_TRIED: Final = 4
+"""Memory of a slope in the input and of a third derivative, in gradients; the best pairs that are tried with every
+sample."""
 
-    lam: float
-    constant: float
-    distance: float
-    sample: int | None
-    float_error: float
-    start: float
+_ROW: Final = ("inputs", "targets", "samples")
+State = dict[str, Tensor]
+"""Pairs, one row each: points x and y, inputs, targets and samples, the ratio with its parts, slopes, step lengths."""
 
 
-class Witness(NamedTuple):
-    """Place of a pair.
+class Search(NamedTuple):
+    """Settings that the pairs of a search have in common.
 
     Attributes:
-        x: shape (dimension,).
-        y: shape (dimension,).
-        input: of the sample, shape of a row; of no entry for the mean over all samples.
-        target: of the sample.
-    """
-
-    x: NDArray[Any]
-    y: NDArray[Any]
-    input: NDArray[Any]
-    target: NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Found:
-    """End points of the ascents for one order, one row a pair.
-
-    Attributes:
-        changes: |G(x) - G(y)|, a gradient, shape (pairs,).
-        floors: its assumed rounding error, a gradient, shape (pairs,).
-        distances: |x - y|, a length, shape (pairs,).
-        samples: index of the sample, shape (pairs,); -1 for the mean, and where inputs are free.
-        started: ratio of the best drawn pair at the start, in a row of its own, shape (1,).
-        x: shape (pairs, dimension).
-        y: shape (pairs, dimension).
-        inputs: of the samples, shape (pairs, ...); of no entry for the mean.
-        targets: of the samples, shape (pairs, ...); of no entry for the mean.
-    """
-
-    changes: NDArray[np.float64]
-    floors: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    samples: NDArray[np.float64]
-    started: NDArray[np.float64]
-    x: NDArray[Any]
-    y: NDArray[Any]
-    inputs: NDArray[Any]
-    targets: NDArray[Any]
-
-    @staticmethod
-    def joined(found: list["Found"]) -> "Found":
-        """The ends of several ascents."""
-        return Found(**{f.name: np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Found)})
-
-    def best(self, lam: float) -> tuple[int, float]:
-        """The pair with the largest constant for an order, and that constant; 0 where no pair can be trusted."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            trusted = self.floors <= TRUSTED_ERROR * self.changes
-            kept = np.where(trusted, (self.changes - self.floors) / self.distances**lam, 0.0)
-        place = int(np.nanargmax(kept))
-        return place, float(kept[place])
-
-    def witness(self, place: int) -> Witness:
-        """Place of one of the pairs."""
-        return Witness(self.x[place], self.y[place], self.inputs[place], self.targets[place])
-
-
-def best_pairs(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Pair, ...]:
-    """For each order the best of what the ascents of *all* orders found: they cost no more gradients."""
-    together, pairs = Found.joined(found), []
-    for lam, own in zip(lambdas, found, strict=True):
-        best, constant = together.best(lam)
-        sample = None if together.samples[best] < 0 else int(together.samples[best])
-        error = float(together.floors[best] / together.changes[best]) if constant else 0.0
-        distance = float(together.distances[best])
-        pairs.append(Pair(lam, constant, distance, sample, error, float(own.started.max())))
-    return tuple(pairs)
-
-
-def witnesses(lambdas: tuple[float, ...], found: list[Found]) -> tuple[Witness, ...]:
-    """For each order where the pair of `best_pairs` is."""
-    together = Found.joined(found)
-    return tuple(together.witness(together.best(lam)[0]) for lam in lambdas)
-
-
-@torch.no_grad()
-def search_one(
-    gradients: Gradients,
-    center: Tensor,
-    lam: float,
-    *,
-    diameter: float,
-    clip_norm: float = inf,
-    batch: bool = False,
-    around: Tensor | None = None,
-    also: CurvedPairs | None = None,
-    free: InputSet | None = None,
-    exact: Gradients | None = None,
-    starts: int = 256,
-    iterations: int = 60,
-    seed: int = 0,
-    part: int = 0,
-) -> Found:
-    """Let pairs climb towards the worst one for an order, in the ball of a finite diameter around a point.
-
-    Args:
         gradients: per-sample gradients of the workload.
         center: shape (dimension,), the centre of the domain.
-        lam: order in (0, 1].
-        diameter: of the ball, a length.
+        diameter: of the domain, a length.
+        lam: the order, in (0, 1].
         clip_norm: of the gradients that are compared; inf for unclipped ones.
         batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.
-        also: pairs of single samples that ascend, too.
         free: set of the inputs that are searched, with every label of the data; None for the samples themselves.
-        exact: the same in float64, for the last ascent and all that is said, where ``gradients`` are of bfloat16.
-        starts: drawn pairs that ascend, side by side as far as the memory budget has room.
-        iterations: steps of the last and longest ascent.
         seed: of the starts.
         part: others are drawn for another part.
-
-    Raises:
-        InputError: the diameter is not finite, or a gradient is not finite.
     """
-    diameter = positive("diameter", diameter)
-    starts = count("starts", starts)
-    iterations = count("iterations", iterations)
-    generator = stream(seed, purpose=_SEARCH + part)
-    samples = generator.integers(gradients.samples, starts, center.device)
-    at = None if around is None else around[generator.integers(len(around), starts // 2, around.device)]
-    ascent = PairAscent(gradients, lam, center, diameter, clip_norm, None if batch else free)
-    rows = None if batch else Samples.drawn(gradients, samples, free, stream(seed, purpose=_FREE + part))
-    state = ascent.begun(*_drawn(starts, center, diameter, at, generator), rows)
-    first = best_rows(state, 1) | {"ratio": state["ratio"].amax()[None]}
-    also = also if also is not None and len(also.x) else None
-    if also is not None and exact is None:
-        state = joined_with(state, _stretched(ascent, also))
-    for level in range(1, _QUARTERS + 1):
-        if level == _QUARTERS and exact is not None:
-            ascent, last = ascent._replace(gradients=exact, center=exact.start), state
-            state, first = (_again(ascent, some) for some in (last, first))
-            if also is not None:
-                state = joined_with(state, promising_rows(_stretched(ascent, also), len(state["ratio"])))
-            state = joined_with(state, first)
-        state = ascent.climbed(state, -(-iterations * level // _QUARTERS))
-        if level < _QUARTERS:
-            state = promising_rows(ascent.with_worst_samples(state), -(-len(state["ratio"]) // 4))
-    return _found(best_rows(state, max(1, _HELD // gradients.dimension)), float(first["ratio"].max()), free)
+
+    gradients: Gradients
+    center: Tensor
+    diameter: float
+    lam: float = 1.0
+    clip_norm: float = inf
+    batch: bool = False
+    around: Tensor | None = None
+    free: InputSet | None = None
+    seed: int = 0
+    part: int = 0
+
+    @torch.no_grad()
+    def climb(self, starts: int = 256, iterations: int = 60, also: Arrays | None = None) -> Arrays:
+        """Let drawn pairs climb, so many steps in the last and longest ascent, and with them those that `curved` found.
+
+        Returns:
+            The best ends, one row a pair: ``changes`` |G(x) - G(y)| and its assumed rounding error ``floors``,
+            gradients; ``distances``, lengths; ``samples``, indices, -1 for the mean and where inputs are free; ``x``,
+            ``y``, ``inputs`` and ``targets``; and in a row of its own ``started``, the ratio of the best drawn pair at
+            the start.
+
+        Raises:
+            InputError: the diameter or a gradient is not finite.
+        """
+        starts, iterations = count("starts", starts), count("iterations", iterations)
+        generator = self._stream(_SEARCH)
+        samples = generator.integers(self.gradients.samples, starts, self.center.device)
+        first, offsets = self._starts(starts, generator)
+        rows = self._rows(samples, self._stream(_FREE))
+        state = self.pairs(first, project(first + offsets, self.center, self.diameter), rows)
+        started = state["ratio"].amax()
+        if also is not None and len(also["x"]):
+            state = _joined([state, *self._again(also)])
+        for level in range(1, _LEVELS + 1):
+            state = self._climbed(state, -(-iterations * level // _LEVELS))
+            if level < _LEVELS:
+                state = _promising(self._with_worst_samples(state), -(-len(state["ratio"]) // 4))
+        kept = min(len(state["ratio"]), max(1, _KEPT // self.gradients.dimension))
+        best = _taken(state, state["ratio"].topk(kept).indices)
+        if self.batch or self.free is not None:
+            best["samples"] = torch.full_like(best["ratio"], -1)
+        return _ends(best, started)
+
+    @torch.no_grad()
+    def curved(self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS) -> Arrays:
+        """Close pairs along the most curved directions, by ascents that go on until two reach the same curvature.
+
+        Which hills a single ascent climbs is a matter of luck, and of the last bits that a processor rounds.
+
+        Args:
+            screened: points that are looked at with one sample each.
+            starts: number of those that ascend.
+            iterations: steps of an ascent; the best quarter takes twice as many more.
+            rounds: ascents at most, each from other starts.
+
+        Returns:
+            The most promising of all that have finite derivatives, at most as many as ``starts``: ``x``, ``y``,
+            ``inputs``, ``targets``, ``samples``, and |v' H v| as ``ratio``, gradient / length.
+        """
+        screened, starts = count("screened", screened), count("starts", starts)
+        found: list[State] = []
+        reached = [0.0]
+        for again in range(count("rounds", rounds)):
+            bend = _Bend(*self._replace(part=_ROUNDS * self.part + again))
+            found.append(bend.one_ascent(screened, starts, iterations))
+            reached.append(float(found[-1]["ratio"].max()))
+            *_, second, most = sorted(reached)
+            if again and second >= _AGREED * most:
+                break
+        best = _promising(_joined(found), starts)
+        best = _taken(best, best["ratio"] > 0)
+        middle, away = best["x"], _CLOSE * self.diameter / 2 * best["vectors"]
+        middle = project(middle, self.center, self.diameter * (1 - _CLOSE))
+        best |= {"x": middle + away, "y": middle - away}
+        return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
+
+    def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
+        """Pairs at the start, each with its row of the data; without rows they are about the mean of all.
+
+        Raises:
+            InputError: a gradient is not finite.
+        """
+        state = self._begun({"x": x, "y": y}, rows)
+        if not bool(torch.isfinite(state["moved"]).all()):
+            raise InputError(
+                f"The search needs finite gradients in the ball, got nan or inf with diameter={self.diameter:g}; "
+                "search a smaller ball."
+            )
+        return state
+
+    def _begun(self, points: State, rows: State) -> State:
+        state = points | {name: part.clone() for name, part in rows.items()}
+        step = self.center.new_ones(len(points["x"]))
+        state |= {"stretch": step, "shift": _FIRST_MOVE * self.diameter / 2 * step, "push": _FIRST_MOVE * step}
+        return _joined([self._at(_taken(state, part)) for part in self._chunks(len(step))])
+
+    def _stream(self, purpose: int) -> Stream:
+        positive("diameter", self.diameter)
+        return stream(self.seed, purpose=purpose + self.part)
+
+    def _starts(self, number: int, generator: Stream) -> tuple[Tensor, Tensor]:
+        """Points of the ball, every second one near one of those that are to be searched around, and offsets."""
+        at = self.center.repeat(number, 1)
+        if self.around is not None:
+            near = self.around[generator.integers(len(self.around), number // 2, self.around.device)]
+            at[1::2] = near.to(self.center)
+        offsets = ball_points(2 * number, self.diameter / 2, Draw.LOG_UNIFORM, generator, self.center)
+        return project(at + offsets[::2], self.center, self.diameter), offsets[1::2]
+
+    def _rows(self, samples: Tensor, generator: Stream) -> State:
+        """Rows of these samples; free inputs are the nearest of the set, and every second one is drawn."""
+        if self.batch:
+            return {}
+        inputs, targets = (part[samples] for part in self.gradients.rows())
+        if self.free is not None:
+            drawn = torch.arange(len(inputs), device=inputs.device) % 2 == 1
+            inputs = _either(drawn, self.free.drawn(inputs, generator), self.free.projected(inputs))
+        return {"inputs": inputs, "targets": targets, "samples": samples}
+
+    def _again(self, ends: Arrays) -> list[State]:
+        """Pairs along curved directions, as far apart as they come and farther."""
+        x, y, *values = (torch.from_numpy(ends[name]).to(self.center.device) for name in ("x", "y", *_ROW))
+        rows, away = dict(zip(_ROW, values, strict=True)), x - y
+        rows["samples"] = rows["samples"].long()
+        ends_at = [self._inside((x + y) / 2, times * away) for times in APART]
+        return [self.pairs(at["x"], at["y"], rows) for at in ends_at]
+
+    def _moves(self) -> list[Callable[[State], State]]:
+        return [self._apart, self._middle]
+
+    def _climbed(self, state: State, iterations: int) -> State:
+        """Make so many steps, of two kinds in turn, and as many of one in the input; the pairs are overwritten."""
+        moves = self._moves() + ([self._input] if self.free is not None and not self.batch else [])
+        for part in self._chunks(len(state["x"])):
+            own, ways = _taken(state, part), moves
+            if self.gradients.little(_THIRD * len(own["x"]) * (self.gradients.samples if self.batch else 1)):
+                ways = [Replayed(move) for move in moves]
+            for step in range(iterations * len(moves) // 2):
+                own = ways[step % len(ways)](own)
+            for name, values in own.items():
+                state[name][part] = values
+        return state
+
+    def _with_worst_samples(self, state: State) -> State:
+        """The best pairs with the sample, or the label, whose gradient changes most there; no ratio gets smaller."""
+        if self.batch:
+            return state
+        inputs, targets = self.gradients.rows()
+        labels = labels_of(self.gradients, self.free)
+        for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
+            own = _taken(state, slice(pair, pair + 1))
+            best = int(self._certain(own, self.gradients).argmax())
+            rows = inputs[best : best + 1]
+            number = torch.tensor([best]).to(own["samples"])
+            tries = [(rows if self.free is None else self.free.projected(rows), targets[best : best + 1], number)]
+            if len(labels):
+                same = own["inputs"].expand(len(labels), *own["inputs"].shape[1:])
+                label = int(self._certain(own, self.gradients.on(same, labels)).argmax())
+                tries.append((own["inputs"], labels[label : label + 1], own["samples"]))
+            for row in tries:
+                new = self._at(own | dict(zip(_ROW, row, strict=True)))
+                own = new if bool(new["ratio"] > own["ratio"]) else own
+            for name, value in own.items():
+                state[name][pair] = value[0]
+        return state
+
+    def _certain(self, own: State, gradients: Gradients) -> Tensor:
+        """Change of every sample's gradient over one pair, less its rounding error, shape (samples,)."""
+        certain = []
+        for chunk in gradients.sample_chunks(weight=2):  # the points that climb take half of the budget
+            here, there = (gradients.at(own[name], chunk) for name in "xy")
+            lengths = torch.cat([norm(here), norm(there)])
+            factor = clip_factor(lengths, self.clip_norm)
+            moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
+            certain.append(_less_rounding(moved, _floor(lengths.sum(dim=0))))
+        return torch.cat(certain)
+
+    def _chunks(self, pairs: int) -> list[slice]:
+        return list(self.gradients.vector_chunks(pairs, copies=_COPIES))
+
+    def _apart(self, state: State) -> State:
+        stretch = (state["stretch"] * state["distance"] ** 2)[:, None]
+        away = state["x"] - state["y"] + stretch * (state["slope_x"] - state["slope_y"])
+        return self._better(state, "stretch", self._inside((state["x"] + state["y"]) / 2, away))
+
+    def _middle(self, state: State) -> State:
+        ahead = _unit(state["slope_x"] + state["slope_y"])
+        middle = (state["x"] + state["y"]) / 2 + state["shift"][:, None] * ahead
+        return self._better(state, "shift", self._inside(middle, state["x"] - state["y"]), self.diameter / 2)
+
+    def _input(self, state: State) -> State:
+        assert self.free is not None  # noqa: S101
+        inputs = state["inputs"]
+        length = state["push"] * self.free.around(inputs[0].numel())[1]
+        ahead = _unit(state["slope_input"].flatten(start_dim=1)) * length[:, None]
+        return self._better(state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0)
+
+    def _inside(self, middle: Tensor, away: Tensor) -> State:
+        x, y = (project(middle + sign * away / 2, self.center, self.diameter) for sign in (1, -1))
+        return {"x": x, "y": y}
+
+    def _better(self, state: State, step: str, changed: State, most: float = inf) -> State:
+        """The pairs as changed where that is better, with the next length of this kind of step."""
+        new = self._at(state | changed)
+        better = new["ratio"] > state["ratio"]
+        kept = {name: _either(better, new[name], old) for name, old in state.items()}
+        kept[step] = (state[step] * (_SHORTER + (_LONGER - _SHORTER) * better.to(state[step]))).clamp(max=most)
+        return kept
+
+    def _at(self, state: State) -> State:
+        """The pairs with their ratios and slopes."""
+        gradients, chosen, inputs = self.gradients, None, state.get("inputs")
+        x, y = state["x"], state["y"]
+        if inputs is not None:
+            gradients, chosen = gradients.on(inputs, state["targets"]), torch.arange(len(x), device=x.device)
+        changes = Changes(gradients, chosen, self.clip_norm)
+        change, scale = changes.between(x, y)
+        moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
+        floor = _floor(scale)
+        ratio = (_less_rounding(moved, floor) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
+        along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
+        away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
+        slopes = {"slope_x": changes.pulled(x, along) - away, "slope_y": away - changes.pulled(y, along)}
+        if self.free is not None and inputs is not None:
+            over_inputs = vmap(grad(self._along, argnums=0))
+            parts = [
+                over_inputs(inputs[part], state["targets"][part], x[part], y[part], along[part])
+                for part in gradients.pair_chunks(len(x), weight=_WEIGHT)
+            ]
+            slopes["slope_input"] = torch.cat(parts)
+        slopes = {name: slope.nan_to_num(0.0, 0.0, 0.0) for name, slope in slopes.items()}
+        return state | slopes | {"moved": moved, "floor": floor, "distance": distance, "ratio": ratio}
+
+    def _along(self, row: Tensor, target: Tensor, x: Tensor, y: Tensor, along: Tensor) -> Tensor:
+        """The change of one sample's gradient along a vector, to be differentiated in the input: forward, then back."""
+
+        def at(point: Tensor) -> Tensor:
+            vector = along
+            if self.clip_norm < inf:
+                gradient = self.gradients.of_one(point, row.detach(), target)
+                clipped = vjp(lambda g: g * clip_factor(torch.linalg.vector_norm(g), self.clip_norm), gradient)
+                vector = clipped[1](along)[0].detach()
+            pushed: Tensor = jvp(lambda w: self.gradients.losses(w[None], row, target)[0], (point,), (vector,))[1]
+            return pushed
+
+        return at(x) - at(y)
 
 
-def _stretched(ascent: PairAscent, also: CurvedPairs) -> State:
-    """Pairs along curved directions, as far apart as they come and farther."""
-    found = []
-    for apart in APART:
-        middle, away = (also.x + also.y) / 2, apart * (also.x - also.y) / 2
-        x, y = (project((middle + sign * away).to(ascent.center), ascent.center, ascent.diameter) for sign in (1, -1))
-        found.append(ascent.begun(x, y, also.chosen.of(ascent.gradients, ascent.free)))
-    return reduce(joined_with, found)
+class _Bend(Search):
+    """Ascent of the curvature |v' H(w) v| of one sample's loss, ``ratio``, in points w, ``x``, and ``vectors`` v."""
+
+    def one_ascent(self, screened: int, starts: int, iterations: int) -> State:
+        """Ascend from the most curved of many drawn points."""
+        generator, gradients, center = self._stream(_SCREENED), self.gradients, self.center
+        samples = generator.integers(gradients.samples, screened, center.device)
+        points, _ = self._starts(screened, generator)
+        rows = self._rows(samples, self._stream(_FREE_SCREENED))
+        own = gradients.on(rows["inputs"], rows["targets"])
+        (vector,) = generator.normals(1, len(center), center)
+        itself = torch.arange(screened)[:, None].expand(-1, 2)
+        values = largest_ritz(own, points, itself, vector, min(_RITZ_STEPS, len(center))).nan_to_num(0.0)
+        best = most_promising(values.to(center.device), samples, starts)
+        vectors = _unit(generator.normals(len(best), len(center), center))
+        state = {"x": points[best], "vectors": vectors} | _taken(rows, best)
+        for _ in range(_TURNS):
+            state["vectors"] = torch.cat([self._turned(_taken(state, part)) for part in self._chunks(len(best))])
+        state = self._ascended(self._begun(state, {}), iterations)
+        return _joined([state, self._ascended(_promising(state, -(-starts // 4)), 2 * iterations)])
+
+    def _ascended(self, state: State, iterations: int) -> State:
+        for half in (-(-iterations // 2), iterations // 2):
+            state = self._climbed(self._with_worst_samples(state), 2 * half)
+        return state
+
+    def _moves(self) -> list[Callable[[State], State]]:
+        return [self._shift]
+
+    def _chunks(self, pairs: int) -> list[slice]:
+        return list(self.gradients.pair_chunks(pairs, weight=_THIRD))
+
+    def _shift(self, state: State) -> State:
+        ahead = state["shift"][:, None] * _unit(state["slope_x"])
+        return self._better(
+            state, "shift", {"x": project(state["x"] + ahead, self.center, self.diameter)}, self.diameter / 2
+        )
+
+    def _turned(self, state: State) -> Tensor:
+        """Step of power iteration."""
+        pushed = vmap(self.gradients.curved)(state["x"], state["vectors"], state["inputs"], state["targets"])
+        return _unit(pushed, state["vectors"])
+
+    def _bend(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
+        return (self.gradients.curved(point, vector, row, target) * vector).sum()
+
+    def _at(self, state: State) -> State:
+        vectors = self._turned(state)
+        over_points = vmap(grad_and_value(self._bend, argnums=(0,) if self.free is None else (0, 2)))
+        slopes, values = over_points(state["x"], vectors, state["inputs"], state["targets"])
+        named = dict(zip(("slope_x", "slope_input"), slopes, strict=False))
+        up = {name: (slope * _column(values.sign(), slope)).nan_to_num(0.0, 0.0, 0.0) for name, slope in named.items()}
+        return state | up | {"vectors": vectors, "ratio": values.abs().nan_to_num(0.0, 0.0)}
+
+    def _certain(self, own: State, gradients: Gradients) -> Tensor:
+        """Curvature of every sample's loss at one point along its direction, shape (samples,)."""
+        rows, targets = gradients.rows()
+        over_samples = vmap(self._bend, (None, None, 0, 0))
+        found = [
+            over_samples(own["x"][0], own["vectors"][0], rows[part], targets[part])
+            for part in gradients.sample_chunks(weight=_THIRD)
+        ]
+        return torch.cat(found).abs().nan_to_num(0.0, 0.0)
 
 
-def _again(ascent: PairAscent, state: State) -> State:
-    """The same pairs, computed anew by other gradients."""
-    x, y = (project(state[name].to(ascent.center), ascent.center, ascent.diameter) for name in "xy")
-    if "samples" not in state:
-        return ascent.begun(x, y, None)
-    chosen = Samples(*(state[name] for name in Samples._fields))
-    return ascent.begun(x, y, chosen.of(ascent.gradients, ascent.free))
+def labels_of(gradients: Gradients, free: InputSet | None) -> Tensor:
+    """The labels of the data, which any input may have where inputs are free; none for targets that are no labels."""
+    targets = gradients.rows()[1]
+    labelled = free is not None and targets.values.ndim == 1 and not targets.dtype.is_floating_point
+    return torch.unique(targets.values).to(targets.device) if labelled else targets[:0]
 
 
-def _found(state: State, started: float, free: InputSet | None) -> Found:
+def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
+    """Indices of so many of the starts: half with the largest values, half the largest of as many samples as there are.
+
+    One sample may have many high hills and another the highest.
+
+    >>> most_promising(torch.tensor([5.0, 4.0, 3.0, 1.0]), torch.tensor([0, 0, 0, 1]), 2).tolist()
+    [0, 3]
+    """
+    order = values.argsort(descending=True, stable=True)
+    of = samples[order]
+    grouped = of.argsort(stable=True)
+    places = torch.arange(len(of), device=of.device)
+    first = torch.searchsorted(of[grouped], of[grouped])
+    rank = torch.empty_like(places)
+    rank[grouped] = places - first
+    rank[: -(-number // 2)] = -1
+    return order[rank.argsort(stable=True)[:number]]
+
+
+def _promising(state: State, number: int) -> State:
+    samples = state.get("samples", torch.zeros(len(state["ratio"]), device=state["ratio"].device))
+    return _taken(state, most_promising(state["ratio"], samples, number))
+
+
+def _ends(state: State, started: Tensor) -> Arrays:
+    """The pairs as they are kept, see `Search.climb`."""
     none = torch.empty(len(state["ratio"]), 0)
-    index = _array(state["samples"]) if free is None and "samples" in state else np.full(len(none), -1.0)
-    x, y, inputs, targets = (state.get(name, none).cpu().numpy() for name in ("x", "y", "inputs", "targets"))
-    moved, floor, distance = (_array(state[name]) for name in ("moved", "floor", "distance"))
-    return Found(moved, floor, distance, index, np.array([started]), x, y, inputs, targets)
+    named = {"changes": state["moved"], "floors": state["floor"], "distances": state["distance"]}
+    named |= {"samples": state["samples"], "started": started[None]}
+    arrays = {name: values.cpu().double().numpy() for name, values in named.items()}
+    return arrays | {name: state.get(name, none).cpu().numpy() for name in ("x", "y", "inputs", "targets")}
 
 
-def _drawn(starts: int, center: Tensor, diameter: float, at: Tensor | None, generator: Stream) -> tuple[Tensor, Tensor]:
-    """Drawn pairs; every second one begins at a point."""
-    offsets = ball_points(2 * starts, diameter / 2, Draw.LOG_UNIFORM, generator, center)
-    first = center + offsets[::2]
-    if at is not None:
-        first[1::2] = at.to(center)
-    first = project(first, center, diameter)
-    return first, project(first + offsets[1::2], center, diameter)
+def _joined(states: list[State]) -> State:
+    return {name: torch.cat([state[name] for state in states]) for name in states[0]}
 
 
-def _array(values: Tensor) -> NDArray[np.float64]:
-    return values.cpu().double().numpy()
+def _taken(state: State, rows: Tensor | slice) -> State:
+    return {name: values[rows] for name, values in state.items()}
+
+
+def _either(chosen: Tensor, these: Tensor, those: Tensor) -> Tensor:
+    """Rows of the one where they are chosen, and of the other elsewhere."""
+    return torch.where(_column(chosen, these), these, those)
+
+
+def _column(values: Tensor, like: Tensor) -> Tensor:
+    """One number a row, to broadcast against all entries of the row."""
+    return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def _floor(scale: Tensor) -> Tensor:
+    """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
+    return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
+
+
+def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:
+    """Change of a gradient less its rounding error; 0 where that may dominate it."""
+    return (moved - floor).masked_fill(~(floor <= TRUSTED_ERROR * moved), 0.0)
+
+
+def _unit(vectors: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
+    """Vectors of length 1, and others where that is no number."""
+    unit: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
+    return torch.where(torch.isfinite(unit), unit, otherwise)

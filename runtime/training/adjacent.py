@@ -152,10 +152,6 @@ def adjacent_runs(
     Yields:
         After every step the iterates on the data and on the adjacent data, each of shape (pairs, dimension).
     """
-    if gradients.computed is torch.bfloat16:
-        raise InputError(
-            "Runs are compared in float32 or float64, got dtype=bfloat16, which rounds more than they differ."
-        )
     mixed = seed_of(seed, block)
     noise, drawn = stream(mixed, purpose), stream(mixed, _BATCHES)
     runs = pairs if coupled else 2 * pairs

@@ -41,7 +41,7 @@ class Workload:
             holds on the ball of that diameter around the parameters of ``module``, for every sample whose features
             are as short as it states.
         recommended: settings that suit a network of this size, used where the user gives none: fields of
-            `lastiterate.runtime.constants.holder.Sampling`, arguments of
+            `lastiterate.runtime.constants.sampling.Sampling`, arguments of
             `lastiterate.runtime.training.descent.paper_run`, and ``samples``, how many samples to draw.
         subset: how the samples were drawn from more, by `lastiterate.runtime.workloads.workload.subset`; None if these
             are all.

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lastiterate.runtime.constants.fit import orders
-from lastiterate.runtime.constants.search import Pair, best_pairs, search_one
+from lastiterate.runtime.constants.record import WorstPair, best_pairs
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -81,7 +81,14 @@ def linear(dimension: int = 3) -> Workload:
     return Workload("linear", lambda: Vector(dimension), lambda out, row: (row * out).sum(), rows, rows)
 
 
-def search_pairs(gradients: Gradients, center: Tensor, lambdas: tuple[float, ...], **options: Any) -> tuple[Pair, ...]:
+def search_pairs(
+    gradients: Gradients,
+    center: Tensor,
+    lambdas: tuple[float, ...],
+    starts: int = 256,
+    iterations: int = 60,
+    **named: Any,
+) -> tuple[WorstPair, ...]:
     """The worst pair found for each order, in a ball around a point."""
-    asked = orders(lambdas)
-    return best_pairs(asked, [search_one(gradients, center, lam, **options) for lam in asked])
+    asked, search = sorted(lambdas), Search(gradients, center, **named)
+    return best_pairs(asked, [search._replace(lam=lam).climb(starts, iterations) for lam in asked])

@@ -10,8 +10,8 @@ from torch.utils._pytree import tree_leaves
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime import factors
 from lastiterate.runtime import gradients as module
-from lastiterate.runtime.constants.factored_pairs import around_factored
-from lastiterate.runtime.constants.gradient_difference import Changes
+from lastiterate.runtime.constants.curvature import Changes
+from lastiterate.runtime.constants.pairs import around_factored
 from lastiterate.runtime.devices import device_of
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, difference, flat, norm

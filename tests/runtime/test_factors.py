@@ -14,7 +14,8 @@ from torch.utils._pytree import tree_leaves
 
 from lastiterate.runtime import factors as module
 from lastiterate.runtime import inner_products
-from lastiterate.runtime.constants.pairs import Around, measure_center
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.factors import Factored, Outer
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.inner_products import _gamma, held, products, root
@@ -169,7 +170,7 @@ def test_pairs_agree_within_the_floors(
 
 
 def table(gradients: Gradients, radius: float, clip_norm: float) -> PairTable:
-    return measure_center(gradients, gradients.start, clip_norm, Around(3, radius), stream(5, 1))
+    return measure_center(gradients, gradients.start, clip_norm, Sampling(points=3, radius=radius), stream(5, 1))
 
 
 def test_sums_of_chunks_are_those_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:

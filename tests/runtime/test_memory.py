@@ -17,8 +17,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime import devices
 from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Around, measure_center
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.devices import peak
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
@@ -35,8 +35,9 @@ from dataclasses import replace
 import torch
 from torch import nn
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.pairs import Around, measure_pairs
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Sampling
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
@@ -82,13 +83,13 @@ def wide():
 
 def work(workload, budget, points):
     gradients = Gradients(workload, workload.initial(0), memory=budget * 2**20)
-    yield "pairs", lambda: measure_pairs(gradients, gradients.start[None], 1.0, Around(points, 1.0), stream(0, 1))
+    yield "pairs", lambda: measure_center(gradients, gradients.start, 1.0, Sampling(points=points), stream(0, 1))
     some = torch.arange(min(workload.samples, 48))
     yield "totals", lambda: gradients.totals(gradients.start.repeat(2, 1), 1.0, some)
     few = torch.arange(min(workload.samples, 200))
     yield "curvature", lambda: top_curvature(gradients, gradients.start[None], samples=few, iterations=1)
     starts = min(8, max(1, budget * 2**20 // (128 * gradients.dimension)))
-    yield "search", lambda: search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=starts, iterations=2)
+    yield "search", lambda: Search(gradients, gradients.start, 1.0).climb(starts, 2)
 
 digits = load_workload("builtin:digits-cnn")
 digits = replace(digits, inputs=digits.inputs[:600], targets=digits.targets[:600])
@@ -128,11 +129,11 @@ def test_the_peak_of_a_gpu_stays_within_the_budget(name: str, dtype: str, budget
     few = torch.arange(min(workload.samples, 200))
     starts = max(1, budget // (128 * gradients.dimension))
     ways = {
-        "clipped": lambda: measure_center(gradients, start, 0.05, Around(points, 1.0), stream(0, 1)),
-        "unclipped": lambda: measure_center(gradients, start, 100.0, Around(points, 1.0), stream(0, 1)),
+        "clipped": lambda: measure_center(gradients, start, 0.05, Sampling(points=points, radius=1.0), stream(0, 1)),
+        "unclipped": lambda: measure_center(gradients, start, 100.0, Sampling(points=points, radius=1.0), stream(0, 1)),
         "totals": lambda: gradients.totals(start.repeat(points, 1), 1.0, torch.arange(workload.samples)),
         "curvature": lambda: top_curvature(gradients, start.repeat(8, 1), samples=few, iterations=2),
-        "search": lambda: search_one(gradients, start, 1.0, diameter=1.0, starts=starts, iterations=2),
+        "search": lambda: Search(gradients, start, 1.0).climb(starts, 2),
     }
     used = {way: peak(work, gradients.device) / budget for way, work in ways.items()}
     assert max(used.values()) <= 1, used

@@ -15,14 +15,12 @@ from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients
-from lastiterate.runtime.attacks import initialisation
-from lastiterate.runtime.attacks.attack import attack
-from lastiterate.runtime.attacks.one_run import attack_once
+from lastiterate.runtime.attacks import attack as attacks
+from lastiterate.runtime.attacks.attack import attack, attack_once
+from lastiterate.runtime.attacks.drift import measure_drift
 from lastiterate.runtime.constants import worst_case_constants as worst
-from lastiterate.runtime.constants.along_training import constants_along_training
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.input_sets import InputSet
-from lastiterate.runtime.coupled.drift import measure_drift
+from lastiterate.runtime.constants.holder import Sampling, constants_along_training, estimate_holder
+from lastiterate.runtime.constants.sampling import InputSet
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.pair_table import Kind
@@ -43,25 +41,19 @@ MEANT: Final = {
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
-    "runs._pull": "how much of the sample shows at the start, once",
-    "runs.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
+    "drift._pull": "how much of the sample shows at the start, once",
+    "drift.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
     "attack.attack": "scores of a block of runs, at its end, and where the runs began",
-    "one_run.attack_once.trained": "the scores, at the end",
+    "attack.attack_once.trained": "the scores, at the end",
     "pairs._compared": "whether clipping acts, once a chunk: where it does not, half of the work is known",
     "pairs._table": "the table of the pairs around one centre, at its end",
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
-    "curvature_ascent._Screen.most_curved": "which points are the most curved, once a screening",
-    "curvature_climb.Climb.with_worst_samples": "the worst sample of four points, at first and halfway",
-    "curvature_ascent.climb_until_agreed": "the curvature that was reached, at the end of an ascent",
-    "curvature_ascent.curved_pairs": "the starts with finite derivatives, at the end",
-    "curvature_ascent.CurvedPairs.arrays": "the pairs as they are kept, at the end",
-    "starts.labels_of": "the labels that a free input may have, before and between two ascents",
-    "starts.Samples.taken": "their samples, at the end",
-    "pair_ascent.PairAscent.begun": "whether gradients are finite at the starts",
-    "pair_ascent.PairAscent.with_worst_samples": "the worst sample of four pairs, between two ascents",
-    "search.search_one": "the best ratio of the starts",
-    "search._found": "the pairs that were found, at the end",
-    "search._array": "the pairs that were found, at the end",
+    "search.Search.curved": "the curvature that was reached and the pairs as they are kept, at the end of an ascent",
+    "search.labels_of": "the labels that a free input may have, before and between two ascents",
+    "search.Search.pairs": "whether gradients are finite at the starts",
+    "search.Search._with_worst_samples": "the worst sample of four pairs, between two ascents",
+    "search._taken": "the starts with finite derivatives, at the end",
+    "search._ends": "the pairs that were found, at the end",
     "factors": "whether the factors give the gradient, once, before the first of them",
 }
 """Functions that may read something off the device, and why that is not in an inner loop, or is worth it."""
@@ -72,20 +64,19 @@ COPIED: Final = {
     "rows.Rows.__getitem__": "the data, or a chunk of it where it is too large; the indices of a batch, once a step",
     "gradients.Gradients.total": "the indices of a batch, once a step",
     "gradients.Gradients.totals": "the indices of a batch that all runs share, once a step",
-    "one_run._Planted.total": "which canaries are in the batch, once a step",
-    "one_run._Crafted": "the directions of the canaries",
+    "attack._Planted.total": "which canaries are in the batch, once a step",
+    "attack._Planted.craft": "the directions of the canaries",
     "validation": "rows that a workload is tried on",
     "telling_rows": "the indices of the rows that are tried together",
     "independence": "likewise, and labels that the data do not have",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
-    "initialisation.crafted_start": "the indices of the samples",
+    "attack.crafted_start": "the indices of the samples",
     "curvature.largest_ritz": "the indices of the pairs, once a chunk of Hessians",
-    "curvature.curvature_along": "the iterates that are looked at",
-    "curvature_ascent._Screen.most_curved": "which points go on, once a chunk of the screening",
-    "curvature_ascent.CurvedPairs.of_arrays": "the pairs that are taken up, once a search",
-    "pair_ascent.PairAscent.with_worst_samples": "the index of a sample",
-    "worst_case_constants": "the samples that are looked at",
+    "search._Bend.one_ascent": "which points go on, once a screening",
+    "search.Search._again": "the pairs that are taken up, once a search",
+    "search.Search._with_worst_samples": "the index of a sample",
+    "worst_case_constants": "the iterates that are looked at",
 }
 """Functions that may copy something to the device."""
 
@@ -104,7 +95,7 @@ pytestmark = pytest.mark.usefixtures("short_search")
 @pytest.fixture(autouse=True)
 def _pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gradients, "device_of", lambda name: torch.device(name))
-    monkeypatch.setattr(initialisation, "_STEPS", 3)
+    monkeypatch.setattr(attacks, "_STEPS", 3)
 
 
 def measured() -> None:

@@ -11,7 +11,8 @@ import torch
 from scipy.stats import chisquare, kstest, norm
 
 import lastiterate
-from lastiterate.runtime.constants.pairs import Draw, ball_points
+from lastiterate.runtime.constants.pairs import ball_points
+from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.random_streams import LARGE, Stream, shift_right, stream
 
 LIKE = {dtype: torch.zeros(1, dtype=dtype) for dtype in (torch.float32, torch.float64)}

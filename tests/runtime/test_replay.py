@@ -16,10 +16,9 @@ from torch.utils._pytree import tree_leaves
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, replay
 from lastiterate.runtime.attacks.attack import attack
-from lastiterate.runtime.constants.curvature_ascent import curved_pairs
 from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.input_sets import InputSet
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.sampling import InputSet
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.pair_table import Kind
@@ -184,7 +183,7 @@ def test_what_is_recorded_goes_with_its_gradients(device: str, request: pytest.F
     try:
         for _ in range(4):
             gradients.total(gradients.start)
-            curved_pairs(gradients, gradients.start, diameter=1.0, screened=8, starts=2, iterations=4)
+            Search(gradients, gradients.start, 1.0).curved(screened=8, starts=2, iterations=4, rounds=1)
         (recording,) = gradients._replayed.values()
         assert list(recording._recordings.values()) != [None]
         left = [ref(gradients), ref(recording)]
@@ -299,13 +298,13 @@ def measured(device: str) -> Any:
 def searched(device: str) -> Any:
     workload = load_workload("builtin:iris-mlp-tanh")
     gradients = Gradients(workload, workload.initial(0), device=device)
-    named = {"diameter": 1.0, "starts": 4, "free": InputSet(0.0, 8.0)}
-    curved = curved_pairs(gradients, gradients.start, screened=12, iterations=4, **named)
+    search = Search(gradients, gradients.start, 1.0, 0.5, clip_norm=0.3, free=InputSet(0.0, 8.0))
+    curved = search.curved(screened=12, starts=4, iterations=4, rounds=1)
     found = [
-        search_one(gradients, gradients.start, 0.5, clip_norm=0.3, batch=batch, also=also, iterations=4, **named)
+        search._replace(batch=batch).climb(starts=4, iterations=4, also=also)
         for batch, also in ((False, curved), (True, None))
     ]
-    return [one.changes for one in found] + [one.x for one in found] + [curved.curvature.cpu().numpy()]
+    return [one["changes"] for one in found] + [one["x"] for one in found] + [curved["ratio"]]
 
 
 def attacked(device: str) -> Any:

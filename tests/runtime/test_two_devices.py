@@ -71,8 +71,7 @@ def test_searches_and_attacks_find_as_much(other: str, request: pytest.FixtureRe
     if other == "cpu":
         request.getfixturevalue("short_search")
     here, there = (
-        worst_case_constants(WORKLOAD, RUN, (1.0,), points=2, device=device).searched[0].constant
-        for device in ("cpu", other)
+        worst_case_constants(WORKLOAD, RUN, (1.0,), device=device).searched[0].constant for device in ("cpu", other)
     )
     assert there == pytest.approx(here, rel=0.05)
     audits = [attack(WORKLOAD, paper_run(WORKLOAD, steps=3, noise_std=0.01), delta=1e-5, runs=40, device=device)

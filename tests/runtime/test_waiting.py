@@ -14,7 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors
-from lastiterate.runtime.constants.pairs import Around, measure_center
+from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.replay import MASKS, READS
@@ -55,7 +56,7 @@ def test_what_is_read_is_counted() -> None:
 
 def of_pairs(gradients: Gradients, points: int) -> int:
     with Reads() as reads:
-        measure_center(gradients, gradients.start, 0.1, Around(points, 0.5), stream(0, 1))
+        measure_center(gradients, gradients.start, 0.1, Sampling(points=points, radius=0.5), stream(0, 1))
     return reads.times.total()
 
 

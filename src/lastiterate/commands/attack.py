@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
+from lastiterate.commands.measuring import computing, from_checkpoint, option, read_run_file, require_torch, resuming
 from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:
@@ -39,23 +39,16 @@ _CLIPPING = "clipping alone"
     help="Network: builtin:NAME or module:factory; crafted losses of one parameter if left out.",
 )
 @from_checkpoint
-@click.option(
-    "--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", show_default=True, help="Attack."
-)
+@option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Attack.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
 @click.option("--runs", type=int, help="Runs on each of the two data sets, 500 if left out; half are counted.")
 @click.option("--canaries", type=int, help="Train one run with so many canaries, instead of many runs with one.")
-@click.option(
-    "--initialisation",
-    default="drawn",
-    show_default=True,
-    help="Start of the runs: drawn, or crafted so that the sample stands out.",
-)
+@option("--initialisation", default="drawn", help="Start of the runs: drawn, or crafted so that the sample stands out.")
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
-@click.option("--level", default=0.95, show_default=True, help="Confidence of all lower bounds together.")
+@option("--level", default=0.95, help="Confidence of all lower bounds together.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@resuming("runs")
+@resuming
 def command(
     run_file: Path,
     delta: float,
@@ -89,10 +82,10 @@ def command(
     from lastiterate.numeric.errors import InputError
 
     require_torch()
-    from lastiterate.runtime.attacks.worst_case import hardest, worst_case
+    from lastiterate.runtime.attacks.attack import hardest, worst_case
     from lastiterate.runtime.workloads.loading import load_workload
 
-    run, assumption = run_of(run_file)
+    run, assumption = read_run_file(run_file)
     if workload is None and kind != "canary":
         raise InputError(f"kind={kind} needs the real samples of a workload, got none; give --workload, or use canary.")
     if workload is not None and others is not None:
@@ -114,8 +107,7 @@ def command(
     bounds = _bounds(run, assumption, network, kind, delta, around)
 
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.attacks.attack import attack
-    from lastiterate.runtime.attacks.one_run import attack_once
+    from lastiterate.runtime.attacks.attack import attack, attack_once
     from lastiterate.runtime.devices import threads_of_torch
 
     folder = resume or cache_folder("attack")

@@ -1,6 +1,5 @@
 """``lastiterate checkpoints``: Hölder constants along a training, from the checkpoints that it saved."""
 
-import sys
 from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,29 +7,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, in_metric, require_torch, resuming
+from lastiterate.commands.measuring import computing, metric_option, option, print_table, require_torch, resuming
 from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
-    from lastiterate.runtime.constants.along_record import AlongTraining
-    from lastiterate.runtime.constants.fit import Constants
+    from lastiterate.runtime.constants.record import AlongTraining
 
 
 @click.command()
 @click.argument("workload", shell_complete=workloads)
 @click.argument("checkpoints", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--lambda", "order", type=float, default=1.0, show_default=True, help="Hölder order in (0, 1].")
-@click.option("--points", default=100, show_default=True, help="Points drawn around every checkpoint.")
-@click.option("--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in.")
-@click.option("--draw", default="uniform", show_default=True, help="Uniform in the ball, or log-uniform radii.")
-@click.option("--samples", type=int, default=None, show_default="all", help="Random samples that stand for the data.")
+@option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
+@option("--points", default=100, help="Points drawn around every checkpoint.")
+@option("--radius", default=1.0, help="Radius of the ball they are drawn in.")
+@option("--draw", default="uniform", help="Uniform in the ball, or log-uniform radii.")
+@click.option("--samples", type=int, show_default="all", help="Random samples that stand for the data.")
 @computing
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
-@click.option("--data", type=click.Path(path_type=Path), default=None, help="Your data, for a workload that reads it.")
-@in_metric
+@click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
+@metric_option
 @click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@resuming("checkpoints")
+@resuming
 def command(
     workload: str,
     checkpoints: tuple[Path, ...],
@@ -60,31 +58,30 @@ def command(
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.constants.along_training import checkpoints_in, constants_along_training
     from lastiterate.runtime.constants.distributed import process_group
-    from lastiterate.runtime.constants.holder import Sampling
+    from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training
+    from lastiterate.runtime.constants.sampling import Sampling
     from lastiterate.runtime.workloads.loading import load_workload
     from lastiterate.runtime.workloads.metric import read_metric
     from lastiterate.runtime.workloads.workload import subset
 
-    sampling, found = Sampling(**options), checkpoints_in(checkpoints)
-    folder = resume or cache_folder("checkpoints")
+    folder, found = resume or cache_folder("checkpoints"), checkpoints_in(checkpoints)
+    sampling = Sampling(**options, folder=folder)
     with process_group() as me:
         chosen = load_workload(workload, data)
         chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
         weights = None if metric is None else read_metric(metric, chosen)
         with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
-            along = constants_along_training(
-                chosen, found, (order,), sampling, layers=layers, metric=weights, folder=folder, on_step=told
-            )
+            settings = sampling.but(on_step=told)
+            along = constants_along_training(chosen, found, (order,), settings, layers=layers, metric=weights)
     if me.rank:
         return
     files: tuple[Path, ...] = ()
     if plot is not None:
         from lastiterate.numeric.plotting import write_figure
-        from lastiterate.runtime.constants.along_picture import figure
+        from lastiterate.runtime.pictures import draw_along
 
-        files = write_figure(figure(along, order), plot.parent, plot.stem)
+        files = write_figure(draw_along(along, order), plot.parent, plot.stem)
     if as_json:
         from dataclasses import asdict
 
@@ -97,33 +94,27 @@ def command(
 
 def _print(found: "AlongTraining") -> None:
     """The constants at every checkpoint, those of its layers below, and what they are worth."""
-    from rich.console import Console
-    from rich.table import Table
-
-    out, order = Console(file=sys.stdout, highlight=False, soft_wrap=True), f"lambda {found.lambdas[0]:g}"
-    title = f"{found.workload}: L along its training, {order} (lower estimates)"
     shared = commonpath([Path(stage.checkpoint).absolute().parent for stage in found.stages])
-    table = Table(title=title, title_justify="left")
-    for heading in ("", "checkpoint", "moved", "L from the one before", "L around it"):
-        table.add_column(heading, justify="left" if heading == "checkpoint" else "right")
-    for place, stage in enumerate(found.stages, start=1):
-        moved = "-" if stage.moved is None else f"{stage.moved:.4g}"
-        name = str(Path(stage.checkpoint).absolute().relative_to(shared))
-        table.add_row(str(place), name, moved, _cell(stage.between), _cell(stage.around))
-    out.print(table)
-    if found.stages[0].layers:
-        by_layer = Table("layer", title="L of each layer's block around each checkpoint", title_justify="left")
-        for place in range(len(found.stages)):
-            by_layer.add_column(str(place + 1), justify="right")
-        for name in found.stages[0].layers:
-            by_layer.add_row(name, *(_cell(stage.layers[name]) for stage in found.stages))
-        out.print(by_layer)
-    out.print(
+    rows = [
+        (
+            str(place),
+            str(Path(stage.checkpoint).absolute().relative_to(shared)),
+            "-" if stage.moved is None else f"{stage.moved:.4g}",
+            "-" if stage.between is None else stage.between.cell(0),
+            stage.around.cell(0),
+        )
+        for place, stage in enumerate(found.stages, start=1)
+    ]
+    title = f"{found.workload}: L along its training, lambda {found.lambdas[0]:g} (lower estimates)"
+    headings = ("", "checkpoint", "moved", "L from the one before", "L around it")
+    print_table(title, headings, rows, left="checkpoint")
+    names = found.stages[0].layers
+    if names:
+        by_layer = [(name, *(stage.layers[name].cell(0) for stage in found.stages)) for name in names]
+        places = (str(place) for place in range(1, len(found.stages) + 1))
+        print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer, left="layer")
+    click.echo(
         f"Per-sample gradients, the largest over {found.samples} samples; {found.points} points in a ball of radius "
         f"{found.radius:g} around each checkpoint, in the same directions. The true constants are no smaller. "
         f"{found.remark}".rstrip()
     )
-
-
-def _cell(constants: "Constants | None") -> str:
-    return "-" if constants is None else constants.cell(0)

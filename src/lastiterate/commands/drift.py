@@ -1,17 +1,24 @@
 """``lastiterate drift``: how far coupled runs of a network drift apart, next to the tracked distance of the theory."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import computing, from_checkpoint, require_torch, resuming, run_of
+from lastiterate.commands.measuring import (
+    computing,
+    from_checkpoint,
+    option,
+    print_table,
+    read_run_file,
+    require_torch,
+    resuming,
+)
 from lastiterate.commands.output import OutputFile, progress, say_json
 
 if TYPE_CHECKING:
-    from lastiterate.runtime.coupled.drift import Drift
+    from lastiterate.runtime.attacks.drift import Drift
 
 _EXAMPLES = """\b
 Examples:
@@ -29,21 +36,20 @@ _LITTLE = 0.1
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--workload", required=True, shell_complete=workloads, help="Network: builtin:NAME or module:factory.")
 @from_checkpoint
-@click.option("--pairs", default=1000, show_default=True, help="Pairs of runs.")
-@click.option("--replaced", default=0, show_default=True, help="Index of the sample that differs.")
-@click.option(
+@option("--pairs", default=1000, help="Pairs of runs.")
+@option("--replaced", default=0, help="Index of the sample that differs.")
+@option(
     "--initialisation",
     type=click.Choice(["drawn", "crafted"]),
     default="drawn",
-    show_default=True,
     help="Start of the runs: drawn, or crafted so that the sample still matters there.",
 )
-@click.option("--points", default=10, show_default=True, help="Points around an iterate to measure constants; 0: none.")
-@click.option("--level", default=0.95, show_default=True, help="Confidence of the limits of W_2 and W_infinity.")
+@option("--points", default=10, help="Points around an iterate to measure constants; 0: none.")
+@option("--level", default=0.95, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png; a CSV beside it.")
-@resuming("pairs")
+@resuming
 def command(
     run_file: Path,
     workload: str,
@@ -64,30 +70,26 @@ def command(
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.coupled.drift import measure_drift
+    from lastiterate.runtime.attacks.drift import measure_drift
     from lastiterate.runtime.devices import threads_of_torch
     from lastiterate.runtime.workloads.loading import load_workload
 
-    run, assumption = run_of(run_file)
+    run, assumption = read_run_file(run_file)
     network = load_workload(workload, checkpoint=checkpoint)
     folder = resume or cache_folder("drift")
     kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
-        found = measure_drift(
-            network,
-            run,
-            assumption,
-            folder=folder,
-            on_step=on_step,
-            **options,
-        )
+        found = measure_drift(network, run, assumption, folder=folder, on_step=on_step, **options)
     start = options["initialisation"]
-    say_json(_as_dict(network.name, found), indent=2) if as_json else _print(network.name, found, start)
+    if as_json:
+        say_json(_as_dict(network.name, found), indent=2)
+    else:
+        _print(network.name, found, start)
     if plot is not None:
         from lastiterate.numeric.plotting import write_figure
-        from lastiterate.runtime.coupled.drift import picture
+        from lastiterate.runtime.pictures import draw_drift
 
-        for path in write_figure(picture(found, network.name), plot.parent, plot.stem):
+        for path in write_figure(draw_drift(found, network.name), plot.parent, plot.stem):
             click.echo(path, err=as_json)
     return 1 if found.refuted else 0
 
@@ -113,47 +115,41 @@ def _as_dict(name: str, found: "Drift") -> dict[str, object]:
 
 
 def _print(name: str, found: "Drift", start: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from lastiterate.numeric.rounding import printed_up
 
     pairs, steps = found.coupled.distances.shape[1], found.coupled.run.steps
-    table = Table(
-        title=f"{name}: distance of coupled runs, and tracked distance D_t by what it rests on", title_justify="left"
-    )
-    for heading in ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked)):
-        table.add_column(heading, justify="right")
+    rows = []
     for t in sorted({round(steps * k / (_ROWS - 1)) for k in range(1, _ROWS)} - {0}):
         tracked = (printed_up(float(one.distances[t]), 4) for one in found.tracked)
-        table.add_row(str(t), f"{found.coupled.greatest[t]:.4g}", *tracked)
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(table)
+        rows.append((str(t), f"{found.coupled.greatest[t]:.4g}", *tracked))
+    title = f"{name}: distance of coupled runs, and tracked distance D_t by what it rests on"
+    headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
+    print_table(title, headings, rows, left="")
     for one in found.tracked:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
-        console.print(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
+        click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
     pull = found.coupled.pull
     instead = (
         "--initialisation crafted" if start == "drawn" else "the crafted start does not help; try another --replaced"
     )
     little = f" Next to nothing is seen of it: {instead}." if pull < _LITTLE else ""
-    console.print(
+    click.echo(
         f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
         f"the most that clipping leaves.{little}"
     )
     limits = found.interval
-    console.print(
+    click.echo(
         f"Laws of the last iterates, all with {limits.level:g} confidence: W_2 is {limits.low:.4g} to "
         f"{limits.w2_high:.4g}; W_infinity is at least {limits.low:.4g}, and at most {limits.w_infinity_high:.4g} once "
         f"{100 * limits.share:.2g}% of the mass is left out. No sample limits a supremum from above: D_t does."
     )
-    console.print(
+    click.echo(
         f"Best matching of {found.matched} points of each cloud: W_2 {found.w2:.4g}, W_infinity {found.w_infinity:.4g}."
     )
     if found.remark:
-        console.print(found.remark)
+        click.echo(found.remark)
     if found.refuted:
         names = " and ".join(one.name for one in found.refuted)
         certified = any(one.rests == "certified" for one in found.refuted)
         blame = "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
-        console.print(f"Some pair is farther apart than D_t by {names}. Distrust {blame}.")
+        click.echo(f"Some pair is farther apart than D_t by {names}. Distrust {blame}.")

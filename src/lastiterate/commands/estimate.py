@@ -1,9 +1,12 @@
 """``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -11,125 +14,103 @@ from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
-    in_metric,
-    measured_workload,
+    load_measured,
+    metric_option,
+    option,
+    print_table,
     require_torch,
     resuming,
 )
 from lastiterate.commands.output import OutputFile, progress, say_json
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, Interrupted, count
+from lastiterate.numeric.published.theorems import SETTING
+from lastiterate.numeric.rounding import printed_up
+from lastiterate.numeric.store import write_whole, writing
+from lastiterate.runtime.constants.record import words_found, words_upper
+from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
-    from lastiterate.runtime.constants.record import HolderEstimate
+    from lastiterate.numeric.bound import Estimate
+    from lastiterate.numeric.losses.assumptions import Measured
+    from lastiterate.numeric.run import NoisySGD
+    from lastiterate.runtime.constants.record import HolderEstimate, WorkloadConstants, WorstCaseConstants
     from lastiterate.runtime.workloads.workload import Workload
 
-_ORDERS = (0.25, 0.5, 0.75, 1.0)
-_DRAWN = {"inits": 20, "points": 100}
-_SEARCHED = {"inits": 1, "points": 20}
-_SEARCH_ONLY = ("effort", "inputs", "kind", "save_pairs")
+_ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
+_DRAWN: Final = {"inits": 20, "points": 100, "radius": 1.0}
+_SEARCHED: Final = {"inits": 1}
+_OF_SEARCH: Final = ("effort", "inputs", "kind", "save_pairs")
+_OF_DRAWS: Final = ("points", "radius")
+_OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
+"""Defaults and options of drawn pairs, and of the search; options that are fields of the run."""
 
 
 @click.command()
 @click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True, shell_complete=workloads)
-@click.option(
+@option(
     "--lambda",
     "lambdas",
     type=float,
     multiple=True,
     default=_ORDERS,
-    show_default=True,
     help="Hölder order in (0, 1]; repeat for more. All orders share one pass.",
 )
-@click.option(
+@option(
     "--draw",
     type=click.Choice(["search", "uniform", "log-uniform"]),
     default="search",
-    show_default=True,
     help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
 )
-@click.option(
-    "--effort",
-    default=1,
-    show_default=True,
-    help="Rounds of the search: each costs as much as the first, and none finds less.",
-)
+@option("--effort", default=1, help="Rounds of the search: each costs as much as the first, and none finds less.")
 @click.option(
     "--inputs",
-    default=None,
     show_default="the data",
-    help="Inputs that are searched, too, with every label: box:LOW,HIGH for every entry, or ball:RADIUS.",
+    help="Inputs to search, too, with every label: box:LOW,HIGH for every entry, or ball:RADIUS.",
 )
-@click.option(
+@option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped", "batch", "batch_clipped"]),
     default="sample",
-    show_default=True,
-    help="Gradient that is searched: of one sample or of the batch, clipped or not.",
+    help="Gradient to search: of one sample or of the batch, clipped or not.",
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
 @click.option(
     "--recheck",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File of saved pairs: compute them anew in float64, and nothing else; exit status 1 if one does not hold.",
+    help="File of saved pairs: compute them again in float64, and nothing else; exit status 1 if one does not hold.",
 )
-@click.option(
-    "--inits", type=int, default=None, show_default="20 drawn, 1 searched", help="Initialisations, each trained."
-)
+@click.option("--inits", type=int, show_default="20 drawn, 1 searched", help="Initialisations, each trained.")
 @click.option(
     "--centers",
     type=int,
-    default=None,
     show_default="all",
     help="Iterates kept and measured, evenly spaced, the first and the last among them.",
 )
+@click.option("--points", type=int, show_default="100", help="Points drawn around every iterate, with --draw.")
 @click.option(
-    "--points",
-    type=int,
-    default=None,
-    show_default="100 drawn, 20 searched",
-    help="Points drawn around every iterate that is measured.",
+    "--radius", type=float, show_default="1.0", help="Radius of the ball they are drawn in, not of the domain."
 )
-@click.option(
-    "--radius", default=1.0, show_default=True, help="Radius of the ball they are drawn in, not of the domain."
-)
-@click.option("--steps", default=200, show_default=True, help="Training steps, and T of the privacy numbers.")
-@click.option("--step-size", default=0.1, show_default=True, help="Learning rate of the training.")
-@click.option("--clip-norm", default=1.0, show_default=True, help="Clip norm of the training.")
-@click.option("--noise-std", default=1e-3, show_default=True, help="Noise added to the iterate in training.")
-@click.option(
-    "--diameter", default=1.0, show_default=True, help="Diameter of the domain, twice its radius; inf for none."
-)
-@click.option("--samples", type=int, default=None, show_default="all", help="Random samples that stand for the data.")
-@click.option("--batch-size", type=int, default=None, show_default="all", help="Samples in a training step.")
-@click.option(
-    "--sampling",
-    default="full",
-    show_default=True,
-    help="Batches: full, cyclic, shuffled, without_replacement or poisson.",
-)
+@option("--steps", default=200, help="Training steps, and T of the privacy numbers.")
+@option("--step-size", default=0.1, help="Learning rate of the training.")
+@option("--clip-norm", default=1.0, help="Clip norm of the training.")
+@option("--noise-std", default=0.001, help="Noise added to the iterate in training.")
+@option("--diameter", default=1.0, help="Diameter of the domain, twice its radius; inf for none.")
+@click.option("--samples", type=int, show_default="all", help="Random samples that stand for the data.")
+@click.option("--batch-size", type=int, show_default="all", help="Samples in a training step.")
+@option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
 @click.option("--layers", is_flag=True, help="Constants of every layer, too, of drawn pairs; they cost no gradient.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Folder or file of your data, for a workload that reads it.",
-)
+@click.option("--data", type=click.Path(path_type=Path), help="Your data, a folder or file, for what reads it.")
 @from_checkpoint
-@in_metric
+@metric_option
 @click.option("--csv", "table", type=OutputFile(), help="File for the table of several.")
 @click.option("--plot", type=OutputFile(".png"), help="Picture of several, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@resuming("initialisations")
+@resuming
 def command(
     names: tuple[str, ...],
     lambdas: tuple[float, ...],
-    effort: int,
-    inputs: str | None,
-    kind: str,
-    save_pairs: Path | None,
     recheck: Path | None,
-    layers: bool,
     data: Path | None,
     checkpoint: Path | None,
     metric: Path | None,
@@ -154,7 +135,7 @@ def command(
     --checkpoint there is one initialisation, those weights, where --inits is left out.
 
     hf:FOLDER is a classifier that Hugging Face's save_pretrained wrote; --data names a file with input_ids,
-    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing of it runs.
+    attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
     transformer); and on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with
@@ -174,99 +155,77 @@ def command(
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     require_torch()
-    from lastiterate.commands.estimate_search import say_rechecked, say_searched, searched
-    from lastiterate.commands.estimate_several import refuse_files, refuse_of_several, say_side_by_side, side_by_side
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.constants import saved_pairs
     from lastiterate.runtime.constants.distributed import process_group
 
-    refuse_files(names, table, plot)
+    if len(names) == 1 and (table or plot):
+        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
+    if table and plot and table == plot.with_suffix(".csv"):
+        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
+    if len(names) > 1 and recheck is not None:
+        raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
     if recheck is not None:
-        if len(names) > 1:
-            raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
-        say_rechecked(measured_workload(names[0], data, checkpoint, metric), recheck, as_json)
+        _recheck(load_measured(names[0], data, checkpoint, metric), recheck, as_json)
         return
-    searching = {"effort": effort, "kind": kind, "inputs": inputs}
     folder = resume or cache_folder("estimate")
     with process_group() as me:
-        loaded = [measured_workload(name, data, checkpoint, metric) for name in names]
-        settled = [_settled(one, options, layers) for one in loaded]
-        if len(settled) > 1:
-            given = {"checkpoint": checkpoint, "metric": metric, "save_pairs": save_pairs, "layers": layers}
-            for _, own, _ in settled:
-                refuse_of_several(own["draw"], given)
-            several = [(one, own | searching, advised) for one, own, advised in settled]
-            rows = side_by_side(several, lambdas, folder, first=me.rank == 0)
+        chosen = [_Chosen(load_measured(name, data, checkpoint, metric), options) for name in names]
+        if len(chosen) > 1:
+            _refuse_of_several(chosen, options | {"checkpoint": checkpoint, "metric": metric})
+            rows = _side_by_side(chosen, lambdas, folder)
             if me.rank == 0:
-                say_side_by_side(rows, table, plot, as_json)
+                print_side_by_side(rows, table, plot, as_json)
             return
-        chosen, options, advised = settled[0]
-        if options["draw"] == "search":
-            look = searched(chosen, lambdas, options | searching, folder)
-            if me.rank == 0 and save_pairs is not None:
-                saved_pairs.save_pairs(save_pairs, look)
-            if me.rank == 0:
-                say_searched(look, advised, as_json, metric=metric)
-            return
-        what = f"initialisations are finished and kept in {folder}, with the finished iterates of the one under way"
-        with progress(f"{chosen.name}, {options['draw']} draw, initialisations", what) as told:
-            found = measured(chosen, lambdas, options, folder, told, layers=layers)
-        if not me.rank:
-            _say_drawn(found, advised, as_json, layers, metric)
+        look = search_worst if chosen[0].draw == "search" else _draw_pairs
+        found = look(chosen[0], lambdas, folder)
+        if me.rank == 0:
+            _say(found, chosen[0], metric, as_json)
 
 
-def _settled(
-    chosen: "Workload", options: Mapping[str, Any], layers: bool
-) -> tuple["Workload", dict[str, Any], dict[str, object]]:
-    """The workload, perhaps a subset, with what is left open as it recommends, and what that is."""
-    from lastiterate.runtime.workloads.workload import subset
+class _Chosen:
+    """A workload, perhaps a subset, and the options of its measurement.
 
-    draw = str(chosen.recommended.get("draw", "search") if _left_open("draw") else options["draw"])
-    _refuse_other_options(draw, layers)
-    advised = {
-        key: value
-        for key, value in chosen.recommended.items()
-        if _left_open(key)
-        and not (draw == "search" and key in _SEARCHED)
-        and not (key == "memory" and options["device"] != "cpu")
-    }
-    usual = {key: value for key, value in (_SEARCHED if draw == "search" else _DRAWN).items() if options[key] is None}
-    own = {**options, **usual, **advised, "draw": draw}
-    samples = own.pop("samples")
-    return chosen if samples is None else subset(chosen, samples, own["seed"]), own, advised
+    Attributes:
+        workload: the workload.
+        draw: how pairs are found.
+        options: all options, with those that it recommends in the place of what is left open.
+        advised: the latter.
+    """
 
+    def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
+        from lastiterate.runtime.workloads.workload import subset
 
-def _refuse_other_options(draw: str, layers: bool) -> None:
-    """Refuse options of the search where pairs are drawn, and of the draws where they are searched."""
-    given = [f"--{name.replace('_', '-')}" for name in _SEARCH_ONLY if not _left_open(name)]
-    if draw != "search" and given:
-        raise InputError(f"{given[0]} needs the search, got draw={draw}; leave one of the two out.")
-    if draw == "search" and layers:
-        raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
+        advice = {key: value for key, value in workload.recommended.items() if _left_open(key)}
+        self.draw = str(advice.get("draw", options["draw"]))
+        searching = self.draw == "search"
+        for key in _OF_DRAWS if searching else _OF_SEARCH:
+            if not _left_open(key):
+                kind, other = ("drawn pairs", "add --draw uniform") if searching else ("the search", "leave one out")
+                raise InputError(f"--{key.replace('_', '-')} needs {kind}, got draw={self.draw}; {other}.")
+        if searching and options["layers"]:
+            raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
+        usual = _SEARCHED if searching else _DRAWN
+        skipped = _DRAWN.keys() if searching else set()
+        skipped |= set() if options["device"] == "cpu" else {"memory"}
+        self.advised = {key: value for key, value in advice.items() if key not in skipped}
+        self.options = {
+            **options,
+            **{key: value for key, value in usual.items() if options[key] is None},
+            **self.advised,
+        }
+        samples = self.options.pop("samples")
+        self.workload = workload if samples is None else subset(workload, samples, options["seed"])
 
+    @property
+    def run(self) -> "NoisySGD":
+        """The training."""
+        from lastiterate.runtime.training.descent import paper_run
 
-def _say_drawn(
-    found: "HolderEstimate", advised: Mapping[str, object], as_json: bool, layers: bool, metric: Path | None
-) -> None:
-    """Print what was drawn."""
-    from lastiterate.commands.estimate_search import by_order, carried_over
-    from lastiterate.runtime.pair_table import Kind
+        return paper_run(self.workload, **{key: self.options[key] for key in _OF_RUN})
 
-    plain = found.trusted and metric is None
-    carried = [carried_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
-    combine = layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in found.layers)
-    together = carried_over(found.run, found.by_layer()) if combine else None
-    if as_json:
-        said = {"measurement": json.loads(found.to_json()), "carried": by_order(found.lambdas, carried)}
-        said |= {"layers_together": together.as_dict()} if together else {}
-        said |= {} if found.trusted else {"untrusted": f"{found.untrusted}; {found.remedy}."}
-        say_json(said, indent=2)
-    else:
-        from lastiterate.commands.estimate_tables import print_layers, print_measurement
-
-        print_measurement(found, carried, advised, metric)
-        if layers and found.trusted:
-            print_layers(found, together, metric)
+    def settings(self, *names: str) -> dict[str, Any]:
+        """Settings of the measurement, those of its draws by name."""
+        return {key: self.options[key] for key in (*names, "centers", "dtype", "device", "memory", "threads", "seed")}
 
 
 def _left_open(option: str) -> bool:
@@ -274,27 +233,237 @@ def _left_open(option: str) -> bool:
     return source is click.core.ParameterSource.DEFAULT
 
 
-def measured(
-    workload: "Workload",
-    lambdas: Sequence[float],
-    options: Mapping[str, Any],
-    folder: Path,
-    on_step: Callable[[int, int], None],
-    *,
-    layers: bool = False,
-) -> "HolderEstimate":
-    """Measure a workload; finished initialisations are kept in ``folder`` and found again.
+def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
+    """The largest constants over the initialisations; finished parts are kept and found again."""
+    from lastiterate.runtime.constants.record import WorstCaseConstants
+    from lastiterate.runtime.constants.sampling import input_set
+    from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
+    from lastiterate.runtime.pair_table import Kind
+    from lastiterate.runtime.random_streams import seed_of
 
-    The options are fields of `lastiterate.runtime.constants.holder.Sampling` and of
-    `lastiterate.runtime.training.descent.paper_run`; ``on_step`` is called with (finished, all) initialisations.
+    options, name, looks = chosen.options, chosen.workload.name, []
+    inputs = None if options["inputs"] is None else input_set(options["inputs"])
+    inits, seed = count("inits", options["inits"]), count("seed", options["seed"], least=0)
+    with progress(f"{name}, search, parts", f"parts of {name} are finished and kept in {folder}") as told:
+        for init in range(inits):
+            look = worst_case_constants(
+                chosen.workload,
+                chosen.run,
+                tuple(lambdas),
+                kind=Kind(options["kind"]),
+                inputs=inputs,
+                effort=options["effort"],
+                folder=folder,
+                on_step=lambda done, parts, init=init: told(init * parts + done, inits * parts),  # type: ignore[misc]
+                **chosen.settings() | {"seed": seed_of(seed, init)},
+            )
+            looks.append(look)
+    return WorstCaseConstants.joined(looks)
 
-    Raises:
-        InputError: anything that cannot be measured.
-    """
-    from lastiterate.commands.estimate_search import TRAINING
-    from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-    from lastiterate.runtime.training.descent import paper_run
 
-    sampling = Sampling(**{key: value for key, value in options.items() if key not in TRAINING})
-    run = paper_run(workload, **{key: value for key, value in options.items() if key in TRAINING})
-    return estimate_holder(workload, run, tuple(lambdas), sampling, layers=layers, folder=folder, on_step=on_step)
+def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "HolderEstimate":
+    """The largest constants over drawn pairs; finished parts are kept and found again."""
+    from lastiterate.runtime.constants.holder import estimate_holder
+
+    name, layers = chosen.workload.name, chosen.options["layers"]
+    settings = chosen.settings("inits", "points", "radius") | {"draw": chosen.draw, "folder": folder}
+    with progress(f"{name}, {chosen.draw} draw, parts", f"parts of {name} are finished and kept in {folder}") as told:
+        return estimate_holder(chosen.workload, chosen.run, tuple(lambdas), layers=layers, on_step=told, **settings)
+
+
+def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
+    """Print what was found; nothing follows from it for privacy where it is in a metric."""
+    from lastiterate.runtime.constants.record import WorstCaseConstants
+    from lastiterate.runtime.constants.saved_pairs import save_pairs
+    from lastiterate.runtime.pair_table import Kind
+
+    plain = found.trusted and metric is None
+    carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
+    said: dict[str, Any] = {}
+    if isinstance(found, WorstCaseConstants):
+        found = found if metric is None else replace(found, bounded=None)
+        if chosen.options["save_pairs"] is not None:
+            save_pairs(chosen.options["save_pairs"], found)
+        layers, together, said["search"] = (), None, found.as_dict()
+    else:
+        layers = found.layers if found.trusted else ()
+        combine = layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in layers)
+        together, said["measurement"] = carry_over(found.run, found.by_layer()) if combine else None, found.as_dict()
+        said |= {} if found.trusted else {"untrusted": f"{found.untrusted}."}
+    if not as_json:
+        print_found(found, carried, chosen.advised, metric)
+        if layers:
+            print_layers(found, together, metric)
+        return
+    numbers = zip(found.lambdas, carried, strict=bool(carried))
+    said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
+    say_json(said | ({"layers_together": together.as_dict()} if together else {}), indent=2)
+
+
+def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) -> None:
+    """Refuse what is about one workload alone."""
+    for key in (key for key in ("checkpoint", "metric", "save_pairs", "layers") if options[key]):
+        raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure that one alone.")
+    for one in chosen:
+        if one.draw != "search":
+            raise InputError(f"Several workloads are searched, got draw={one.draw}; measure one at a time.")
+
+
+def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path) -> list["WorkloadConstants"]:
+    """Search one workload after the other; finished parts are kept and found again."""
+    from lastiterate.runtime.constants.record import WorkloadConstants
+
+    rows: list[WorkloadConstants] = []
+    for one in chosen:
+        began = monotonic()
+        try:
+            look = search_worst(one, lambdas, folder)
+        except Interrupted as error:
+            raise Interrupted(f"{len(rows)} of {len(chosen)} workloads are searched, and {error}") from None
+        size = sum(p.numel() for p in one.workload.initial(0).parameters() if p.requires_grad)
+        about = look.workload, size, one.workload.samples, one.advised
+        seconds = monotonic() - began
+        rows.append(WorkloadConstants(*about, look.lambdas, look.found, look.upper, look.why, seconds))
+    return rows
+
+
+def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
+    """Compute saved pairs again, and end with status 1 if one does not hold."""
+    from lastiterate.runtime.constants.saved_pairs import recheck
+
+    rows = recheck(workload, path)
+    if as_json:
+        pairs = [
+            {"lambda": r.lam, "said": r.said, "recomputed": r.found, "problem": r.problem, "holds": r.holds}
+            for r in rows
+        ]
+        say_json({"rechecked": pairs}, indent=2)
+    for row in () if as_json else rows:
+        verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
+        click.echo(
+            f"lambda {row.lam:g}: {row.said:.10g} said, {row.found:.10g} in float64, "
+            f"{abs(row.found / row.said - 1):.1e} apart: {verdict}"
+        )
+    click.get_current_context().exit(0 if all(row.holds for row in rows) else 1)
+
+
+def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
+    """The conditional number in the setting of Figure 1, over as many steps as were trained."""
+    from lastiterate.numeric.bound import estimate
+    from lastiterate.numeric.published.theorems import SETTING, run_at
+
+    return estimate(run_at(run.steps), measured, order=SETTING["alpha"])
+
+
+_WHICH_RUN = (
+    f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {{steps}}, setting of Figure 1 of "
+    "Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
+)
+_IN_METRIC = (
+    "Lengths, the radius and the diameter are in the metric, gradients and the clip norm in its dual norm, and the run "
+    "steps and adds its noise in the coordinates sqrt(a) w. There is no epsilon: the theory's noise is isotropic, and "
+    "here that is noise of variance noise_std^2 / a in w, for an a that is fixed before the data are seen."
+)
+
+
+def print_found(
+    found: "HolderEstimate | WorstCaseConstants",
+    carried: Sequence["Estimate"],
+    advised: Mapping[str, object],
+    metric: Path | None,
+) -> None:
+    """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
+    epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)
+    click.echo(str(found.table().beside("epsilon if L is true", epsilons)))
+    said = []
+    if advised:
+        said.append(f"Recommended for this workload and used where you gave nothing: {_as_options(advised)}.")
+    if found.subset is not None:
+        said.append(
+            f"The data are {found.subset.samples} of {found.subset.of} samples, drawn with seed {found.subset.seed}: "
+            "all others were neither trained on nor measured."
+        )
+    if metric is not None:
+        said.append(_IN_METRIC)
+    elif carried:
+        said.append(f"{_WHICH_RUN.format(steps=found.run.steps)} It is conditional on {carried[-1].conditional_on}.")
+    else:
+        said.append(f"There is no epsilon: {found.untrusted}.")
+    for line in filter(None, [*said, *found.remarks()]):
+        click.echo(line)
+
+
+def print_layers(found: "HolderEstimate", together: "Estimate | None", metric: Path | None) -> None:
+    """The constants of every layer, and what they give together."""
+    rows = []
+    for layer in found.layers:
+        constants = layer.measured[Kind.SAMPLE]
+        name = layer.name if metric is None else layer.name.removeprefix("network.")
+        rows.append((name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
+    headings = ("layer", "parameters", *(f"lambda {lam:g}" for lam in found.lambdas))
+    title = "L of each layer's block of the per-sample gradient (lower estimates)"
+    print_table(title, headings, rows, left="layer")
+    if metric is not None:
+        return
+    if together is None:
+        click.echo("The layers do not combine: of some layer no pair could be trusted.")
+        return
+    click.echo(
+        f"All layers together, each with the order that suits it: epsilon {together.epsilon:.4f} in the same setting, "
+        "if all these L are true. Against one order for all it can gain only where the orders of the layers differ."
+    )
+
+
+def print_side_by_side(
+    rows: Sequence["WorkloadConstants"], table: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    """Print the table of several workloads, and write it and its picture where they are asked for."""
+    files: list[Path] = []
+    if table is not None:
+        with writing("A table needs", f"csv={table}"):
+            table.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(table, _as_csv(rows).encode())
+        files.append(table)
+    if plot is not None:
+        from lastiterate.numeric.plotting import write_figure
+        from lastiterate.runtime.pictures import draw_side_by_side
+
+        files += write_figure(draw_side_by_side(rows), plot.parent, plot.stem)
+    if as_json:
+        say_json({"side_by_side": [asdict(row) for row in rows], "files": [str(path) for path in files]}, indent=2)
+        return
+    cells = []
+    for row in rows:
+        both = (rf"\[{words_found(a)}, {words_upper(b)}]" for a, b in zip(row.found, row.certified, strict=True))
+        cells.append((row.workload, f"{row.parameters:,}", str(row.samples), *both, f"{row.seconds:.1f}"))
+    title = r"Hölder constants of per-sample gradients, \[found, certified]"
+    headings = ("workload", "parameters", "samples", *(f"lambda {lam:g}" for lam in rows[0].orders), "seconds")
+    print_table(title, headings, cells, left="workload")
+    click.echo(
+        "What is found are lower estimates, each in the ball around that network's own initial parameters; what is "
+        "certified are upper bounds."
+    )
+    for row in rows:
+        if row.settings:
+            click.echo(f"{row.workload} recommends {_as_options(row.settings)}.")
+        if row.why:
+            click.echo(f"No finite constant of {row.workload} is certified, {row.why.rstrip('.')}.")
+    for path in files:
+        click.echo(path)
+
+
+def _as_csv(rows: Sequence["WorkloadConstants"]) -> str:
+    """One line for each workload and order."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("workload", "parameters", "samples", "lambda", "found", "certified", "why", "seconds"))
+    for row in rows:
+        for lam, found, certified in zip(row.orders, row.found, row.certified, strict=True):
+            known = "" if certified is None else repr(certified)
+            size = (row.workload, row.parameters, row.samples)
+            writer.writerow((*size, lam, repr(found), known, row.why, f"{row.seconds:.1f}"))
+    return out.getvalue()
+
+
+def _as_options(settings: Mapping[str, object]) -> str:
+    return " ".join(f"--{key.replace('_', '-')} {value}" for key, value in settings.items())

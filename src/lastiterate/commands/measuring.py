@@ -1,12 +1,15 @@
 """Options and checks shared by the commands that train networks."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from lastiterate.commands.output import WIDTH
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,45 +18,44 @@ if TYPE_CHECKING:
     from lastiterate.runtime.workloads.workload import Workload
 
 
+option: Final = partial(click.option, show_default=True)
+"""An option whose help ends with its default."""
+
+
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where and how gradients are computed, the same for every command that trains."""
     options = (
-        click.option("--device", default="cpu", show_default=True, help="Device: cpu, cuda or mps."),
-        click.option(
-            "--dtype",
-            default="float64",
-            show_default=True,
-            help="Precision: float64, float32, or bfloat16 to search in.",
-        ),
+        option("--device", default="cpu", help="Device: cpu, cuda or mps."),
+        option("--dtype", default="float64", help="Precision: float64 or float32."),
         click.option("--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."),
-        click.option("--threads", default=1, show_default=True, help="Threads on the CPU."),
-        click.option("--seed", default=0, show_default=True, help="Seed of everything random."),
+        option("--threads", default=1, help="Threads on the CPU."),
+        option("--seed", default=0, help="Seed of everything random."),
     )
-    for option in reversed(options):
-        command = option(command)
+    for one in reversed(options):
+        command = one(command)
     return command
 
 
-def from_checkpoint(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that puts trained weights into a network, the same for every command that has one."""
-    return click.option(
-        "--checkpoint",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
-    )(command)
+from_checkpoint: Final = click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Weights to start from: a state_dict saved by torch, or safetensors. Nothing in the file is executed.",
+)
+metric_option: Final = click.option(
+    "--metric",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Weights of the coordinates: the state_dict of an Adam saved by torch, or one tensor a parameter, by its "
+    "name, as npz or safetensors. Nothing in the file is executed.",
+)
+resuming: Final = click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of finished parts; the user's cache folder if left out.",
+)
+"""Options that put weights into a network, measure in a diagonal metric, and name the folder of what is kept."""
 
 
-def in_metric(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that measures in a diagonal metric, the same for every command that has one."""
-    return click.option(
-        "--metric",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Weights of the coordinates: the state_dict of an Adam saved by torch, or one tensor a parameter, by its "
-        "name, as npz or safetensors. Nothing in the file is executed.",
-    )(command)
-
-
-def measured_workload(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
+def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
     """The workload of this name with these weights, in this metric.
 
     Raises:
@@ -69,13 +71,18 @@ def measured_workload(name: str, data: Path | None, checkpoint: Path | None, met
     return in_metric(chosen, read_metric(metric, chosen))
 
 
-def resuming(finished: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option that names the folder of finished parts."""
-    return click.option(
-        "--resume",
-        type=click.Path(path_type=Path, file_okay=False),
-        help=f"Folder of finished {finished}; the user's cache folder if left out.",
-    )
+def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], left: str) -> None:
+    """Print a table of texts, one column of which is aligned on the left."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == left else "right")
+    for row in rows:
+        table.add_row(*row)
+    out = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
+    out.print(table)
 
 
 def require_torch() -> None:
@@ -90,7 +97,7 @@ def require_torch() -> None:
         )
 
 
-def run_of(path: Path) -> tuple["NoisySGD", "Assumption"]:
+def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
     """The run and the assumption of a run file; clipping alone, which holds always, where it has no [assumption].
 
     Raises:

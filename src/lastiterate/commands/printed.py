@@ -15,9 +15,8 @@ from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.participation import ByPosition, Participation
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
-from lastiterate.runtime.constants.along_record import AlongTraining
-from lastiterate.runtime.constants.record import HolderEstimate
-from lastiterate.runtime.constants.side_by_side import WorkloadConstants
+from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorkloadConstants
+from lastiterate.runtime.pair_table import Subset
 
 
 class _Files(TypedDict):
@@ -89,12 +88,12 @@ class _Search(TypedDict):
     why: str
     searched: list[dict[str, Any]]
     curvature: float | None
-    extremes: list[dict[str, Any] | None]
     certified: LossConstants | None
     bounded: _Bound | None
     device: str
     memory: int
     remark: str
+    subset: Subset | None
 
 
 class _Measured(TypedDict):

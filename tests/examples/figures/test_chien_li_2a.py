@@ -15,8 +15,7 @@ from lastiterate.numeric.plotting import Curve, Status
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.fit import Constants, Envelope
-from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.constants.record import Constants, Envelope, HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)

@@ -19,8 +19,15 @@ from lastiterate.numeric.lower.scores import Scores, all_scores
 from lastiterate.numeric.lower.target import Target
 from lastiterate.numeric.published.chien_li import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.attacks.attack import Attack, _best_threshold, _likelihood_ratios, attack
-from lastiterate.runtime.attacks.worst_case import Others, hardest, worst_case
+from lastiterate.runtime.attacks.attack import (
+    AttackKind,
+    Others,
+    _best_threshold,
+    _likelihood_ratios,
+    attack,
+    hardest,
+    worst_case,
+)
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 
@@ -66,10 +73,10 @@ def test_no_crafted_losses_exceed_the_bound(sampling: str, batch: int | None, as
     assert max(advantage(one) for one in found) > 0.02, "the attacks bite"
 
 
-@pytest.mark.parametrize("kind", list(Attack))
+@pytest.mark.parametrize("kind", list(AttackKind))
 @pytest.mark.parametrize(("sampling", "batch"), SCHEMES)
 @pytest.mark.sweep(6)
-def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | None, kind: Attack) -> None:
+def test_no_attack_on_a_network_exceeds_the_bound(sampling: str, batch: int | None, kind: AttackKind) -> None:
     run = NoisySGD(5, 0.5, 0.5, 1.0, 6, batch, sampling=sampling, diameter=8.0)
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1], [0.2, 4.0], [1.0, 1.0], [0.1, 0.1], [2.0, 2.0], [40.0, 0.0]])
     found = attack(workload, run, kind, delta=DELTA, runs=1500, level=SURE, target=1)
@@ -135,7 +142,7 @@ def test_scores_of_runs_that_teach_a_ratio_are_left_out(monkeypatch: pytest.Monk
         return all_scores(with_it, without, level=level)
 
     monkeypatch.setattr("lastiterate.runtime.attacks.attack.all_scores", noted)
-    for kind in Attack:
+    for kind in AttackKind:
         found = attack(known.quadratic(FLAT), NoisySGD(10, 1.0, 1.0, 1.0, 4), kind, delta=DELTA, runs=41, level=0.875)
         assert (found.negatives, found.positives, found.level) == (21, 21, 0.875)
     assert taken == [(41, 41, 0.9375), (41, 41, 0.9375), (21, 21, 0.9375)]
@@ -191,8 +198,8 @@ def test_a_canary_in_strongly_convex_losses_is_strongly_convex_itself() -> None:
     assert bent.epsilon <= bound(inside, strong, delta=DELTA).epsilon
 
 
-@pytest.mark.parametrize("kind", [Attack.LOSS, Attack.SHADOW])
-def test_real_samples_leak_less_than_the_bound(kind: Attack) -> None:
+@pytest.mark.parametrize("kind", [AttackKind.LOSS, AttackKind.SHADOW])
+def test_real_samples_leak_less_than_the_bound(kind: AttackKind) -> None:
     workload = load_workload("builtin:breast-cancer")
     run = NoisySGD(10, 1.0, 0.02, 1.0, 20, diameter=4.0)
     found = attack(workload, run, kind, delta=DELTA, runs=200, target=3)
@@ -220,7 +227,9 @@ def test_finished_runs_are_kept_and_more_are_added(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(adjacent, "_MOST_RUNS", 40)
     run = NoisySGD(5, 1.0, 1.0, 1.0, 5, 1, sampling="without_replacement")
 
-    def again(runs: int, folder: Path | None = tmp_path, kind: Attack = Attack.CANARY, memory: int = 2**28) -> Audit:
+    def again(
+        runs: int, folder: Path | None = tmp_path, kind: AttackKind = AttackKind.CANARY, memory: int = 2**28
+    ) -> Audit:
         return attack(known.quadratic(FLAT), run, kind, delta=DELTA, runs=runs, folder=folder, memory=memory)
 
     def interrupt(done: int, _total: int) -> None:
@@ -235,8 +244,8 @@ def test_finished_runs_are_kept_and_more_are_added(tmp_path: Path, monkeypatch: 
     assert len(list(tmp_path.rglob("block-*.npz"))) == 2
     again(120)
     assert len(list(tmp_path.rglob("block-*.npz"))) == 3
-    again(80, kind=Attack.LOSS)
-    again(80, kind=Attack.SHADOW)
+    again(80, kind=AttackKind.LOSS)
+    again(80, kind=AttackKind.SHADOW)
     assert len(list(tmp_path.rglob("block-*.npz"))) == 5, "loss and shadow read the same runs"
 
 
@@ -255,7 +264,7 @@ def test_crafted_losses_of_another_assumption_are_not_taken_for_the_same(tmp_pat
     [
         ({"runs": 3}, "runs=3"),
         ({"target": 2}, "target=2"),
-        ({"kind": "guess"}, "kind='guess'"),
+        ({"kind": "guess"}, "kind=guess"),
         ({"delta": 0.0}, "delta=0"),
         ({"level": 1.0}, "level=1"),
         ({"device": "cuda:99"}, "device=cuda:99"),
@@ -268,11 +277,11 @@ def test_bad_input(options: dict[str, object], said: str) -> None:
 
 def test_data_that_are_too_few_and_losses_that_are_not_allowed() -> None:
     with pytest.raises(InputError, match=r"3 samples here, .* got 2"):
-        attack(known.linear(), NoisySGD(1, 1.0, 1.0, 1.0, 2), Attack.LOSS, delta=DELTA)
+        attack(known.linear(), NoisySGD(1, 1.0, 1.0, 1.0, 2), AttackKind.LOSS, delta=DELTA)
     run = NoisySGD(1, 1.0, 1.0, 1.0, 3)
     with pytest.raises(InputError, match="dataset_size=3 needs 3 samples here, got 2"):
         attack(known.linear(), run, delta=DELTA)
-    with pytest.raises(InputError, match="others='sideways'"):
+    with pytest.raises(InputError, match="others=sideways"):
         worst_case(run, Smooth(1.0), "sideways")
     for wide in (run, replace(run, diameter=2.0)):
         assumption = Convex(1.0) if wide.diameter < inf else Smooth(1.0)

@@ -14,7 +14,6 @@ from lastiterate.numeric.lower.audit import Audit
 from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
-from lastiterate.runtime.attacks import one_run
 from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.training import adjacent
 
@@ -126,7 +125,7 @@ def test_one_training_above_every_bound_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = OneRun(1e6, 9.0, 1e6, 2, ((2, 2),), "replace", 1e-2, 0.95)
-    monkeypatch.setattr(one_run, "attack_once", lambda *_rest, **_named: found)
+    monkeypatch.setattr(attacks, "attack_once", lambda *_rest, **_named: found)
     assert run(["run.toml", "--delta", "1e-2", "--canaries", "2"]) == 1
     assert "distrust this package" in capsys.readouterr().out
 
@@ -210,7 +209,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
             "canaries needs to be at most dataset_size=1, got canaries=2",
         ),
         (["run.toml", "--delta", "1e-5", "--canaries", "2", "--runs", "9"], "leaves no choice of runs, others, target"),
-        (["run.toml", "--delta", "1e-5", "--initialisation", "worst"], "initialisation needs drawn or crafted"),
+        (["run.toml", "--delta", "1e-5", "--initialisation", "worst"], "initialisation needs one of drawn, crafted"),
         (["run.toml"], "Missing option '--delta'"),
     ],
 )

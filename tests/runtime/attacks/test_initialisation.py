@@ -10,9 +10,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks import attack as attacks
-from lastiterate.runtime.attacks import initialisation
-from lastiterate.runtime.attacks.attack import Attack, attack
-from lastiterate.runtime.attacks.initialisation import crafted_start
+from lastiterate.runtime.attacks.attack import AttackKind, attack, crafted_start
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.workloads.loading import load_workload
@@ -27,7 +25,7 @@ RUNS = {
 def _few_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a third of the steps crafts is enough of a difference, but not for the network, by night."""
     if request.node.get_closest_marker("nightly") is None:
-        monkeypatch.setattr(initialisation, "_STEPS", 300)
+        monkeypatch.setattr(attacks, "_STEPS", 300)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def test_the_loss_of_a_real_sample_tells_nothing_from_drawn_parameters_and_much_
     run, workload = RUNS[name], load_workload(name)
     stated = bound(run, Clipped(), delta=1e-5)
     before, after = (
-        attack(workload, run, Attack.LOSS, delta=1e-5, initialisation=start) for start in ("drawn", "crafted")
+        attack(workload, run, AttackKind.LOSS, delta=1e-5, initialisation=start) for start in ("drawn", "crafted")
     )
     assert before.gaussian_epsilon < drawn
     assert crafted < after.gaussian_epsilon <= stated.epsilon
@@ -67,11 +65,11 @@ def test_crafted_parameters_are_kept_and_are_no_drawn_ones(tmp_path: Path, monke
     run, workload = RUNS["builtin:breast-cancer"], load_workload("builtin:breast-cancer")
 
     def found(start: str) -> object:
-        return attack(workload, run, Attack.LOSS, delta=1e-5, runs=100, initialisation=start, folder=tmp_path)
+        return attack(workload, run, AttackKind.LOSS, delta=1e-5, runs=100, initialisation=start, folder=tmp_path)
 
     drawn, crafted = found("drawn"), found("crafted")
     assert drawn != crafted
     monkeypatch.setattr(attacks, "crafted_start", None)
     assert (found("drawn"), found("crafted")) == (drawn, crafted)
-    with pytest.raises(InputError, match="initialisation needs drawn or crafted, got initialisation='worst'"):
+    with pytest.raises(InputError, match="initialisation needs one of drawn, crafted, got initialisation=worst"):
         found("worst")

@@ -15,11 +15,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, StronglyConvex
 from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.attacks import one_run
-from lastiterate.runtime.attacks.attack import Attack
-from lastiterate.runtime.attacks.one_run import attack_once
-from lastiterate.runtime.attacks.worst_case import worst_case
-from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.attacks import attack as one_run
+from lastiterate.runtime.attacks.attack import AttackKind, attack_once, worst_case
 from lastiterate.runtime.workloads.loading import load_workload
 
 DELTA = 1e-5
@@ -89,9 +86,9 @@ def test_no_training_exceeds_its_bound_and_a_much_smaller_one_is_refuted(samplin
         found.refutes(bound(other, Convex(1.0), delta=TINY))
 
 
-@pytest.mark.parametrize("kind", [Attack.CANARY, Attack.LOSS])
+@pytest.mark.parametrize("kind", [AttackKind.CANARY, AttackKind.LOSS])
 @pytest.mark.parametrize(("sampling", "batch"), [("full", None), ("cyclic", 50), ("poisson", 50)])
-def test_a_network_stays_below_its_bound(sampling: str, batch: int | None, kind: Attack) -> None:
+def test_a_network_stays_below_its_bound(sampling: str, batch: int | None, kind: AttackKind) -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     adjacency = "add_remove" if sampling == "poisson" else "replace"
     run = NoisySGD(20, 1.0, 0.02, 1.0, 100, batch, sampling, adjacency=adjacency)
@@ -99,7 +96,7 @@ def test_a_network_stays_below_its_bound(sampling: str, batch: int | None, kind:
     stated = bound(run, Clipped(), delta=DELTA)
     assert found.refutes(stated) == ()
     assert found.canaries == 20
-    if kind == Attack.CANARY:
+    if kind == AttackKind.CANARY:
         assert found.guesses[0][1] >= 14, "the attack bites"
 
 
@@ -109,11 +106,11 @@ def test_real_canaries_are_seen_in_their_own_losses(monkeypatch: pytest.MonkeyPa
     rows = torch.eye(80).tolist()
     run = NoisySGD(600, 1.0, 1e-6, 1.0, 40)
     workload = replace(known.quadratic(rows), loss=lambda out, row: (row * (out - 1).square()).sum() / 2)
-    found = attack_once(workload, run, Attack.LOSS, canaries=40, delta=DELTA)
+    found = attack_once(workload, run, AttackKind.LOSS, canaries=40, delta=DELTA)
     assert found.guesses[1] == (20, 20)
     scores, coins = kept[0]
     with pytest.raises(InputError, match=r"a sample each to stand in their place, 80 in all, got 79 samples"):
-        attack_once(known.quadratic(rows[:79]), run, Attack.LOSS, canaries=40, delta=DELTA)
+        attack_once(known.quadratic(rows[:79]), run, AttackKind.LOSS, canaries=40, delta=DELTA)
     assert scores[coins].min() > 0 > scores[~coins].max()
 
 
@@ -128,14 +125,15 @@ def test_canaries_in_strongly_convex_losses_are_strongly_convex() -> None:
 def test_a_sum_over_canaries_is_that_of_their_gradients() -> None:
     """Directions are orthogonal and of unit length; a canary that is met adds its gradient m (w - w_0) +- tilt u."""
     workload = worst_case(LINEAR, Convex(1.0), dimension=7)
-    gradients = Gradients(workload, workload.initial(0))
-    signs = torch.tensor([1.0, -1.0, 1.0])
-    made = one_run._Crafted(gradients, signs, (0.5, 3.0), seed=0)
-    units = torch.stack([made.total(gradients.start, torch.tensor([k])) / 3.0 for k in range(3)])
+    signs = torch.tensor([1.0, -1.0, 1.0], dtype=torch.float64)
+    made = one_run._Planted(workload, workload.initial(0))
+    made.craft(signs, (0.5, 3.0), seed=0)
+    last = torch.arange(made.samples - 3, made.samples)
+    units = torch.stack([made.total(made.start, chosen=last[[k]]) / 3.0 for k in range(3)])
     assert torch.allclose(units @ units.T, torch.eye(3, dtype=torch.float64))
     point = torch.arange(7.0, dtype=torch.float64)
     expected = 2 * 0.5 * point + 3.0 * (units[0] + units[2])
-    assert torch.allclose(made.total(point, torch.tensor([0, 2])), expected)
+    assert torch.allclose(made.total(point, chosen=last[[0, 2]]), expected)
     assert torch.allclose(made.scores(point), -(units * signs[:, None]) @ point)
 
 
@@ -168,7 +166,7 @@ def test_a_finished_training_is_found_again_and_an_interrupted_one_goes_on(
         ({"canaries": 1}, "canaries needs a whole number of at least 2, got canaries=1"),
         ({"canaries": 11}, "canaries needs to be at most dataset_size=10, got canaries=11"),
         ({"canaries": 4}, "Crafted canaries need a parameter each, got canaries=4 for the 3 parameters"),
-        ({"kind": "shadow"}, "kind canary or loss, got kind='shadow'"),
+        ({"kind": "shadow"}, "kind canary or loss, got kind=shadow"),
         ({"delta": 0.0}, "delta=0"),
         ({"level": 1.0}, "level=1"),
     ],

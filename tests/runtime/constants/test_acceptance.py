@@ -12,9 +12,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lastiterate.runtime.constants.curvature import curvature_along, top_curvature
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Draw, ball_points
+from lastiterate.runtime.constants.curvature import top_curvature
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.pairs import ball_points
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.pair_table import Kind
@@ -130,7 +131,7 @@ def test_drawn_pairs_and_curvature_on_logistic_losses() -> None:
     found = estimate_holder(workload, run, (1.0,), DRAWN)
     assert within_two_percent(found.constant(1.0), 2.5**2 / 4)
     gradients = gradients_of(workload)
-    assert curvature_along(gradients, torch.zeros(3, 2).double()).value == pytest.approx(2.5**2 / 4, rel=1e-9)
+    assert top_curvature(gradients, torch.zeros(3, 2).double()).value == pytest.approx(2.5**2 / 4, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])

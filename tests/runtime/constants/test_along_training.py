@@ -12,10 +12,10 @@ from torch import Tensor
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.along_picture import figure
-from lastiterate.runtime.constants.along_training import checkpoints_in, constants_along_training
-from lastiterate.runtime.constants.holder import Sampling
+from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.pictures import draw_along
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -87,7 +87,7 @@ def test_layers_combine_to_the_whole_and_between_is_the_secant(tmp_path: Path) -
 def test_finished_checkpoints_are_kept_and_others_measured_anew(
     saved: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lastiterate.runtime.constants import along_training as module
+    from lastiterate.runtime.constants import holder as module
 
     measured, whole = [], module.measure_center
 
@@ -132,7 +132,7 @@ def test_one_checkpoint_and_missing_ones_are_refused(saved: list[Path], tmp_path
 def test_the_picture_has_what_was_measured(tmp_path: Path) -> None:
     work, paths = _trained(tmp_path)
     found = constants_along_training(work, paths, (1.0,), Sampling(points=5), layers=True)
-    whole, layers = figure(found, 1.0).panels
+    whole, layers = draw_along(found, 1.0).panels
     around, between = whole.curves
     assert around.x == (1.0, 2.0, 3.0)
     assert around.y == tuple(stage.around.constants[0] for stage in found.stages)

@@ -19,7 +19,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.certified import certified_constants
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.input_sets import input_set
+from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.layers import constants_of_network, layers_of

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.losses.assumptions import Convex, Smooth  # noqa: E402
 from lastiterate.numeric.run import NoisySGD  # noqa: E402
-from lastiterate.runtime.constants.closed_form import assumption_of  # noqa: E402
+from lastiterate.runtime.constants.certified import assumption_of  # noqa: E402
 from lastiterate.runtime.constants.refutation import refute  # noqa: E402
 from lastiterate.runtime.workloads.rows import ClippedRows  # noqa: E402
 from lastiterate.runtime.workloads.workload import Workload  # noqa: E402

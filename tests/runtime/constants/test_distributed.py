@@ -9,22 +9,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import known
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from processes import TORCH, python
 from torch import nn
 
 import lastiterate
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants import distributed, holder
-from lastiterate.runtime.constants.distributed import Team, in_turn, joined, local_device, process_group, team
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants import distributed
+from lastiterate.runtime.constants.distributed import Team, in_turn, local_device, process_group, shared, team
 from lastiterate.runtime.pair_table import Kind, PairTable
-from lastiterate.runtime.training.descent import paper_run
 from lastiterate.runtime.workloads.workload import Workload
 
 SOURCE = str(Path(lastiterate.__file__).parents[1])
@@ -103,9 +98,10 @@ def test_two_processes_give_what_one_gives_and_only_one_speaks(start: list[str],
     assert alone.returncode == 0, alone.stderr
     assert both.stdout == alone.stdout
     kept, expected = (sorted((tmp_path / name).rglob("init-*")) for name in ("kept", "alone"))
-    assert [path.name for path in kept] == ["init-0000.npz"]
-    with np.load(kept[0]) as found, np.load(expected[0]) as wanted:
-        assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files)
+    assert [path.name for path in kept] == [f"init-0000-0{part}.npz" for part in range(7)]
+    for mine, theirs in zip(kept, expected, strict=True):
+        with np.load(mine) as found, np.load(theirs) as wanted:
+            assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files)
 
 
 @pytest.mark.parametrize(
@@ -122,46 +118,6 @@ def test_one_that_fails_ends_all_with_its_message(factory: str, said: str, start
     assert said in ended.stderr
 
 
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 30))
-def test_every_iterate_is_measured_by_one_process(inits: int, size: int, iterates: int) -> None:
-    for init in range(inits):
-        shares = [Team(rank, size).share(init, inits) for rank in range(size)]
-        measured = [at for share in shares if share for at in range(share[0], iterates, share[1])]
-        assert sorted(measured) == list(range(iterates))
-    busy = [sum(Team(rank, size).share(init, inits) is not None for init in range(inits)) for rank in range(size)]
-    assert max(busy) - min(busy) <= 1
-
-
-@pytest.mark.parametrize(("inits", "size"), [(1, 3), (2, 3), (3, 2)])
-def test_the_shares_of_any_number_of_processes_come_together(
-    inits: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
-    run, settings = paper_run(workload, steps=4), Sampling(inits=inits, points=2)
-    whole = estimate_holder(workload, run, (1.0,), settings, layers=True)
-    shared: list[np.ndarray] = []
-
-    def as_process(rank: int, collected: list[np.ndarray] | None) -> object:
-        given = iter(range(inits))
-
-        def all_reduce(own: np.ndarray) -> np.ndarray:
-            init = next(given)
-            if collected is None:
-                shared.append(own)
-                return own
-            return np.max(collected[init::inits], axis=0)
-
-        monkeypatch.setattr(holder, "team", lambda: Team(rank, size))
-        monkeypatch.setattr(holder, "joined", all_reduce)
-        return estimate_holder(workload, run, (1.0,), settings, layers=True, folder=tmp_path / str(collected is None))
-
-    monkeypatch.setattr(holder.PairStore, "save", lambda *_: None)
-    for rank in range(size):
-        as_process(rank, None)
-    assert len(shared) == inits * size
-    assert all(as_process(rank, shared) == whole for rank in range(size))
-
-
 def test_a_table_is_what_its_columns_say() -> None:
     generator = np.random.default_rng(0)
     table = PairTable(
@@ -175,15 +131,16 @@ def test_a_table_is_what_its_columns_say() -> None:
     for kind in Kind:
         assert np.array_equal(again.differences[kind], table.differences[kind])
         assert np.array_equal(again.blocks[kind], table.blocks[kind])
-    assert np.array_equal(PairTable.join([table.rows(slice(0, 2)), table.rows(slice(2, 5))]).columns(), table.columns())
+    parts = [PairTable.of_columns(table.columns()[rows]) for rows in (slice(0, 2), slice(2, 5))]
+    assert np.array_equal(PairTable.join(parts).columns(), table.columns())
 
 
 def test_alone_there_is_nothing_to_join(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     with process_group() as me:
         assert me == team() == Team(0, 1)
-    values = np.arange(3.0)
-    assert joined(values) is values
+    values = {"a": {"of": np.arange(3.0)}}
+    assert shared(values) is values
 
 
 def test_each_process_has_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,9 +163,9 @@ def test_one_that_waits_for_one_that_ended_says_so(monkeypatch: pytest.MonkeyPat
         raise RuntimeError("Connection closed by peer")
 
     monkeypatch.setattr(distributed, "team", lambda: Team(0, 2))
-    monkeypatch.setattr(distributed.distributed, "all_reduce", cut_off)
+    monkeypatch.setattr(distributed.distributed, "all_gather_object", cut_off)
     with pytest.raises(InputError, match=r"rank=0 of 2 waiting for one that ended"):
-        joined(np.zeros(2))
+        shared({})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo over torchrun is for Linux and macOS")
@@ -224,9 +181,7 @@ def test_several_processes_search_what_one_searches_and_go_on_with_what_is_kept(
     assert several.stdout == alone.stdout
     kept, expected = (sorted((tmp_path / name).rglob("*.npz")) for name in ("kept", "alone"))
     assert [path.name for path in kept] == [path.name for path in expected]
-    assert {"curved-0.npz", "search-0.5-0.npz", "search-1.0-0.npz", "curvature.npz", "pairs.npz"} == {
-        path.name for path in kept
-    }
+    assert {"curved-0.npz", "search-0.5-0.npz", "search-1.0-0.npz", "curvature.npz"} == {path.name for path in kept}
     for mine, theirs in zip(kept, expected, strict=True):
         with np.load(mine) as found, np.load(theirs) as wanted:
             assert all(np.array_equal(found[name], wanted[name]) for name in wanted.files), mine.name

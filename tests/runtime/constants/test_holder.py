@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.fit import envelope_of, read_off
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs
-from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.pairs import ball_points, measure_center
+from lastiterate.runtime.constants.record import HolderEstimate, envelope_of, read_off
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
@@ -29,7 +29,9 @@ def table_of(
     start = gradients.start
     generator = stream(0, purpose=1)
     centers = torch.stack([start, 1.5 * start])
-    return measure_pairs(gradients, centers, clip_norm, Around(points, 1.0, Draw.LOG_UNIFORM), generator)
+    sampling = Sampling(points=points, draw=Draw.LOG_UNIFORM)
+    each = (measure_center(gradients, at, clip_norm, sampling, generator.part(k)) for k, at in enumerate(centers))
+    return PairTable.join(list(each))
 
 
 def test_quadratic_gives_the_top_eigenvalue_from_below() -> None:

@@ -10,12 +10,11 @@ from torch import nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.runtime.constants.both_sides import certified_holder, certified_side
-from lastiterate.runtime.constants.gradient_difference import Changes
-from lastiterate.runtime.constants.input_sets import input_set
-from lastiterate.runtime.constants.pair_ascent import PairAscent
-from lastiterate.runtime.constants.search import search_one
-from lastiterate.runtime.constants.starts import Samples, labels_of, most_promising
+from lastiterate.runtime.constants.certified import certified_holder, certified_side
+from lastiterate.runtime.constants.curvature import Changes
+from lastiterate.runtime.constants.record import best_end
+from lastiterate.runtime.constants.sampling import input_set
+from lastiterate.runtime.constants.search import Search, labels_of, most_promising
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.layers import no_constants
@@ -58,12 +57,12 @@ def test_other_sets_are_refused(text: str) -> None:
 @pytest.mark.parametrize("clip_norm", [inf, 0.2])
 def test_slopes_in_the_input_are_those_of_differences(clip_norm: float) -> None:
     gradients = gradients_of(WORK)
-    ascent = PairAscent(gradients, 0.5, gradients.start, 4.0, clip_norm, input_set("box:-9,9"))
+    ascent = Search(gradients, gradients.start, 4.0, 0.5, clip_norm, free=input_set("box:-9,9"))
     away = torch.randn(2, 5, gradients.dimension, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
     x, y = gradients.start + 0.2 * away
     index = torch.arange(5)
     inputs, targets = (part[index] for part in gradients.rows())
-    state = ascent.begun(x, y, Samples(inputs, targets, index))
+    state = ascent.pairs(x, y, {"inputs": inputs, "targets": targets, "samples": index})
 
     def log_ratio(rows: torch.Tensor) -> torch.Tensor:
         change, _ = Changes(gradients.on(rows, targets), index, clip_norm).between(x, y)
@@ -79,12 +78,12 @@ def test_a_free_input_finds_more_and_never_less() -> None:
     rows = torch.full((3, 2), 0.3, dtype=torch.float64)
     work = Workload("line", lambda: nn.Linear(2, 3, bias=False), WORK.loss, rows, torch.arange(3))
     gradients = gradients_of(work)
-    options = {"diameter": 6.0, "starts": 48, "iterations": 24}
-    alone = search_one(gradients, gradients.start, 1.0, **options).best(1.0)[1]
-    found = search_one(gradients, gradients.start, 1.0, free=input_set("ball:2"), **options)
+    search = Search(gradients, gradients.start, 6.0)
+    _, alone = best_end(search.climb(starts=48, iterations=24), 1.0)
+    found = search._replace(free=input_set("ball:2")).climb(starts=48, iterations=24)
     assert alone <= 0.18 / 2 * (1 + 1e-9)
-    assert 0.97 * 2 <= found.best(1.0)[1] <= 2 * (1 + 1e-9)
-    assert float(torch.from_numpy(found.inputs).norm(dim=1).max()) <= 2
+    assert 0.97 * 2 <= best_end(found, 1.0)[1] <= 2 * (1 + 1e-9)
+    assert float(torch.from_numpy(found["inputs"]).norm(dim=1).max()) <= 2
 
 
 def test_every_label_is_tried() -> None:
@@ -99,8 +98,8 @@ def test_every_label_is_tried() -> None:
     free = input_set("box:0,1")
     assert labels_of(gradients, free).tolist() == [0, 1, 2]
     assert len(labels_of(gradients, None)) == 0
-    found = search_one(gradients, gradients.start, 1.0, diameter=1.0, starts=2, iterations=6, free=free)
-    assert found.best(1.0)[1] == pytest.approx(3.0)
+    found = Search(gradients, gradients.start, 1.0, free=free).climb(starts=2, iterations=6)
+    assert best_end(found, 1.0)[1] == pytest.approx(3.0)
 
 
 def test_every_sample_has_a_start_that_goes_on() -> None:
@@ -127,27 +126,27 @@ def test_the_certified_constant_of_an_order_is_attained() -> None:
 
 def test_what_is_certified_covers_what_is_found_or_says_why_not() -> None:
     free = input_set("box:0,1")
-    side = certified_side(WORK, 0, 0.2, free)
-    assert side.reason == ""
+    known, why = certified_side(WORK, 0, 0.2, free)
+    assert why == ""
     gradients = gradients_of(WORK)
-    found = search_one(gradients, gradients.start, 1.0, diameter=0.2, starts=16, iterations=20, free=free)
-    assert side.constants is not None
-    assert 0.05 * side.constants.smoothness < found.best(1.0)[1] <= side.constants.smoothness
-    own = certified_side(WORK, 0, 0.2)
-    assert own.constants is not None
-    assert (side.constants.any_sample, own.constants.any_sample) == (True, False)
+    found = Search(gradients, gradients.start, 0.2, free=free).climb(starts=16, iterations=20)
+    assert known is not None
+    assert 0.05 * known.smoothness < best_end(found, 1.0)[1] <= known.smoothness
+    own, _ = certified_side(WORK, 0, 0.2)
+    assert own is not None
+    assert (known.any_sample, own.any_sample) == (True, False)
     kinked = Workload("kink", lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 3)), *_data())
-    assert certified_side(kinked, 0, 1.0).reason.startswith("infinite: ")
+    assert certified_side(kinked, 0, 1.0)[1].startswith("infinite: ")
     unread = Workload("unread", lambda: nn.Sequential(nn.Linear(4, 3), nn.SiLU()), *_data())
-    assert "SiLU" in certified_side(unread, 0, 1.0).reason
+    assert "SiLU" in certified_side(unread, 0, 1.0)[1]
     squares = Workload("squares", lambda: nn.Linear(4, 2), nn.functional.mse_loss, WORK.inputs, WORK.inputs[:, :2])
-    assert certified_side(squares, 0, 1.0).reason.startswith("not known: the ")
+    assert certified_side(squares, 0, 1.0)[1].startswith("not known: the ")
     own_words = [replace(WORK, constants=no_constants(f"{word}: so it is")) for word in ("not known", "infinite")]
-    assert [certified_side(work, 0, 1.0).reason for work in own_words] == ["not known: so it is", "infinite: so it is"]
-    assert certified_side(own_words[0], 0, 1.0).constants is None
+    assert [certified_side(work, 0, 1.0)[1] for work in own_words] == ["not known: so it is", "infinite: so it is"]
+    assert certified_side(own_words[0], 0, 1.0)[0] is None
     dropped = replace(WORK, module=lambda: nn.Sequential(*WORK.module(), nn.Dropout()).eval())
-    assert certified_side(dropped, 0, 0.2).constants == own.constants
-    assert certified_side(WORK, 0, inf).reason == "not known: the domain is unbounded"
+    assert certified_side(dropped, 0, 0.2)[0] == own
+    assert certified_side(WORK, 0, inf)[1] == "not known: the domain is unbounded"
 
 
 def _data() -> tuple[Any, ...]:

@@ -41,19 +41,19 @@ def command(folder: Path, kept: str, stop: str = "") -> subprocess.CompletedProc
 
 
 def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: Path) -> None:
-    interrupted = command(tmp_path, "kept", "SIGINT init-0000.npz")
+    interrupted = command(tmp_path, "kept", "SIGINT init-0000-12.npz")
     assert (interrupted.returncode, interrupted.stdout) == (130, "")
     assert interrupted.stderr.count("\n") == 1
-    assert interrupted.stderr.startswith("interrupted: 1 of 3 initialisations are finished and kept in kept")
+    assert interrupted.stderr.startswith("interrupted: 13 of 39 parts of stopping are finished and kept in kept")
     assert interrupted.stderr.endswith("the same command goes on from there.\n")
-    killed = command(tmp_path, "kept", "SIGKILL init-0001.npz")
+    killed = command(tmp_path, "kept", "SIGKILL init-0001-12.npz")
     assert killed.returncode == -signal.SIGKILL
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("init-000[01].npz")}
-    assert len(before) == 2
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("init-000[01]-*.npz")}
+    assert len(before) == 26
     resumed, whole = command(tmp_path, "kept"), command(tmp_path, "whole")
     assert (resumed.returncode, whole.returncode) == (0, 0)
     assert resumed.stdout == whole.stdout
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what is finished is not measured again"
     assert [path.name for path in sorted((tmp_path / "kept").rglob("init-*"))] == [
-        f"init-000{init}.npz" for init in range(3)
+        f"init-000{init}-{part:02d}.npz" for init in range(3) for part in range(13)
     ]

@@ -1,4 +1,4 @@
-"""Finished initialisations, and finished iterates of an interrupted one, are kept and found again."""
+"""Finished parts of initialisations are kept and found again."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -66,23 +66,13 @@ def test_the_iterates_of_an_interrupted_initialisation_are_kept(
     monkeypatch.setattr(holder, "measure_center", interrupted)
     with pytest.raises(KeyboardInterrupt):
         estimate_holder(workload, run, (0.5, 1.0), settings, layers=True, folder=tmp_path)
-    (kept,) = tmp_path.rglob("init-0000-iterates-*.npz")
+    kept = sorted(tmp_path.rglob("init-*.npz"))
+    assert [path.name for path in kept] == [f"init-0000-0{part}.npz" for part in range(3)]
     if damaged:
-        kept.write_bytes(kept.read_bytes()[:-30])
+        kept[1].write_bytes(kept[1].read_bytes()[:-30])
     assert estimate_holder(workload, run, (0.5, 1.0), settings, layers=True, folder=tmp_path) == whole
-    assert len(measured) == 4 + (6 if damaged else 3)
-    assert [path.name for path in tmp_path.rglob("init-*")] == ["init-0000.npz"]
-
-
-def test_long_initialisations_are_kept_as_they_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workload = known.quadratic([[1.0, 0.5]])
-    monkeypatch.setattr(holder, "_KEPT_EVERY", -1.0)
-    saved: list[int] = []
-    monkeypatch.setattr(
-        holder.PairStore, "save_iterates", lambda _store, _init, _rank, tables: saved.append(len(tables)), raising=True
-    )
-    estimate_holder(workload, paper_run(workload, steps=3), (1.0,), replace(SMALL, inits=1, points=2), folder=tmp_path)
-    assert saved == [1, 2, 3, 4]
+    assert len(measured) == 4 + (4 if damaged else 3)
+    assert len(list(tmp_path.rglob("init-*"))) == 6, "the training that was kept is not needed any more"
 
 
 def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,14 +80,16 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_is_there(tmp_path: Path, mon
     run = paper_run(workload, steps=2)
 
     def full(path: Path, _data: bytes) -> None:
-        if path.name == "init-0001.npz":
+        if path.name == "init-0001-01.npz":
             raise OSError(28, "No space left on device")
         write_whole(path, _data)
 
     monkeypatch.setattr("lastiterate.numeric.store.write_whole", full)
     with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
         estimate_holder(workload, run, (1.0,), replace(SMALL, inits=2, points=2), folder=tmp_path)
-    assert [path.name for path in tmp_path.rglob("init-*")] == ["init-0000.npz"]
+    assert sorted(path.name for path in tmp_path.rglob("init-*")) == [
+        f"init-{name}.npz" for name in ("0000-00", "0000-01", "0000-02", "0001-00")
+    ]
 
 
 def test_a_damaged_file_is_measured_again(tmp_path: Path) -> None:
@@ -105,7 +97,7 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path) -> None:
     run = paper_run(workload, steps=2)
     settings = replace(SMALL, inits=1, points=2)
     first = estimate_holder(workload, run, (1.0,), settings, folder=tmp_path)
-    (file,) = tmp_path.rglob("init-*.npz")
+    file, *_ = tmp_path.rglob("init-*.npz")
     file.write_bytes(file.read_bytes()[:100])
     assert estimate_holder(workload, run, (1.0,), settings, folder=tmp_path) == first
     assert not list(tmp_path.rglob(".*")), "no temporary file is left"

@@ -9,11 +9,10 @@ from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Blocks, Minimum
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.fit import Constants
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.layers import layers_of
-from lastiterate.runtime.constants.pairs import Around, Draw, ball_points, measure_pairs
-from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.pairs import ball_points, measure_center
+from lastiterate.runtime.constants.record import Constants, HolderEstimate, constants_by_layer
+from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import Kind, PairTable
@@ -25,8 +24,8 @@ SMALL = Sampling(inits=2, points=60, draw=Draw.LOG_UNIFORM)
 
 
 def table_of(gradients: Gradients, clip_norm: float) -> PairTable:
-    drawn = Around(6, 1.0, Draw.LOG_UNIFORM)
-    return measure_pairs(gradients, gradients.start[None], clip_norm, drawn, stream(0, purpose=1))
+    drawn = Sampling(points=6, radius=1.0, draw=Draw.LOG_UNIFORM)
+    return measure_center(gradients, gradients.start, clip_norm, drawn, stream(0, purpose=1).part(0))
 
 
 def test_blocks_equal_the_plain_formula() -> None:
@@ -125,7 +124,7 @@ def test_one_module_with_all_parameters_is_one_layer() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]])
     gradients = Gradients(workload, workload.initial(0))
     table = table_of(gradients, 0.1)
-    (layer,) = layers_of(table, gradients.layer_sizes, (1.0,), 1.0)
+    (layer,) = constants_by_layer(table, gradients.layer_sizes, (1.0,), 1.0)
     assert (layer.name, layer.size) == ("(module)", 2)
     for kind in Kind:
         np.testing.assert_array_equal(table.blocks[kind][:, 0], table.differences[kind])

@@ -14,7 +14,7 @@ from torch import nn
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants import saved_pairs as module
 from lastiterate.runtime.constants import worst_case_constants as searching
-from lastiterate.runtime.constants.input_sets import input_set
+from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.saved_pairs import recheck, save_pairs
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.pair_table import Kind

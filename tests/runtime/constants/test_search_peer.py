@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, jacfwd, jvp, vmap
 
-from lastiterate.runtime.constants.curvature_ascent import climb_until_agreed
-from lastiterate.runtime.constants.search import search_one
+from lastiterate.runtime.constants.record import best_end
+from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.modules import Residual
 from lastiterate.runtime.workloads.workload import Workload
@@ -151,11 +151,12 @@ def ratios(name: str, starts: int, iterations: int, seed: int = 0) -> dict[float
     """What the search finds with its default effort over what the peer finds, for two orders."""
     work = MODELS[name]
     gradients = Gradients(work, work.initial(0))
-    curved = climb_until_agreed(gradients, gradients.start, diameter=DIAMETER, seed=seed)
+    search = Search(gradients, gradients.start, DIAMETER, seed=seed)
+    curved = search.curved()
     peer = Peer(work, starts, iterations)
     theirs = {0.5: peer.ratio(0.5), 1.0: max(peer.ratio(1.0), peer.curvature())}
-    options = {"diameter": DIAMETER, "also": curved, "seed": seed}
-    return {lam: search_one(gradients, gradients.start, lam, **options).best(lam)[1] / theirs[lam] for lam in theirs}
+    found = {lam: search._replace(lam=lam).climb(also=curved) for lam in theirs}
+    return {lam: best_end(found[lam], lam)[1] / theirs[lam] for lam in theirs}
 
 
 @pytest.mark.nightly  # by day test_acceptance.py holds the search to constants that are known

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.commands import estimate_search
+from lastiterate.commands import estimate
+from lastiterate.commands.estimate import _as_csv
 from lastiterate.numeric.errors import Interrupted
 from lastiterate.numeric.plotting import draw
-from lastiterate.runtime.constants import side_by_side, worst_case_constants
-from lastiterate.runtime.constants.side_by_side import WorkloadConstants, as_csv
-from lastiterate.runtime.constants.side_by_side_picture import figure
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.constants import worst_case_constants
+from lastiterate.runtime.constants.record import WorkloadConstants
+from lastiterate.runtime.pictures import draw_side_by_side
 
 _THEIRS = """
 import torch
@@ -80,7 +80,6 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")} == kept
     assert "[found, certified]" in out
-    assert f"{line['seconds']:.1f} │" in out
     assert "infinite]" in out
     assert "No finite constant of bent is certified, infinite: cross_entropy" in out
 
@@ -88,26 +87,27 @@ def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_picture_shows_what_is_finite_and_says_the_rest() -> None:
     known = WorkloadConstants("known", 1, 1, {}, (0.5, 1.0), (1.0, 2.0), (3.0, 4.0), "", 1.0)
     other = WorkloadConstants("other", 1, 1, {}, (0.5, 1.0), (0.0, 2.0), (None, float("inf")), "infinite: a kink", 1.0)
-    drawn = figure((known, other))
+    drawn = draw_side_by_side((known, other))
     assert [(curve.name, curve.of, curve.x, curve.y) for curve in drawn.curves] == [
         ("found", "known", (0.5, 1.0), (1.0, 2.0)),
         ("certified", "known", (0.5, 1.0), (3.0, 4.0)),
         ("found", "other", (1.0,), (2.0,)),
     ]
     assert "other, infinite: a kink." in drawn.note
-    lines = as_csv((known, other)).splitlines()
+    lines = _as_csv((known, other)).splitlines()
     assert lines[1] == "known,1,1,0.5,1.0,3.0,,1.0"
     assert lines[3] == "other,1,1,0.5,0.0,,infinite: a kink,1.0"
-    assert side_by_side.as_dicts((known,))[0]["found"] == (1.0, 2.0)
 
 
 def test_one_order_has_the_workloads_on_the_axis_and_equal_curves_are_named() -> None:
     one, other = (WorkloadConstants(name, 1, 1, {}, (1.0,), (2.0,), (3.0,), "", 1.0) for name in ("one", "other"))
-    drawn = figure((one, other))
+    drawn = draw_side_by_side((one, other))
     assert [curve.x for curve in drawn.curves] == [(1,), (1,), (2,), (2,)]
     assert drawn.panels[0].places == ("one", "other")
     assert [text.get_text() for text in draw(drawn).axes[0].get_xticklabels()] == ["one", "other"]
-    both = figure([replace(row, orders=(0.5, 1.0), found=(1.0, 2.0), certified=(3.0, 4.0)) for row in (one, other)])
+    both = draw_side_by_side(
+        [replace(row, orders=(0.5, 1.0), found=(1.0, 2.0), certified=(3.0, 4.0)) for row in (one, other)]
+    )
     assert both.note.endswith("What is found of one and other is the same.")
 
 
@@ -129,8 +129,9 @@ def test_one_order_has_the_workloads_on_the_axis_and_equal_curves_are_named() ->
             [_BOTH[0], "--save-pairs", "there/p"],
             "--save-pairs needs a folder that can be written, got save-pairs=there/p",
         ),
-        ([_BOTH[0], "--points", "0"], "points needs a whole number of at least 1, got points=0"),
-        ([_BOTH[0], "--radius", "-1"], "radius needs a positive number, got radius=-1"),
+        ([_BOTH[0], "--points", "0", "--draw", "uniform"], "points needs a whole number of at least 1, got points=0"),
+        ([_BOTH[0], "--radius", "-1", "--draw", "uniform"], "radius needs a positive number, got radius=-1"),
+        ([_BOTH[0], "--points", "9"], "--points needs drawn pairs, got draw=search; add --draw uniform."),
     ],
 )
 def test_what_is_about_one_workload_is_refused(
@@ -144,14 +145,14 @@ def test_what_is_about_one_workload_is_refused(
 def test_ctrl_c_says_which_workload_was_under_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole = estimate_search.searched
+    whole = estimate.search_worst
 
-    def pressed(workload: Workload, *rest: object) -> object:
-        if workload.name == "bent":
-            raise Interrupted(f"1 of 4 parts of {workload.name} are finished")
-        return whole(workload, *rest)  # type: ignore[arg-type]
+    def pressed(chosen: estimate._Chosen, *rest: object) -> object:
+        if chosen.workload.name == "bent":
+            raise Interrupted(f"1 of 4 parts of {chosen.workload.name} are finished")
+        return whole(chosen, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(estimate_search, "searched", pressed)
+    monkeypatch.setattr(estimate, "search_worst", pressed)
     assert _run(*_BOTH) == 130
     assert "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
 

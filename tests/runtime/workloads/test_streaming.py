@@ -18,10 +18,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as worst_case
-from lastiterate.runtime.constants.along_training import constants_along_training
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.input_sets import input_set
+from lastiterate.runtime.constants.holder import Sampling, constants_along_training, estimate_holder
 from lastiterate.runtime.constants.refutation import refute
+from lastiterate.runtime.constants.sampling import input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.streaming import write_samples

@@ -10,8 +10,7 @@ import pytest
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.coupled.intervals import wasserstein_2, wasserstein_infinity
-from lastiterate.runtime.coupled.runs import coupled_runs, tracked_distance
+from lastiterate.runtime.attacks.drift import coupled_runs, tracked_distance, wasserstein_2, wasserstein_infinity
 from lastiterate.runtime.training import adjacent
 from lastiterate.runtime.workloads.loading import load_workload
 

@@ -6,8 +6,7 @@ from scipy.stats import ncx2
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.coupled.intervals import drift_interval
-from lastiterate.runtime.coupled.runs import CoupledRuns
+from lastiterate.runtime.attacks.drift import CoupledRuns, drift_interval
 
 RUN = NoisySGD(1, 0.1, 1.0, 1.0, 2)
 

@@ -13,8 +13,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
 from lastiterate.numeric.plotting import draw
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.attacks import initialisation
-from lastiterate.runtime.coupled.drift import Drift, Rests, measure_drift, picture
+from lastiterate.runtime.attacks import attack as attacks
+from lastiterate.runtime.attacks.drift import Drift, Rests, measure_drift
+from lastiterate.runtime.pictures import draw_drift
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -28,7 +29,7 @@ def quadratics() -> Workload:
 @pytest.fixture(autouse=True)
 def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A third of the steps crafts enough of a difference."""
-    monkeypatch.setattr(initialisation, "_STEPS", 300)
+    monkeypatch.setattr(attacks, "_STEPS", 300)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def test_linear_losses_leave_nothing_to_measure() -> None:
 
 
 def test_the_picture_shows_what_is_certified_and_what_is_not(cancer: Drift) -> None:
-    figure = picture(cancer, "breast cancer")
+    figure = draw_drift(cancer, "breast cancer")
     kinds = {curve.name: str(curve.status) for curve in figure.curves}
     assert kinds["greatest"] == "measured"
     assert kinds["closed form"] == "upper bound"
@@ -194,7 +195,7 @@ def test_a_fitted_sample_pulls_again_from_a_crafted_start() -> None:
     assert crafted.coupled.pull > 0.4
     assert crafted.coupled.greatest[-1] > 2 * drawn.coupled.greatest[-1]
     assert not crafted.refuted
-    with pytest.raises(InputError, match="drawn or crafted, got initialisation='best'"):
+    with pytest.raises(InputError, match="drawn, crafted, got initialisation=best"):
         measure_drift(work, run, Clipped(), pairs=8, initialisation="best")
 
 
@@ -220,7 +221,7 @@ def test_points_are_counted() -> None:
 
 def test_distances_beyond_plain_numbers_are_powers_of_ten_and_an_assumption_is_named_one() -> None:
     drift = measure_drift(quadratics(), RUN, Smooth(1.0), pairs=4, points=0)
-    drawn = picture(drift, "quadratics")
+    drawn = draw_drift(drift, "quadratics")
     assert [curve.label for curve in drawn.curves[1:]] == ["$D_t$ by the file, assumed", "$D_t$ by clipping alone"]
     tiny = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-6, top=1.0),))
     assert "10^{-5}" in draw(tiny).axes[0].yaxis.get_major_formatter()(1e-5)

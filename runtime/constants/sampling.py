@@ -1,0 +1,197 @@
+"""Settings that all measurements have in common, and sets in which points and inputs are drawn."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import sqrt
+from pathlib import Path
+from typing import TypedDict, TypeVar, Unpack
+
+import torch
+from torch import Tensor
+
+from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.runtime.constants.distributed import local_device
+from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import Stream
+from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.workloads.rows import in_parts
+from lastiterate.runtime.workloads.workload import Workload
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
+    """The member that a value names.
+
+    Raises:
+        InputError: it names none.
+    """
+    if value not in tuple(among):
+        raise InputError(f"{name} needs one of {', '.join(among)}, got {name}={value}; choose one of them.")
+    return among(value)
+
+
+class Draw(StrEnum):
+    """Distribution of the points in the ball.
+
+    ``UNIFORM`` is appendix A.13's draw. In many dimensions it puts nearly every point at the boundary (the
+    median of |u| is 2^(-1/d), 0.9987 of the radius for d = 515), so it says nothing about short distances.
+    ``LOG_UNIFORM`` draws the direction uniformly and the logarithm of the radius uniformly over three
+    decades, so that a measured modulus has support at short distances too.
+    """
+
+    UNIFORM = "uniform"
+    LOG_UNIFORM = "log-uniform"
+
+
+class Settings(TypedDict, total=False):
+    """The fields of `Sampling` as keywords."""
+
+    inits: int
+    centers: int | None
+    points: int
+    radius: float
+    draw: Draw | str
+    dtype: str
+    device: str
+    memory: int | None
+    threads: int
+    seed: int
+    folder: Path | None
+    on_step: Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Settings of a measurement; the defaults are those of appendix A.13.
+
+    Attributes:
+        inits: number of initialisations.
+        centers: how many iterates are kept and measured, evenly spaced, the first and the last included; None for all
+            of them, as in A.13. The others are never stored, so that a large network fits.
+        points: points drawn around every such iterate.
+        radius: radius of the ball they are drawn in, a length.
+        draw: ``uniform`` in the ball, or ``log-uniform`` radii.
+        dtype: ``float32`` or ``float64``.
+        device: a torch device name.
+        memory: bytes that one chunk of gradients may take, None for what the device has room for; it changes nothing
+            but speed and the last bits.
+        threads: threads of torch on the CPU. Small networks are fastest with one; on a busy machine two
+            threads that wait for each other were five times slower than one.
+        seed: seed of everything random, at least 0.
+        folder: where finished parts are kept and looked for; None keeps nothing.
+        on_step: called with (finished, all) parts or steps, first with those found in ``folder``; of several
+            processes each counts its own.
+
+    Raises:
+        InputError: a number out of its range, or an unknown draw.
+    """
+
+    inits: int = 20
+    centers: int | None = None
+    points: int = 100
+    radius: float = 1.0
+    draw: Draw | str = Draw.UNIFORM
+    dtype: str = "float64"
+    device: str = "cpu"
+    memory: int | None = None
+    threads: int = 1
+    seed: int = 0
+    folder: Path | None = None
+    on_step: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        least = {"inits": 1, "centers": 2, "points": 1, "memory": 1, "threads": 1, "seed": 0}
+        for name, lowest in least.items():
+            if getattr(self, name) is not None or name not in ("centers", "memory"):
+                object.__setattr__(self, name, count(name, getattr(self, name), least=lowest))
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        object.__setattr__(self, "draw", choose_member("draw", self.draw, Draw))
+
+    @property
+    def deciding(self) -> dict[str, object]:
+        """The settings that decide the numbers of one initialisation, as plain data."""
+        names = ("centers", "points", "radius", "dtype", "seed")
+        return {name: getattr(self, name) for name in names} | {"draw": str(self.draw)}
+
+    def but(self, **changed: Unpack[Settings]) -> "Sampling":
+        """The same settings, some of them changed."""
+        return replace(self, **changed)
+
+    def gradients(self, workload: Workload, seed: int | None = None, *, tried: bool = True) -> Gradients:
+        """Gradients of a workload initialised from ``seed``, or that of the settings, on this process's device."""
+        module = workload.initial(self.seed if seed is None else seed)
+        device = local_device(self.device)
+        return Gradients(workload, module, dtype=self.dtype, device=device, memory=self.memory, tried=tried)
+
+    def tell(self, done: int, total: int) -> None:
+        """Report (finished, all) to whoever asked for it."""
+        if self.on_step is not None:
+            self.on_step(done, total)
+
+
+@dataclass(frozen=True)
+class InputSet:
+    """The box [low, high] in every entry of an input, or the ball around 0 in the Euclidean norm of all entries.
+
+    Attributes:
+        low: of the box, a length of inputs; minus the radius of a ball.
+        high: of the box; the radius of a ball.
+        ball: whether it is a ball.
+    """
+
+    low: float
+    high: float
+    ball: bool = False
+
+    def __str__(self) -> str:
+        return f"ball:{self.high:g}" if self.ball else f"box:{self.low:g},{self.high:g}"
+
+    def projected(self, inputs: Tensor) -> Tensor:
+        """The nearest inputs of the set, shape (k, ...)."""
+        if not self.ball:
+            return inputs.clamp(self.low, self.high)
+        flat = inputs.flatten(start_dim=1)
+        return project(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
+
+    def holds(self, inputs: Tensor) -> bool:
+        """Tell whether all of these inputs are in the set."""
+        return all(torch.equal(self.projected(part), part) for part in in_parts(inputs))
+
+    def drawn(self, like: Tensor, generator: Stream) -> Tensor:
+        """Random corners of the box, or points of the sphere, in the shape of ``like``, (k, ...), one after another."""
+        found = generator.normals(len(like), like[0].numel(), like)
+        if not self.ball:
+            return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
+        return self.projected((found / found.norm(dim=1, keepdim=True) * self.high).reshape(like.shape))
+
+    def around(self, entries: int) -> tuple[float, float]:
+        """A value of all entries and an upper bound of the distance of any point of the set from there."""
+        if self.ball:
+            return 0.0, self.high
+        middle = (self.low + self.high) / 2
+        return middle, max(self.high - middle, middle - self.low) * sqrt(entries) * (1 + 1e-12)
+
+
+def input_set(text: str) -> InputSet:
+    """The set that a text names: ``box:LOW,HIGH`` or ``ball:RADIUS``.
+
+    Raises:
+        InputError: it names none.
+
+    >>> input_set("box:0,1"), str(input_set("ball:5"))
+    (InputSet(low=0.0, high=1.0, ball=False), 'ball:5')
+    """
+    kind, _, rest = text.partition(":")
+    try:
+        numbers = [float(part) for part in rest.split(",")]
+    except ValueError:
+        numbers = []
+    if kind == "ball" and len(numbers) == 1 and 0 < numbers[0] < float("inf"):
+        return InputSet(-numbers[0], numbers[0], ball=True)
+    if kind == "box" and len(numbers) == 2 and -float("inf") < numbers[0] < numbers[1] < float("inf"):
+        return InputSet(numbers[0], numbers[1])
+    raise InputError(
+        f"A set of inputs is box:LOW,HIGH with LOW < HIGH or ball:RADIUS above 0, got inputs={text}; say box:0,1."
+    )
