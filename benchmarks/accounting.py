@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.optimistic import epsilon_from_below
 from benchmarks.peers import EPSILON, RENYI, Peer, absent, quiet
 from lastiterate.numeric.accounting import dominating
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.divergences import s_up, s_up_orders
 
 __all__ = ["FAILURES", "Standing", "epsilons", "known_failures", "renyi", "standings"]
@@ -131,7 +131,7 @@ def standings(rows: Sequence[Standing]) -> str:
 
 def _certified(q: float, noise: float, steps: int, delta: float) -> float:
     dominating._epsilon.cache_clear()  # an answer that is kept is no measurement
-    return DominatingPair(0.0, (SampledStep(q, noise, "add_remove", steps),)).dp(delta)
+    return DominatingPair(0.0, (SampledSteps(q, noise, "add_remove", steps),)).dp(delta)
 
 
 def _compared(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import candidates, least, shifted
-from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, within
 from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
@@ -111,7 +111,7 @@ class PrivacyLoss(Displayed):
         None where no single path of a shift program stands behind the number.
         """
         one = self.candidate
-        return None if one.optimum is None or isinstance(one, Contracted) else one.optimum.gap
+        return None if one.optimum is None or isinstance(one, TableCandidate) else one.optimum.gap
 
     @property
     def shifts(self) -> NDArray[np.float64]:

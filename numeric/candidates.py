@@ -9,16 +9,15 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.contraction.chain import Goal
-from lastiterate.numeric.contraction.fixed_batches import APART, contracted_fixed
-from lastiterate.numeric.contraction.random_batches import contracted_random
-from lastiterate.numeric.contraction.shuffled import contracted_shuffled
+from lastiterate.numeric.contraction.fixed_batches import APART, contract_fixed, contract_shuffled
+from lastiterate.numeric.contraction.random_batches import contract_random
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Minimum, Modulus
 from lastiterate.numeric.run import NoisySGD, extreme
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.windows import composition
-from lastiterate.numeric.subsampling.without_replacement import converted, without_replacement_routes
+from lastiterate.numeric.subsampling.windows import compose_steps
+from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _STEEP = 8.0
 """A modulus above so many caps on the domain is worth a look at clipping alone, where batches have a known order."""
@@ -38,7 +37,7 @@ def candidates(
         return [*found, *contracted(run, assumption, order, delta, found)]
     if _plain(run, assumption, order):
         return shifted(run, assumption, order, delta)
-    better = contracted(run, assumption, order, delta, [composition(run)])
+    better = contracted(run, assumption, order, delta, [compose_steps(run)])
     most = min((one.value(order, delta) for one in better), default=inf)
     return better + shifted(run, assumption, order, delta, every=every, most=most)
 
@@ -89,7 +88,7 @@ def shifted(
         return routes(run, assumption, order, delta, every=every)
     if delta is None:
         return routes(run, assumption, order, every=every, most=most if most < inf else None)
-    return converted(run, partial(routes, run, assumption, delta=delta, every=False), delta, most)
+    return convert_routes(run, partial(routes, run, assumption, delta=delta, every=False), delta, most)
 
 
 def contracted(
@@ -121,10 +120,10 @@ def _plain(run: NoisySGD, assumption: Assumption, order: float | None) -> bool:
 
 
 _ROUTES: Mapping[str, tuple[Callable[..., list[Candidate]], Callable[..., list[Candidate]]]] = {
-    "full": (fixed_routes, contracted_fixed),
-    "cyclic": (fixed_routes, contracted_fixed),
-    "shuffled": (shuffled_routes, contracted_shuffled),
-    "without_replacement": (without_replacement_routes, contracted_random),
-    "poisson": (poisson_routes, contracted_random),
+    "full": (fixed_routes, contract_fixed),
+    "cyclic": (fixed_routes, contract_fixed),
+    "shuffled": (shuffled_routes, contract_shuffled),
+    "without_replacement": (without_replacement_routes, contract_random),
+    "poisson": (poisson_routes, contract_random),
 }
 """The routes of each scheme: by shifts and composition, and by contraction."""

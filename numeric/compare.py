@@ -9,7 +9,7 @@ from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
-from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import renyi_order
 from lastiterate.numeric.losses.assumptions import Assumption
@@ -136,7 +136,7 @@ def _entry(name: str, words: str, found: Candidate, order: float) -> _Entry:
 def _routes(run: NoisySGD, assumption: Assumption, order: float, ours: Bound) -> Iterator[tuple[str, str, Candidate]]:
     """Ours by other routes, and what needs no theorem: one last step, the worst case over batches, composition."""
     found = candidates(run, assumption, order, None, every=True)
-    if isinstance(ours.candidate, Contracted) and not run.scheme.random:
+    if isinstance(ours.candidate, TableCandidate) and not run.scheme.random:
         yield "shifts", "shifts alone", ours.candidate.other
     if run.scheme.permuted:
         means = [one for one in found if one.claim == _MEAN]

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.accounting.pld_fft import Composition
-from lastiterate.numeric.accounting.pld_lattice import from_profile
+from lastiterate.numeric.accounting.pld import Composition, from_profile
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound
-from lastiterate.numeric.contraction.atoms import Atoms
-from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.block import DiscretePair
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.errors import InputError, count, positive, within
 from lastiterate.numeric.rounding import exact, lower, precision
@@ -163,7 +162,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     if not isinstance(bound, Bound):
         raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound.")
     pair = bound.candidate.pair
-    if isinstance(bound.candidate, Contracted):
+    if isinstance(bound.candidate, TableCandidate):
         table = bound.candidate.table
         orders = (table,) if table.symmetric else (table, table.reversed)
         return PrivacyLossDistribution(*(_pmf(*_of_table(one, tail_mass), step) for one in orders))
@@ -188,7 +187,7 @@ def _of_pair(pair: DominatingPair, side: str, tail_mass: float) -> _Law:
 
 def _of_table(table: Table, tail_mass: float) -> _Law:
     """The measures behind a table, under the numerator; the rarest of the great losses are infinite."""
-    found = Atoms.of(table)
+    found = DiscretePair.of(table)
     beyond = np.cumsum(found.p[::-1])[::-1]
     losses, kept = np.log(found.ratio) + 1e-13, (found.p > 0) & (beyond > tail_mass)
     infinite = found.only_p + float(np.sum(found.p[beyond <= tail_mass])) * (1 + 1e-9)

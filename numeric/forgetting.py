@@ -24,16 +24,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.chain import Goal, resampled
-from lastiterate.numeric.contraction.clean import Clean
-from lastiterate.numeric.contraction.gaussian import gaussian
-from lastiterate.numeric.contraction.table import Table, spread, unknown
+from lastiterate.numeric.contraction.chain import Goal, TableCandidate, resample
+from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, unknown
+from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, count, order_or_delta, positive
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
@@ -244,7 +242,7 @@ class _Deletion:
             return min(self.rdp(order), _gaussian_rdp(mu, order))
 
         known = min(self.trained.epsilon, shifts)
-        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), lambda g: resampled(self._profile, g)))
+        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), lambda g: resample(self._profile, g)))
         any_goal = Goal(self.order, delta, shifts, lambda order: _gaussian_rdp(mu, order))
         retrained = min(shifts, _settled(clean, any_goal, unknown))
         return Forgetting(self.trained, clean.run, self.order, self.delta, min(found, retrained), retrained, shifts)
@@ -263,12 +261,12 @@ class _Deletion:
     def _profile(self) -> Table:
         """The table at the deletion, the worse order in both."""
         candidate: Candidate = self.trained.candidate
-        if isinstance(candidate, Contracted):
+        if isinstance(candidate, TableCandidate):
             return Table(candidate.table.g, worse := candidate.table.worse, worse)
         if candidate.pair.gaussian and candidate.renyi is None:
-            return gaussian(candidate.pair.mu)
+            return gaussian_table(candidate.pair.mu)
         known = self.trained.epsilon
-        near, wide = np.linspace(0, 1.2 * known, _READ), spread(0.1 * known, 60.0 + 3 * known, 2 * _READ)
+        near, wide = np.linspace(0, 1.2 * known, _READ), spread_nodes(0.1 * known, 60.0 + 3 * known, 2 * _READ)
         logs = near if self.delta is not None else wide
         values = np.minimum.accumulate([min(candidate.delta(float(x)), 1.0) for x in logs])
         return Table(np.exp(logs), values, values)

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
@@ -26,8 +26,8 @@ from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
-from lastiterate.numeric.shift_program.listed import cut, used_program
 from lastiterate.numeric.shift_program.optimum import optimum
+from lastiterate.numeric.shift_program.program import used_part, used_program
 
 _LOOKED = 64
 """Numbers of clean steps after the last use that are looked at; a user with more has the number of the next fewer.
@@ -311,7 +311,7 @@ def _latest(run: NoisySGD, assumption: Assumption, times: int) -> Sequence[int]:
     Raises:
         InputError: they are not known to be.
     """
-    clean = used_program(cut(run, 0, 2), assumption, (0,)).expansion(1) if run.steps > 1 else None
+    clean = used_program(used_part(run, 0, 2), assumption, (0,)).expansion(1) if run.steps > 1 else None
     with precision():
         line = None if clean is None else clean.affine_on(run.diameter)
     if clean is not None and not (run.constant and line is not None and line[0] <= 1):

@@ -38,7 +38,7 @@ from flint import arb
 from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
@@ -355,7 +355,7 @@ def _gaussian_pair(run: RandomProjectionRun) -> DominatingPair:
     with precision():
         if rate < 1:
             scale = exact(float(run.batch)) / moves
-            sampled = (SampledStep(rate, lower(exact(s) * scale), run.adjacency, k) for s, k in steps.items())
+            sampled = (SampledSteps(rate, lower(exact(s) * scale), run.adjacency, k) for s, k in steps.items())
             return DominatingPair(0.0, tuple(sampled))
         cost = sum((k * (arb(moves) / (run.batch * exact(s))) ** 2 for s, k in steps.items()), arb(0))
         return DominatingPair(upper(cost))

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from lastiterate.numeric.enclosure.limits import exists, is_limit
+from lastiterate.numeric.enclosure.tape import exists, is_limit
 from lastiterate.proofs_checks.exact_values import Point, truth_at
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
 from lastiterate.symbolic.unevaluated import carried_out

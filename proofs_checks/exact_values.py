@@ -9,9 +9,8 @@ from flint import arb, ctx, fmpq
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from lastiterate.numeric.enclosure.limits import exists, is_limit
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.numeric.enclosure.tape import enclose
+from lastiterate.numeric.enclosure.tape import enclose, exists, is_limit
 from lastiterate.symbolic.checks import Relation
 
 Point = dict[sp.Symbol, sp.Rational]

@@ -1,10 +1,16 @@
-"""From (alpha, rho)-RDP to (epsilon, delta)-DP: the best conversion that one order allows.
+"""Conversions to (epsilon, delta): from (alpha, rho)-RDP the best that one order allows, and from a Gaussian trade-off.
 
-The least eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho), q = (p - delta)
-e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex: where F'(p) > 0 its tangent bounds it to
-the left of p, and F(p) to the right. So floats look for eps and p, and balls check.
+From RDP it is the least eps at which F(p) = p^alpha q^(1-alpha) + (1-p)^alpha (1-q)^(1-alpha) >= e^((alpha-1) rho), q =
+(p - delta) e^-eps, for every p in (delta, 1]; laws on two points attain it. F is convex: where F'(p) > 0 its tangent
+bounds it to the left of p, and F(p) to the right. So floats look for eps and p, and balls check.
 
-Source: docs/proofs/privacy_loss.md (claims ours/conversion/*).
+A mechanism that is mu-GDP is (epsilon, delta)-DP exactly for
+
+    delta >= Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu),
+
+Phi the standard normal distribution function.
+
+Source: docs/proofs/privacy_loss.md (claims ours/conversion/*); Dong, Roth & Su 2022, Corollary 1; Balle & Wang 2018.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +19,9 @@ from math import exp, inf, isfinite, log, log1p, nextafter
 from flint import arb
 from scipy.optimize import brentq
 
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
+from lastiterate.numeric.errors import InputError, chance
+from lastiterate.numeric.rounding import exact, lower, precision, upper
 
 _NEAR = 1e-15
 """How near a crossing is searched for, relative to it."""
@@ -21,6 +29,10 @@ _LEAST, _STEEP = 1e-300, 1e300
 _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
 """Of a float above 0."""
+_LARGE = 1e6
+"""From here on the second term of the formula moves epsilon by less than 1e-12 of it."""
+_WIDEST = 40.0
+"""Phi(-40) is below every positive float."""
 
 
 def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
@@ -151,14 +163,10 @@ def _value_and_slope(order: float, delta: float, eps: float, point: float) -> tu
 def mixed_rdp(
     inside: float, failure: float, outside: float, order: float, rarer: Sequence[tuple[float, float]] = ()
 ) -> float:
-    """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up; F is a bound in any case.
+    """log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1), rounded up.
 
-    Args:
-        inside: G, what holds outside the event.
-        failure: p, the chance of the event, rounded up.
-        outside: F, what holds throughout.
-        order: alpha > 1.
-        rarer: chances with which F fails after all, and the next, and so on, and what holds then.
+    Outside an event of probability ``failure`` = p, rounded up, ``inside`` = G holds, in any case ``outside`` = F;
+    ``rarer`` has probabilities with which F fails after all, and the next, and so on, and what holds then.
 
     >>> mixed_rdp(1.0, 0.0, 5.0, 2.0), mixed_rdp(5.0, 0.5, 1.0, 2.0)
     (1.0, 1.0)
@@ -179,16 +187,10 @@ def mixed_rdp(
 def repeated_rdp(inside: float, failure: float, stretch: float, count: int, rest: float, order: float) -> float:
     """log((1 - p) e^((alpha-1) G) (1 - x^n)/(1 - x) + x^n e^((alpha-1) R)) / (alpha - 1), x = p e^((alpha-1) F).
 
-    A run of n stretches of steps, all alike, after others. G bounds the run that ends with a stretch outside an event
-    of that stretch; on it the stretch costs F, and the same is said of the run before it. Rounded up; inf for x >= 1.
-
-    Args:
-        inside: G, whatever the steps before the stretch are.
-        failure: p, the chance of the event, rounded up; those of the stretches are independent.
-        stretch: F, what the steps of a stretch cost in any case.
-        count: n.
-        rest: R, what the steps before the first stretch cost.
-        order: alpha > 1.
+    A run of ``count`` = n stretches of steps, all alike, after others, which cost ``rest`` = R. ``inside`` = G bounds
+    the run that ends with a stretch outside an event of that stretch, of probability ``failure`` = p, rounded up,
+    whatever was before; on it the stretch costs ``stretch`` = F, and the same is said of the run before it. The events
+    are independent. Rounded up; inf for x >= 1.
 
     >>> repeated_rdp(1.0, 0.0, 5.0, 10, 3.0, 2.0), repeated_rdp(1.0, 0.9, 5.0, 10**15, 3.0, 2.0)
     (1.0, inf)
@@ -201,3 +203,76 @@ def repeated_rdp(inside: float, failure: float, stretch: float, count: int, rest
         good = (1 - p) * (1 - x**count) / (1 - x)
         left = x**count * (power * (exact(rest) - exact(inside))).exp()
         return upper(exact(inside) + (good + left).log() / power)
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; mu and epsilon are at least 0.
+
+    >>> round(gdp_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    _size(mu)
+    if mu == 0:
+        return 0.0
+    if not isfinite(mu):
+        return 1.0
+    bits = 192
+    while True:
+        with precision(bits):
+            value = gaussian_profile(exact(mu), exact(epsilon))
+            if value.rel_accuracy_bits() > 50 or bits > 1 << 16:
+                return min(upper(value), 1.0)
+        bits *= 2  # the two terms nearly cancel
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """The least epsilon, rounded up, for which mu-GDP implies (epsilon, delta)-DP.
+
+    >>> round(gdp_epsilon(1.0, 1e-5), 4)
+    4.3772
+    """
+    delta = chance("delta", delta)
+    _size(mu)
+    if not isfinite(mu):
+        return inf
+    if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:
+        return 0.0
+    low, high = 0.0, _first_term_alone(mu, delta)
+    if mu >= _LARGE:
+        return high
+    while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if gdp_delta(mu, middle) > delta else (low, middle)
+    return high
+
+
+def gdp_epsilon_below(mu: float, delta: float) -> float:
+    """An epsilon, rounded down and at least 0, up to which mu-GDP does not imply (epsilon, delta)-DP.
+
+    >>> round(gdp_epsilon_below(1.0, 1e-5), 4), gdp_epsilon_below(1e-9, 0.5)
+    (4.3772, 0.0)
+    """
+    epsilon, step = gdp_epsilon(mu, delta), 1e-15
+    while 0 < epsilon < inf:
+        with precision(1024):
+            if lower(gaussian_profile(exact(mu), exact(epsilon))) >= delta:
+                return epsilon
+        epsilon, step = epsilon * (1 - min(step, 1.0)), 4 * step
+    return epsilon
+
+
+def _size(mu: float) -> None:
+    """Refuse a mu below 0, at which the formula would say that nothing is lost."""
+    if mu < 0:
+        raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; take its size.")
+
+
+def _first_term_alone(mu: float, delta: float) -> float:
+    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: what the first term of the formula needs."""
+    with precision():
+        low, high = -_WIDEST, _WIDEST
+        while nextafter(low, inf) < high:
+            middle = (low + high) / 2
+            below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
+            low, high = (low, middle) if below else (middle, high)
+        return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)

@@ -25,10 +25,8 @@ from functools import lru_cache
 from math import ceil, inf
 from typing import TYPE_CHECKING
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta, rdp_to_dp
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.accounting.pld_fft import Composition
-from lastiterate.numeric.accounting.pld_lattice import Release
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, quick_rdp_to_delta, rdp_to_dp
+from lastiterate.numeric.accounting.pld import Composition, Release
 from lastiterate.numeric.divergences import replacement_step, s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, lower, precision, upper
@@ -46,16 +44,12 @@ _LEAST_DELTA = 1e-290
 
 
 @dataclass(frozen=True)
-class SampledStep:
-    """Equal steps whose batch may hold the sample that differs.
+class SampledSteps:
+    """``count`` equal steps whose batch may hold the sample that differs, with probability ``rate``, rounded up.
 
-    Attributes:
-        rate: chance q that a batch holds the sample, rounded up.
-        multiplier: noise that hides the change of the data, over the greatest distance of two outcomes of the step
-            (2 eta K / b for "replace", eta K / b for "add_remove"); rounded down.
-        adjacency: "replace", dominated by advanced joint convexity (`divergences.replacement_step`); or "add_remove",
-            dominated by the pair of S_up and S_down.
-        count: number of such steps.
+    ``multiplier``: noise that hides the change of the data, over the greatest distance of two outcomes of the step (2
+    eta K / b for "replace", eta K / b for "add_remove"); rounded down. ``adjacency``: "replace", dominated by advanced
+    joint convexity (`divergences.replacement_step`); or "add_remove", dominated by the pair of S_up and S_down.
     """
 
     rate: float
@@ -68,14 +62,12 @@ class SampledStep:
 class DominatingPair:
     """A composition that dominates the last iterates of two runs on adjacent data sets, in both directions.
 
-    Attributes:
-        cost: mu^2 of the Gaussian part, rounded up.
-        steps: the sampled parts.
-        failure: chance of the event outside which this holds, rounded up; it is added to delta.
+    ``cost`` is mu^2 of the Gaussian part, rounded up, ``steps`` are the sampled parts. ``failure``: probability of the
+    event outside which this holds, rounded up; it is added to delta.
     """
 
     cost: float
-    steps: tuple[SampledStep, ...] = ()
+    steps: tuple[SampledSteps, ...] = ()
     failure: float = 0.0
 
     @property
@@ -158,25 +150,25 @@ class DominatingPair:
                 found.append(Release(1.0, exact(upper(cost.sqrt())), "remove", 1))
         return found
 
-    def few_steps(self) -> list[SampledStep]:
+    def few_steps(self) -> list[SampledSteps]:
         """At most a dozen kinds of steps; a schedule is cut into runs, each at its highest rate and least noise."""
-        counts: Counter[SampledStep] = Counter()
+        counts: Counter[SampledSteps] = Counter()
         for step in self.steps:
             counts[replace(step, count=1)] += step.count
-        merged: list[SampledStep] = []
+        merged: list[SampledSteps] = []
         for adjacency in sorted({kind.adjacency for kind in counts}):
             kinds = sorted((k for k in counts if k.adjacency == adjacency), key=lambda k: (k.multiplier, k.rate))
             size = ceil(len(kinds) / _MOST_KINDS)
             for first in range(0, len(kinds), size):
                 group = kinds[first : first + size]
                 rate, noise = max(k.rate for k in group), min(k.multiplier for k in group)
-                merged.append(SampledStep(rate, noise, adjacency, sum(counts[k] for k in group)))
+                merged.append(SampledSteps(rate, noise, adjacency, sum(counts[k] for k in group)))
         return merged
 
 
 @lru_cache(maxsize=65536)
 def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> float:
-    """S of the module docstring for one step, rounded up. Arguments as `SampledStep`, and the order alpha > 1."""
+    """S of the module docstring for one step, rounded up. Arguments as `SampledSteps`, and the order alpha > 1."""
     with precision():
         whole = upper(exact(order) / (2 * exact(multiplier) ** 2))
     if rate >= 1 or multiplier < LEAST_MULTIPLIER or order > HIGH_ORDER:
@@ -246,11 +238,7 @@ class Candidate:
     within: "Assumption | None" = field(default=None, repr=False, compare=False)
 
     def rdp(self, order: float) -> float:
-        """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order.
-
-        Raises:
-            InputError: nothing is known at this order.
-        """
+        """Epsilon of (order, epsilon)-RDP, rounded up. A Renyi divergence grows with its order."""
         if self.renyi is not None and order <= self.renyi[0]:
             return self.renyi[1]
         return self.pair.rdp(order)

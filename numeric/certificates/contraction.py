@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic
 from lastiterate.numeric.certificates.paths import Paths
-from lastiterate.numeric.contraction.atoms import Atoms
-from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.chain import Goal, resampled
-from lastiterate.numeric.contraction.gaussian import gaussian
-from lastiterate.numeric.contraction.table import Table, unknown
+from lastiterate.numeric.contraction.block import Block, DiscretePair
+from lastiterate.numeric.contraction.chain import Goal, resample
+from lastiterate.numeric.contraction.table import Table, gaussian_table, unknown
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
@@ -58,16 +56,7 @@ class Tabled:
 
 
 class Contraction:
-    """Proofs by contraction of one run with equal steps and full or cyclic batches.
-
-    Args:
-        run: the run.
-        assumption: of its losses.
-        goal: the number wanted.
-
-    Raises:
-        UncertifiedError: it is another run.
-    """
+    """Proofs by contraction of a run with equal steps and full or cyclic batches; of others an `UncertifiedError`."""
 
     def __init__(self, run: NoisySGD, assumption: Assumption, goal: Goal) -> None:
         if run.scheme.name not in ("full", "cyclic") or not run.constant:
@@ -118,7 +107,7 @@ class Contraction:
         if not best.cost.is_finite():
             raise UncertifiedError(f"A certificate needs a finite price, got a block of {steps} steps; take another.")
         node, cost = Paths(part, self.assumption).explicit(best)
-        return gaussian(upper(exact(cost).sqrt())), node
+        return gaussian_table(upper(exact(cost).sqrt())), node
 
     def _lattice(self, number: float, count: int) -> tuple[float, NDArray[np.int64]]:
         """A spacing of logarithms, and multiples of it, for a number that is about known."""
@@ -189,7 +178,7 @@ class _Tables:
             found = None
             if before is None:
                 assert stage.near is not None  # noqa: S101
-                before = resampled(stage.near, self.g)
+                before = resample(stage.near, self.g)
             else:
                 for _ in range(stage.times):
                     before = block.after(before)
@@ -204,14 +193,14 @@ class _Tables:
     @property
     def falls(self) -> bool:
         """Tell whether no vertex of the table before all stages lies below the one after them."""
-        kinks = np.append(True, Atoms.of(self.before).q[len(self.g) :] > 0)
+        kinks = np.append(True, DiscretePair.of(self.before).q[len(self.g) :] > 0)
         return bool(np.all(self.after[-1].ahead[kinks] <= self.before.ahead[kinks]))
 
     def written(self, proof: Node) -> Tabled | None:
         """The proof of the last table, each lifted more than the one before; None where 1 would be no vertex."""
         blocks, rising = list[Node](), not proof["round"]
         for k, (stage, table, thresholds) in enumerate(zip(self.stages, self.after, self.thresholds, strict=True)):
-            atoms, lift = Atoms.of(table), 1 + _LIFT * (k + 1 if rising else 1)
+            atoms, lift = DiscretePair.of(table), 1 + _LIFT * (k + 1 if rising else 1)
             masses = [float(mass) * lift for mass in (*atoms.q[len(self.g) :], atoms.only_p)]
             over = sum(mass * (1 + g) for mass, g in zip(masses, [*self.g[1:], 0.0], strict=True)) - 1 + _LIFT
             masses[0] -= max(over, 0.0) / (1 + self.g[1])  # the total variation is lower by next to nothing
@@ -225,7 +214,7 @@ class _Tables:
         return Tabled(Table(self.g, values, values), {**proof, **spacing}, ratios, [exact(one) for one in masses])
 
 
-def moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:
+def table_moments(found: Tabled, order: float, bounds: Mapping[float, float]) -> tuple[float, float, Node]:
     """Epsilon of (order, epsilon)-RDP out of a table and of a bound of a larger order, which it is, and choices."""
     a, g, (*masses, only) = exact(order), found.ratios, found.masses
     # Below 1 masses q are p = q g, at 1/g.

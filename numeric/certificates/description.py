@@ -20,13 +20,13 @@ class UncertifiedError(InputError):
     """A number is out of the checker's reach; another may not be."""
 
 
-def sealed(value: Any) -> Any:
+def seal_nodes(value: Any) -> Any:
     """The same with a digest in every object, so that what is altered by accident is seen where it happened."""
     if isinstance(value, list):
-        return [sealed(one) for one in value]
+        return [seal_nodes(one) for one in value]
     if not isinstance(value, dict):
         return value
-    inner = {key: sealed(one) for key, one in value.items() if key != "digest"}
+    inner = {key: seal_nodes(one) for key, one in value.items() if key != "digest"}
     text = json.dumps(inner, sort_keys=True, separators=(",", ":"))
     return {**inner, "digest": hashlib.sha256(text.encode()).hexdigest()[:32]}
 
@@ -39,17 +39,17 @@ def dyadic(value: float | arb) -> list[int]:
     return [m, e]
 
 
-def undyadic(value: list[int]) -> float:
+def from_dyadic(value: list[int]) -> float:
     """M 2^e of [m, e]."""
     return float(arb((value[0], value[1])))
 
 
-def runs(values: Iterable[float | arb]) -> list[list[int]]:
+def run_lengths(values: Iterable[float | arb]) -> list[list[int]]:
     """Write numbers as rows [m, e, count] of equal ones."""
     return [[*dyadic(value), len(list(group))] for value, group in groupby(values)]
 
 
-def described_run(run: NoisySGD) -> Node:
+def write_run(run: NoisySGD) -> Node:
     """Write a run.
 
     Raises:
@@ -62,7 +62,7 @@ def described_run(run: NoisySGD) -> Node:
         )
 
     def schedule(value: float | tuple[float, ...]) -> list[list[int]]:
-        return runs(value) if isinstance(value, tuple) else [[*dyadic(value), run.steps]]
+        return run_lengths(value) if isinstance(value, tuple) else [[*dyadic(value), run.steps]]
 
     return {
         "steps": run.steps,
@@ -77,7 +77,7 @@ def described_run(run: NoisySGD) -> Node:
     }
 
 
-def described_loss(assumption: Assumption) -> Node:
+def write_loss(assumption: Assumption) -> Node:
     """Write a class of losses."""
     kind = Blocks if isinstance(assumption, Blocks) else type(assumption)
     name = next((name for name, (known, _) in KINDS.items() if known is kind), None)
@@ -86,7 +86,7 @@ def described_loss(assumption: Assumption) -> Node:
             f"A certificate needs one of {', '.join(KINDS)}, got {type(assumption).__name__}; state it by one of them."
         )
     if assumption.parts:
-        return {"name": name, "parts": [described_loss(one) for one in assumption.parts]}
+        return {"name": name, "parts": [write_loss(one) for one in assumption.parts]}
     if isinstance(assumption, Tabulated):
         rows = zip(assumption.distances, assumption.values, strict=True)
         return {"name": name, "table": [{"distance": dyadic(z), "value": dyadic(omega)} for z, omega in rows]}

@@ -1,4 +1,4 @@
-"""Certificates of bounds: the choices behind a number, for a checker that computes everything else anew.
+"""Certificates of bounds: the choices behind a number, for a checker that computes everything else again.
 
 A certificate is a JSON object. `lastiterate.proofs_checks.certificates.checker`, one file that imports nothing of ours,
 says what each rule proves; docs/certificates.md shows how to read one.
@@ -8,37 +8,52 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from math import ceil, ldexp, log2
 from typing import Any
 
 import numpy as np
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp, repeated_rdp, tangent_point
-from lastiterate.numeric.accounting.dominating import Candidate, step_rdp
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
-from lastiterate.numeric.certificates.contraction import BEYOND, Contraction, moments
+from lastiterate.numeric.accounting.conversion import (
+    gdp_epsilon,
+    quick_rdp_to_dp,
+    rdp_to_dp,
+    repeated_rdp,
+    tangent_point,
+)
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, step_rdp
+from lastiterate.numeric.accounting.pld import Composition, Release, TransformPlan, plan_transform
+from lastiterate.numeric.certificates.contraction import BEYOND, Contraction, table_moments
 from lastiterate.numeric.certificates.description import (
     Node,
     UncertifiedError,
-    described_loss,
-    described_run,
     dyadic,
-    runs,
-    sealed,
-    undyadic,
+    from_dyadic,
+    run_lengths,
+    seal_nodes,
+    write_loss,
+    write_run,
 )
-from lastiterate.numeric.certificates.losses import on_lattices
 from lastiterate.numeric.certificates.paths import Paths
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.chain import Goal
+from lastiterate.numeric.contraction.chain import Goal, TableCandidate
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import Split
-from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares
+from lastiterate.numeric.subsampling.noise_split import NoiseSplit
+from lastiterate.numeric.subsampling.poisson import BlockShares, ContractingBlock
 from lastiterate.numeric.subsampling.windows import step_multiplier
-from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches
+from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches
 
+_LONGEST = 1 << 16
+"""Of a lattice, whose convolutions are exact: a coarser one is taken where it would be longer."""
+_WIDEST = 1 << 22
+"""Of the lattice of one step."""
+_FAR = 100.0
+"""Losses beyond it have no room in the 320 bits in which chords are computed."""
+_BITS = 96
+"""Kept below delta."""
+_TRIMMED = 40
+"""Bits of delta by which all that is moved up at the ends is smaller."""
 FORMAT = "lastiterate certificate 1"
 _STANDING = (
     "every update is W <- Proj[W - step_size / batch_size * (sum of clipped gradients) + N(0, noise_std^2 I)]",
@@ -48,32 +63,66 @@ _STANDING = (
 )
 
 
+def write_lattices(pair: DominatingPair, delta: float) -> tuple[float, Node]:
+    """An epsilon at what the probability of failure leaves of delta, and the lattices that prove it.
+
+    An `UncertifiedError` where no lattice is in the reach of the checker.
+    """
+    value, lattices, most = 0.0, [], 1
+    for side in ("remove", "add") if pair.steps[0].adjacency == "add_remove" else ("replace",):
+        found = _releases(pair, side)
+        plan = plan_transform(found, delta, None) if delta > 0 else None
+        near = (np.abs(one.loss(z)).max() < _FAR for one, z in zip(found, plan.nodes if plan else (), strict=False))
+        if plan is None or not all(near):
+            raise UncertifiedError(
+                f"A certificate needs losses in the reach of a lattice, got delta={delta:g}; ask for another."
+            )
+        plan = _coarser(plan, max(plan.length // _LONGEST, 1))
+        nodes = _nodes(found, plan)
+        while max(max(map(abs, one)) for one in nodes) > _WIDEST:
+            plan = _coarser(plan, 2)
+            nodes = _nodes(found, plan)
+        value = max(value, Composition.on(plan, found, delta).epsilon(delta))
+        lattices.append({"spacing": dyadic(plan.spacing), "nodes": nodes})
+        most = max(most, sum(one.count for one in found))
+    bits = _BITS + ceil(-log2(delta))
+    return value, {"lattices": lattices, "bits": bits, "trim": int(ldexp(delta, bits - _TRIMMED) / most)}
+
+
+def _coarser(plan: TransformPlan, times: int) -> TransformPlan:
+    return replace(plan, spacing=plan.spacing * times, length=max(plan.length // times, 64))
+
+
+def _nodes(found: list[Release], plan: TransformPlan) -> list[list[int]]:
+    return [one.nodes(plan.spacing, z) for one, z in zip(found, plan.nodes, strict=True)]
+
+
+def _releases(pair: DominatingPair, side: str) -> list[Release]:
+    """Every kind of sampled step by itself, in its order, and the Gaussian beside them."""
+    found = []
+    for step in pair.steps:
+        kind = "remove" if step.rate >= 1 else "replace" if step.adjacency == "replace" else side
+        found.append(Release(min(step.rate, 1.0), 1 / exact(step.multiplier), kind, step.count))
+    if pair.cost > 0:
+        found.append(Release(1.0, exact(pair.cost).sqrt(), "remove", 1))
+    return found
+
+
 def certificate(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: Candidate
 ) -> Node:
-    """The certificate of a bound.
-
-    Args:
-        run: the run.
-        assumption: what is assumed of the losses.
-        order: of the Renyi divergence that is claimed, or None.
-        delta: for which an epsilon is claimed, or None; without either, mu is.
-        found: the bound.
-
-    Raises:
-        InputError: it is out of the checker's reach.
-    """
+    """The certificate of a bound at an order, at a delta, or of mu; an `InputError` out of the checker's reach."""
     with precision():
         claim, proof = _Writer(run, assumption, found).claim(order, delta)
     body = {
         "format": FORMAT,
         "hypotheses": [*_STANDING, *assumed(run, assumption)],
-        "run": described_run(run),
-        "class": described_loss(assumption),
+        "run": write_run(run),
+        "class": write_loss(assumption),
         "claim": claim,
         "proof": proof,
     }
-    return dict(sealed(body))
+    return dict(seal_nodes(body))
 
 
 def least_certified(
@@ -97,7 +146,7 @@ class _Writer:
     def claim(self, order: float | None, delta: float | None) -> tuple[Node, Node]:
         """The claim and its proof."""
         found = self.found
-        if isinstance(found, Contracted):
+        if isinstance(found, TableCandidate):
             return self.contracted(found, order, delta)
         if delta is None and order is None:
             proof, squared = self.paths.gaussian(found)
@@ -106,13 +155,13 @@ class _Writer:
         if delta is None:
             assert order is not None  # noqa: S101
             proof = self.rdp(found, order)
-            value = max(found.rdp(order), undyadic(proof["rdp"]))
+            value = max(found.rdp(order), from_dyadic(proof["rdp"]))
             return {"quantity": "rdp", "at": dyadic(order), "value": dyadic(value)}, proof
         value = found.dp(delta)
         if found.renyi is not None:
             at, rho = found.renyi
             proof = {"rule": "from rdp", "order": dyadic(at), "tangent": None, "of": self.rdp(found, at)}
-            rho = max(rho, undyadic(proof["of"]["rdp"]))
+            rho = max(rho, from_dyadic(proof["of"]["rdp"]))
             value = max(value, rdp_to_dp(at, rho, delta))
             point = tangent_point(at, rho, delta, value)
             if point is not None and not quick_rdp_to_dp(at, rho, delta) <= value:
@@ -127,7 +176,7 @@ class _Writer:
                 value = gdp_epsilon(upper(exact(squared).sqrt()), delta)
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
 
-    def contracted(self, found: Contracted, order: float | None, delta: float | None) -> tuple[Node, Node]:
+    def contracted(self, found: TableCandidate, order: float | None, delta: float | None) -> tuple[Node, Node]:
         """The claim of a table and its proof, or of the bound beside it where that says no less."""
         beside = _Writer(self.run, self.paths.assumption, found.other)
         if order is None and delta is None:
@@ -141,7 +190,9 @@ class _Writer:
         else:
             assert order is not None  # noqa: S101
             tails = {order * factor: beside.rdp(found.other, order * factor) for factor in BEYOND}
-            value, chosen, choices = moments(made, order, {b: undyadic(tail["rdp"]) for b, tail in tails.items()})
+            value, chosen, choices = table_moments(
+                made, order, {b: from_dyadic(tail["rdp"]) for b, tail in tails.items()}
+            )
             proof = {"rule": "moments", "tail": tails[chosen], "rdp": dyadic(value), **choices}
             claim = {"quantity": "rdp", "at": dyadic(order)}
         if not value < known:
@@ -151,12 +202,12 @@ class _Writer:
     def rdp(self, found: Candidate, order: float) -> Node:
         """The proof of a Renyi divergence."""
         chosen = found.choices
-        if isinstance(chosen, Mixture):
+        if isinstance(chosen, EventMixture):
             return self.mixture(chosen, order)
         if found.pair.steps:
             node = self.sampled(found)
             for price in node["prices"]:
-                law, multiplier = found.pair.steps[0], undyadic(price["multiplier"])
+                law, multiplier = found.pair.steps[0], from_dyadic(price["multiplier"])
                 price["rdp"] = dyadic(step_rdp(law.rate, multiplier, law.adjacency, order))
             return node | {"rdp": dyadic(replace(found.pair, failure=0.0).rdp(order))}
         of, squared = self.paths.gaussian(found)
@@ -164,7 +215,7 @@ class _Writer:
 
     def sampled(self, found: Candidate) -> Node:
         """Sampled steps, with a window of shifts or without; prices are left out."""
-        if isinstance(found.choices, Split):
+        if isinstance(found.choices, NoiseSplit):
             return self.window(found.choices, found)
         listed = [one.multiplier for one in found.pair.steps]
         run = self.run
@@ -179,34 +230,34 @@ class _Writer:
         """An epsilon by the privacy losses of all steps, and its proof."""
         pair = replace(found.pair, steps=tuple(found.pair.few_steps()))
         of = self.sampled(replace(found, pair=pair))
-        value, choices = on_lattices(pair, lower(exact(delta) - exact(_chance(of))))
+        value, choices = write_lattices(pair, lower(exact(delta) - exact(_chance(of))))
         return value, {"rule": "from losses", "of": of} | choices
 
-    def mixture(self, chosen: Mixture, order: float) -> Node:
+    def mixture(self, chosen: EventMixture, order: float) -> Node:
         """A bound outside an event, and bounds in it, in turn."""
         parts = [self.rdp(one, order) for one in (chosen.inside, *chosen.beyond)]
-        power, least = exact(order) - 1, exact(undyadic(parts[0]["rdp"]))
+        power, least = exact(order) - 1, exact(from_dyadic(parts[0]["rdp"]))
         chance = exact(_chance(parts[0]))
         total = 1 - chance
         for part in parts[1:]:
-            total += chance * (power * (exact(undyadic(part["rdp"])).max(least) - least)).exp()
+            total += chance * (power * (exact(from_dyadic(part["rdp"])).max(least) - least)).exp()
             chance = exact(_chance(part))
         if isinstance(chosen, Stretches):
             return self.stretches(chosen, parts, order)
         value = upper(least + total.log() / power)
-        if len(parts) == 2 and value >= undyadic(parts[1]["rdp"]):
+        if len(parts) == 2 and value >= from_dyadic(parts[1]["rdp"]):
             return parts[1]
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
 
     def stretches(self, chosen: Stretches, parts: list[Node], order: float) -> Node:
         """A bound that is about stretches of the run, each by itself, and a composition."""
-        (inside, composed), steps = (undyadic(part["rdp"]) for part in parts), self.run.steps
+        (inside, composed), steps = (from_dyadic(part["rdp"]) for part in parts), self.run.steps
         each, (count, rest) = exact(composed) / steps, divmod(steps, chosen.steps)
         costs = upper(each * chosen.steps), count, upper(each * rest)
         value = repeated_rdp(inside, _chance(parts[0]), *costs, order)
         return {"rule": "stretches", "steps": chosen.steps, "of": parts, "rdp": dyadic(value)}
 
-    def window(self, chosen: Split, found: Candidate) -> Node:
+    def window(self, chosen: NoiseSplit, found: Candidate) -> Node:
         """A window of shifts."""
         shares, run = chosen.shares, self.run
         multipliers, start = chosen.multipliers, run.steps - len(chosen.multipliers)
@@ -216,7 +267,7 @@ class _Writer:
             "rule": "window",
             "start": start,
             **_kinds(np.unique(multipliers).tolist(), each),
-            "shifts": "proportional" if chosen.shifts is None else runs(chosen.shifts[:-1].tolist()),
+            "shifts": "proportional" if chosen.shifts is None else run_lengths(chosen.shifts[:-1].tolist()),
             "cost": dyadic(found.pair.cost),
         }
         if isinstance(shares, BlockShares):
@@ -225,7 +276,7 @@ class _Writer:
         return self.paths.sized(node, shares.program, node)
 
 
-def _blocks(block: Block, start: int, length: int) -> Node:
+def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
     """The blocks of a window, and the chance that one of those it rests on is not as it should be."""
     before = min(block.before, max(-(-start // block.steps), 1))
     counted = min(before, -(-start // block.steps)) + length // block.steps
@@ -243,4 +294,4 @@ def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
 def _chance(node: Mapping[str, Any]) -> float:
     """The chance with which a bound fails."""
     inner = node.get("of", node.get("blocks"))
-    return undyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0
+    return from_dyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0

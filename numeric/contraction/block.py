@@ -8,19 +8,110 @@ v(all), a near price N (both runs at one point) and a far price F (at any two po
 Here u = min(p, g1 q), v = min(q, p / g0) with thresholds g0 <= g1 among the ratios of the atoms, below all of them
 (v = q), or above all (u = p, A = 0). Any are valid; they are searched for in floats, and the value is rounded up.
 
-Source: docs/proofs/contraction.md (claim ours/contraction/block).
+A table has kinks at its nodes only: it is the profile of atoms, q_j = the change of slope at l_j, p_j = l_j q_j, of the
+mass p at the last node beside Q, and of a mass of Q beside P. Floats make q_j; then P is made heavier and Q lighter by
+the least of `LIFTS` for which what results is admitted when it is held against the table: for measures with P(all) >= 1
+>= Q(all) the one-block bound needs no more.
+
+Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.contraction.atoms import Atoms, ratios
-from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table
+from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, envelope, headed
+
+LIFTS = (2.0**-36, 2.0**-30, 2.0**-24)
+"""The first is well above the rounding errors of masses, which are differences of slopes; the others where nodes are
+close to 1 and values far from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscretePair:
+    """Measures P and Q on finitely many ratios l = dP/dQ whose profile is at least a table.
+
+    ``ratio``, ``p`` and ``q`` have shape (2n - 1,), ratios rising, 1 in the middle; ``only_p`` and ``only_q`` are
+    masses where the other has none, ``lift`` is one of `LIFTS`.
+    """
+
+    ratio: Array
+    p: Array
+    q: Array
+    only_p: float
+    only_q: float
+    lift: float
+
+    @classmethod
+    def of(cls, table: Table) -> "DiscretePair":
+        """Atoms whose profile is at least the table; an `ArithmeticError` where rounding errors exceed every lift."""
+        middle, right, left = envelope(table.g, table.ahead, table.back)
+        one, g = len(table.g) - 1, table.g
+        values = headed(middle, table.ahead)[right], headed(middle, table.back)[left]
+        above, only_p = _masses(g, values[0], right)
+        below, only_q = _masses(g, values[1], left)
+        p, q = np.zeros(2 * one + 1), np.zeros(2 * one + 1)
+        q[one + 1 :], p[one + 1 :] = above, g[1:] * above
+        p[:one], q[:one] = below[::-1], (g[1:] * below)[::-1]
+        p[one] = q[one] = max(1 - fsum(q.tolist()) - only_q, 1 - fsum(p.tolist()) - only_p, 0.0)
+        for lift in LIFTS:
+            if _admitted(g, values, (right, left), (p, q, only_p, only_q), lift):
+                lifted, lowered = 1 + lift, 1 - lift
+                return cls(ratios(g, lift), p * lifted, q * lowered, only_p * lifted, only_q * lowered, lift)
+        raise ArithmeticError("a table of a profile loses more digits than it may be lifted by")
+
+
+def ratios(g: Array, lift: float = LIFTS[0]) -> Array:
+    """The ratios of the atoms of any table with nodes g: 1/g and g, both lifted."""
+    plain = np.concatenate([1 / g[:0:-1], g])
+    found: Array = plain * ((1 + lift) / (1 - lift))
+    return found
+
+
+def _masses(g: Array, values: Array, kept: NDArray[np.intp]) -> tuple[Array, float]:
+    """Changes of slope at the nodes from the second on, 0 where a node is not kept; and the last value."""
+    at, falls, found = g[kept], np.zeros(len(kept)), np.zeros(len(g))
+    falls[:-1] = (values[:-1] - values[1:]) / (at[1:] - at[:-1])
+    found[kept[1:]] = np.maximum(falls[:-1] - falls[1:], 0.0)
+    return found[1:], float(values[-1])
+
+
+def _admitted(
+    g: Array,
+    values: tuple[Array, Array],
+    kept: tuple[NDArray[np.intp], NDArray[np.intp]],
+    atoms: tuple[Array, Array, float, float],
+    lift: float,
+) -> bool:
+    """Hold the profile of the atoms before they were lifted against a table, and the masses against 1.
+
+    Right of 1 lifting multiplies the profile by 1 + lift at least. Left of 1, with t = 1/g, it adds
+    lift (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
+    """
+    p, q, only_p, only_q = atoms
+    one, widths = len(g) - 1, g[1:] - g[:-1]
+    ahead, back = _profile(q[one + 1 :], only_p, widths), _profile(p[:one][::-1], only_q, widths)
+    right = np.all(ahead[kept[0]] * (1 + lift) * DOWN >= values[0] * UP)
+    total_p, total_q = fsum([*p.tolist(), only_p]), fsum([*q.tolist(), only_q])
+    above = (p[::-1].cumsum()[::-1][one::-1] + only_p) * g  # t P(ratios from 1/t on)
+    spare = np.concatenate([above[:1], above[:-1] * (g[1:] / g[:-1])]) * lift * DOWN  # those above 1/t are one fewer
+    found = back * DOWN + g * (total_p - 1) + (1 - total_q) + spare
+    left = np.all(found[kept[1]] >= values[1] * UP)
+    masses = total_p * (1 + lift) * DOWN >= 1 >= total_q * (1 - lift) * UP
+    return bool(right and left and masses)
+
+
+def _profile(masses: Array, rest: float, widths: Array) -> Array:
+    """Sum over the nodes to the right of mass times distance, and the rest."""
+    beyond, found = masses[::-1].cumsum()[::-1], np.zeros(len(masses) + 1)
+    found[:-1] = (beyond * widths)[::-1].cumsum()[::-1]
+    return found + rest
+
 
 Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
@@ -32,13 +123,10 @@ one in so many."""
 
 @dataclass(eq=False)
 class Block:
-    """A block of steps and its two prices, on the nodes of the tables before and after it.
+    """A block of steps on the nodes g of the tables before and after it, and its prices.
 
-    Attributes:
-        g: the nodes.
-        near: N, at equal points; None where the steps are the same in both runs.
-        far: F, at any two points of the domain.
-        thresholds: the places of g0 and g1 at every node that were last found, by order (True: ahead).
+    ``near`` is N, at equal points, None where the steps are the same in both runs; ``far`` is F. ``thresholds`` has the
+    places of g0 and g1 at every node that were last found, by order (True: ahead).
     """
 
     g: Array
@@ -47,13 +135,6 @@ class Block:
     thresholds: dict[bool, tuple[Indices, Indices]] = field(default_factory=dict, init=False, repr=False)
     _searches: Counter[bool] = field(default_factory=Counter, init=False, repr=False)
     _kernels: dict[tuple[float, bool], Array] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def prices(self) -> tuple[Table, Table]:
-        """The near and the far price of a block in which the runs differ."""
-        if self.near is None:
-            raise ValueError("a block of steps that are the same in both runs has no near price")
-        return self.near, self.far
 
     @property
     def symmetric(self) -> bool:
@@ -72,8 +153,8 @@ class Block:
         """E_g of one order at the nodes, rounded up."""
         table, far = (before, self.far) if ahead else (before.reversed, self.far.reversed)
         if self.near is None:
-            return forgotten(self.g, table.ahead, far)
-        atoms = Atoms.of(table)
+            return forget(self.g, table.ahead, far)
+        atoms = DiscretePair.of(table)
         known = _Known(self.g, atoms, self._kernel(atoms.lift, ahead=ahead), far)
         times, start = self._searches[ahead], self.thresholds.get(ahead)
         wide = start is None or times < _FIRST or times % _AGAIN == 0
@@ -89,18 +170,18 @@ class Block:
 
         At the least of the bound, with rho = g B / A, N at g / g1 has the power of F at rho, N at g / g0 its level.
         """
-        return _lattice(self.g, *self.prices)
+        assert self.near is not None  # noqa: S101
+        return _lattice(self.g, self.near, self.far)
 
     @cached_property
     def _lattice_back(self) -> tuple[Indices, Indices]:
-        if self.symmetric:
-            return self._lattice_ahead
-        near, far = self.prices
-        return _lattice(self.g, near.reversed, far.reversed)
+        assert self.near is not None  # noqa: S101
+        return self._lattice_ahead if self.symmetric else _lattice(self.g, self.near.reversed, self.far.reversed)
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
         """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); where floats do not reach at a lesser ratio."""
-        near, key = self.prices[0], (lift, ahead or self.prices[0].symmetric)
+        assert self.near is not None  # noqa: S101
+        near, key = self.near, (lift, ahead or self.near.symmetric)
         if key not in self._kernels:
             with np.errstate(over="ignore"):
                 quotients = np.minimum(self.g[:, None] / ratios(self.g, lift)[None, :], 1e300)
@@ -109,7 +190,7 @@ class Block:
         return self._kernels[key]
 
 
-def forgotten(g: Array, before: Array, far: Table) -> Array:
+def forget(g: Array, before: Array, far: Table) -> Array:
     """After steps that are the same in both runs: A F(1 + (g - 1) / A), A = E_g before; g0 = g1 = g."""
     some = before > 0
     share = np.where(some, np.maximum(before, TINY), 1.0)
@@ -123,7 +204,7 @@ class _Known:
     A threshold is the index of an atom; high = 2n - 1 means u = p, low = -1 means v = q.
     """
 
-    def __init__(self, g: Array, atoms: Atoms, kernel: Array, far: Table) -> None:
+    def __init__(self, g: Array, atoms: DiscretePair, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far
         m, ratio, inverse = len(atoms.ratio), atoms.ratio, 1 / atoms.ratio
         heavier, lighter = np.zeros(m), np.zeros(m)
@@ -155,11 +236,9 @@ class _Known:
     def search(
         self, lattice: tuple[Indices, Indices] | None, start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice and those of another block, then closer.
+        """Good thresholds for every node: the best of a lattice of pairs, shape (n, k), and of ``start``; then closer.
 
-        Args:
-            lattice: pairs for every node, shape (n, k); None to look near to those of another block only.
-            start: those of another block, if there is one.
+        ``start`` are those of another block; without a lattice only what is near to them is looked at.
         """
         m, steps = len(self.atoms.ratio), list(_STEPS)
         if lattice is not None:

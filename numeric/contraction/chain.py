@@ -9,34 +9,44 @@ Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, inf, isfinite, isinf, log2, sqrt
+from typing import Self
 
 import numpy as np
 
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.gaussian import gaussian
-from lastiterate.numeric.contraction.moments import about_rdp, table_rdp
-from lastiterate.numeric.contraction.table import UP, Table, chord, equal, spread, unknown
+from lastiterate.numeric.contraction.table import (
+    UP,
+    Table,
+    chord,
+    equal,
+    gaussian_table,
+    sketch_rdp,
+    spread_nodes,
+    table_rdp,
+    unknown,
+)
+from lastiterate.numeric.run import NoisySGD
 
 Prices = tuple[Table | None, Table]
 """The near price of a block (None: its steps are the same in both runs) and its far price."""
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A stretch of blocks of which one kind is drawn, alike in both runs and independently of what was before.
+class DrawnStretch:
+    """Blocks of which one kind is drawn, alike in both runs and independently of the past.
 
-    Attributes:
-        kinds: the chance of each, rounded up, and its blocks.
+    ``kinds`` has the probability of each, rounded up, and its blocks.
     """
 
     kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
 
 
-Stretch = Prices | Mean
+Stretch = Prices | DrawnStretch
 
 
 COARSE, FINE = 80, 240
@@ -75,7 +85,7 @@ class Goal:
     def about(self, table: Table) -> float:
         """About the number, in floats."""
         if self.delta is None:
-            return about_rdp(table, float(self.order or 2.0), self.known_rdp)
+            return sketch_rdp(table, float(self.order or 2.0), self.known_rdp)
         worse = table.worse
         return float(np.log(np.interp(-self.delta, -worse, table.g))) if worse[-1] <= self.delta else inf
 
@@ -87,20 +97,15 @@ class Goal:
             order = float(self.order or 2.0)
             mu = sqrt(2 * number / order)
             scale, end = 2 * mu + 0.5 * order * mu * mu, max(_WIDEST, 3 * (order * mu * mu + 8 * mu))
-        found: Array = np.exp(spread(min(max(scale, 1e-6), 100.0) / count, min(end, _FURTHEST), count))
+        found: Array = np.exp(spread_nodes(min(max(scale, 1e-6), 100.0) / count, min(end, _FURTHEST), count))
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A run cut into repetitions of a pattern of blocks, from equal points.
+    """A run from equal points: ``periods`` repetitions of a ``pattern`` of blocks, and then a ``rest`` of blocks.
 
-    Attributes:
-        pattern: the blocks.
-        periods: how often they are repeated.
-        goal: the number wanted.
-        rest: blocks at the end of the run that come after.
-        always: mu of a Gaussian that bounds the run after any number of repetitions, if one is known.
+    ``always`` is mu of a Gaussian that bounds the run after any number of repetitions, if one is known.
     """
 
     pattern: Sequence[Stretch]
@@ -126,15 +131,15 @@ class Repeated:
             return found, course.tables[-1], 0
         number = _size_of(self.goal.known)
         grid = self.goal.nodes(number, COARSE)
-        begun = unknown(grid) if self.always is None else resampled(gaussian(self.always), grid)
+        begun = unknown(grid) if self.always is None else resample(gaussian_table(self.always), grid)
         return self._descended(begun, 0, number, COARSE)
 
     @cached_property
-    def _course(self) -> tuple[float, "_Course"]:
+    def _course(self) -> tuple[float, "_Chain"]:
         """The number of a run that is followed, on few nodes, and its tables on them."""
         number = _size_of(self.goal.known)
         for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
-            course = _Course(self.pattern, equal(self.goal.nodes(number, COARSE)))
+            course = _Chain(self.pattern, equal(self.goal.nodes(number, COARSE)))
             self._settling(course, self.periods, _STILL)
             found = self.goal.about(course.tables[-1])
             if number in _sizes_of(found):
@@ -157,19 +162,18 @@ class Repeated:
         else:
             _, table, done = self._descended(table, done, _size_of(found), FINE)
             done = min(done, self.periods)  # more of them bound a shorter run, too
-        return _Chain(self.rest, table.g).period(table).hull(), done
+        return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """From above, on so many nodes, made for a number that is about known and made anew where it is another.
+        """About the number, the table, and the repetitions on which it rests: from above, on so many nodes.
 
-        Returns:
-            About the number, the table, and the repetitions on which it rests.
+        The nodes are made for a number that is about known, and again where it turns out to be another.
         """
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
-            table = resampled(table, self.goal.nodes(number, count))
-            course = _Course(self.pattern, table)
+            table = resample(table, self.goal.nodes(number, count))
+            course = _Chain(self.pattern, table)
             more = self._settling(course, left, close, number / _OUTGROWN)
             table = course.tables[-1]
             done, left, found = done + more, left - more, self.goal.about(table)
@@ -178,7 +182,7 @@ class Repeated:
             number = _size_of(found)
         return found, table, done
 
-    def _settling(self, course: "_Course", most: int, close: float, least: float = 0.0) -> int:
+    def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
         """Go on for at most so many periods, or for fewer if the number has settled; and how many they were.
 
         From above every one of these tables is a bound, however many periods the run has; from equal points none is.
@@ -197,68 +201,52 @@ class Repeated:
         last, (_, coarse) = ceil(_FINE_BLOCKS / self._size), self._course
         while True:
             first = max(self.periods - last, 0)
-            table = resampled(coarse.after(first), fine)
-            chain = _Chain(self.pattern, fine)
-            table = chain.periods(table, self.periods - first - 1)
-            before, table = self.goal.about(table), chain.period(table)
+            chain = _Chain(self.pattern, resample(coarse.after(first), fine))
+            before = self.goal.about(chain.after(self.periods - first - 1))
+            table = chain.after(self.periods - first)
             if first == 0 or not before - self.goal.about(table) > _STILL * before:
                 return table
             last *= _LONGER
 
 
-class _Course:
-    """The tables after every period from a first one on; each is made once."""
-
-    def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
-        self.tables, self._chain = [start], _Chain(pattern, start.g)
-
-    def after(self, periods: int) -> Table:
-        while len(self.tables) <= periods:
-            self.tables.append(self._chain.period(self.tables[-1]))
-        return self.tables[periods]
-
-
-def chained(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
+def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
     """The table after blocks that differ, from equal points or from anything."""
     start = equal if from_equal else unknown
     number = _size_of(goal.known)
     for _ in range(_GRIDS):
         grid = goal.nodes(number, COARSE)
-        found = goal.about(_Chain(blocks, grid).period(start(grid)))
+        found = goal.about(_Chain(blocks, start(grid)).after(1))
         if number == _size_of(found):
             break
         number = _size_of(found)
     first = max(len(blocks) - _FINE_BLOCKS, 0)
     fine = goal.nodes(number, FINE)
-    table = _Chain(blocks[:first], grid).period(start(grid))
-    return _Chain(blocks[first:], fine).period(resampled(table, fine)).hull()
+    table = _Chain(blocks[:first], start(grid)).after(1)
+    return _Chain(blocks[first:], resample(table, fine)).after(1).hull()
 
 
-def resampled(table: Table, grid: Array) -> Table:
+def resample(table: Table, grid: Array) -> Table:
     """The table on other nodes, still a bound."""
     ahead = chord(table.g, table.ahead, grid)
     return Table(grid, ahead, ahead if table.symmetric else chord(table.g, table.back, grid))
 
 
 class _Chain:
-    """A pattern of blocks on one grid; blocks with the same prices share their kernels."""
+    """The tables after every period of a pattern of blocks; blocks with the same prices share their kernels."""
 
-    def __init__(self, pattern: Sequence[Stretch], grid: Array) -> None:
-        self.grid, self._known = grid, dict[tuple[int, int], Block]()
-        self.pattern = pattern
+    def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
+        self.pattern, self.tables, self.grid, self._known = pattern, [start], start.g, dict[tuple[int, int], Block]()
 
-    def periods(self, table: Table, count: int) -> Table:
-        for _ in range(count):
-            table = self.period(table)
-        return table
-
-    def period(self, table: Table) -> Table:
-        for stretch in self.pattern:
-            table = self._after(table, stretch)
-        return table
+    def after(self, periods: int) -> Table:
+        while len(self.tables) <= periods:
+            table = self.tables[-1]
+            for stretch in self.pattern:
+                table = self._after(table, stretch)
+            self.tables.append(table)
+        return self.tables[periods]
 
     def _after(self, table: Table, stretch: Stretch) -> Table:
-        if isinstance(stretch, Mean):
+        if isinstance(stretch, DrawnStretch):
             ahead, back, symmetric = np.zeros_like(self.grid), np.zeros_like(self.grid), True
             begun: dict[tuple[int, ...], Table] = {}  # kinds begin alike
             for chance, blocks in stretch.kinds:
@@ -266,11 +254,8 @@ class _Chain:
                 for near, far in blocks:
                     key = (*key, id(near), id(far))
                     begun[key] = end = begun[key] if key in begun else self._after(end, (near, far))
-                ahead, back, symmetric = (
-                    ahead + chance * end.ahead,
-                    back + chance * end.back,
-                    symmetric and end.symmetric,
-                )
+                ahead, back = ahead + chance * end.ahead, back + chance * end.back
+                symmetric = symmetric and end.symmetric
             ahead = np.minimum(ahead * UP, 1.0)
             return Table(self.grid, ahead, ahead if symmetric else np.minimum(back * UP, 1.0))
         near, far = stretch
@@ -288,4 +273,31 @@ def _sizes_of(number: float) -> tuple[float, float]:
 
 
 def _blocks(stretch: Stretch) -> int:
-    return sum(len(blocks) for _, blocks in stretch.kinds) if isinstance(stretch, Mean) else 1
+    return sum(len(blocks) for _, blocks in stretch.kinds) if isinstance(stretch, DrawnStretch) else 1
+
+
+@dataclass(frozen=True, eq=False)
+class TableCandidate(Candidate):
+    """A bound by contraction; its pair, its shifts and its Renyi divergence at high orders are those of another route.
+
+    ``table`` bounds the profile of the last iterates, in both orders; ``other`` is the best bound without contraction.
+    """
+
+    table: Table = field(kw_only=True, repr=False)
+    other: Candidate = field(kw_only=True, repr=False)
+
+    @classmethod
+    def of(cls, run: NoisySGD, table: Table, steps: int, other: Candidate) -> Self:
+        """A table that rests on so many last steps of a run."""
+        window, kept = (max(run.steps - steps, 0), run.steps), ("pair", "optimum", "position", "share")
+        rest = {name: getattr(other, name) for name in kept}
+        return cls("contraction", f"ours/contraction/{run.scheme.name}", window, **rest, table=table, other=other)
+
+    def rdp(self, order: float) -> float:
+        return min(table_rdp(self.table, order, self.other.rdp), self.other.rdp(order))
+
+    def dp(self, delta: float) -> float:
+        return min(self.table.epsilon(delta), self.other.dp(delta))
+
+    def delta(self, epsilon: float) -> float:
+        return min(self.table.delta(epsilon), self.other.delta(epsilon))

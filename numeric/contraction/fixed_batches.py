@@ -1,29 +1,40 @@
-"""Contraction where it is known in advance which batches hold the sample: full and cyclic batches.
+"""Contraction where the batches do not depend on the noise: full and cyclic ones, and those of a shuffled epoch.
 
 A window of steps costs, in a Gaussian, what the shift program pays for it from one point (near) and from the diameter
 of the domain (far); clean steps are the same in both runs. With equal steps the runs that differ in the last batch of
 an epoch are the worst: those of another are the same some steps earlier, and then a common kernel.
 
-Source: docs/proofs/contraction.md (claims ours/contraction/full, ours/contraction/cyclic).
+Shuffled batches draw the place of the sample in an epoch afresh, alike in both runs. Given its place an epoch is a
+chain of clean blocks, one block that ends with the sample, and clean blocks; what holds after the epoch is the mean
+over places, which do not depend on what was before. Where all steps are equal places next to each other are taken
+together, with the fewest clean steps that any of them has before and after.
+
+Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil, inf, isfinite, log
 
 import numpy as np
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, chained, resampled
-from lastiterate.numeric.contraction.far import hidden
-from lastiterate.numeric.contraction.gaussian import gaussian, sketched
-from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.contraction.chain import (
+    DrawnStretch,
+    Goal,
+    Prices,
+    Repeated,
+    TableCandidate,
+    chain_blocks,
+    resample,
+)
+from lastiterate.numeric.contraction.table import Table, gaussian_table, sketch_gaussian
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.optimum import hide_initial, optimum
+from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
 
 APART = 50.0
 """Domains wider than so many times the noise are left to the shift program."""
@@ -34,10 +45,16 @@ _LAST = 64
 _MOST_POSITIONS = 16
 _RATIO = 1.01
 """Prices of runs with schedules are rounded up to powers of it, so that few tables serve."""
+_SINGLE = 6
+"""Places at both ends of an epoch that are not taken together."""
+_MOST_CLEAN = 24
+"""Clean blocks in a row that are counted: after them hardly anything of the past is left."""
+_LAST_EPOCHS, _MOST_PLACES = 6, 16
+"""Epochs at the end of a run with schedules that are looked at; most places, each of them by itself."""
 
 
-def contracted_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction, or none."""
+def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
+    """The candidate by contraction for full or cyclic batches, or none."""
     noise = run.noise_std_at(run.steps - 1)
     if not run.constant:
         return _scheduled(run, assumption, goal, other)
@@ -57,7 +74,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
             return inf
         if place not in found:
             w = widths[place]
-            prices = window_prices(run, assumption, 0, 0, w, price=lambda mu: sketched(_rounded(mu)))
+            prices = window_prices(run, assumption, 0, 0, w, price=lambda mu: sketch_gaussian(_rounded(mu)))
             found[place] = Repeated([prices], -(-run.steps // w), goal, always=always)
         return found[place].about
 
@@ -70,7 +87,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
         return []
     prices = window_prices(run, assumption, 0, 0, w)
     table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()
-    return [_candidate(run, table, blocks * w, other)]
+    return [TableCandidate.of(run, table, blocks * w, other)]
 
 
 def _always(other: Candidate) -> float | None:
@@ -84,7 +101,7 @@ def _cyclic(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate)
     pattern = [window_prices(run, assumption, every - 1, 0, length) for length in lengths[:-1]]
     pattern.append(window_prices(run, assumption, lengths[-1] - 1, 0, lengths[-1]))
     table, epochs = Repeated(pattern, -(-run.steps // every), goal, always=_always(other)).settled()
-    return [_candidate(run, table, epochs * every, other)]
+    return [TableCandidate.of(run, table, epochs * every, other)]
 
 
 def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -94,15 +111,15 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
         return []
     found, first = list[Table](), run.steps
     for position in positions:
-        windows = _windows(run, position)
-        prices = [window_prices(run, assumption, position, *window, price=_shared) for window in windows]
-        found.append(chained(prices, goal, from_equal=windows[0][0] == 0))
+        windows, rounded = _windows(run, position), lambda mu: gaussian_table(_rounded(mu))
+        prices = [window_prices(run, assumption, position, *window, price=rounded) for window in windows]
+        found.append(chain_blocks(prices, goal, from_equal=windows[0][0] == 0))
         first = min(first, windows[0][0])
     # Profiles of positions cross: what is worst at the goal is not at every ratio.
     nodes = max(found, key=goal.value).g
-    every = [resampled(table, nodes) for table in found] if len(found) > 1 else found
+    every = [resample(table, nodes) for table in found] if len(found) > 1 else found
     ahead = np.max([table.ahead for table in every], axis=0)
-    return [_candidate(run, Table(nodes, ahead, ahead), run.steps - first, other)]
+    return [TableCandidate.of(run, Table(nodes, ahead, ahead), run.steps - first, other)]
 
 
 def _windows(run: NoisySGD, position: int) -> list[tuple[int, int]]:
@@ -125,38 +142,74 @@ def window_prices(
     start: int,
     length: int,
     *,
-    price: Callable[[float], Table] = gaussian,
+    price: Callable[[float], Table] = gaussian_table,
 ) -> Prices:
-    """The near and the far price of a window of steps.
+    """The near and the far price of ``length`` steps from ``start`` on; ``price`` makes the table of a mu.
 
-    Args:
-        run: with batches that are fixed in advance.
-        assumption: of its losses.
-        position: the batch of an epoch that holds the sample, counted from ``start`` on where steps are equal.
-        start: first step of the window.
-        length: number of its steps.
-        price: the table of a mu.
+    The batches are fixed in advance; ``position`` is the one of an epoch that holds the sample, counted from ``start``
+    on where steps are equal.
     """
-
-    def cut(schedule: float | tuple[float, ...]) -> float | tuple[float, ...]:
-        return schedule[start : start + length] if isinstance(schedule, tuple) else schedule
-
-    part = replace(run, steps=length, step_size=cut(run.step_size), noise_std=cut(run.noise_std))
+    part = cut_run(run, start, length)
     place = (position - start) % run.period
     with precision():
-        far = upper(hidden(ShiftProgram(part, assumption, place, initial=run.diameter)).cost.sqrt())
+        far = upper(hide_initial(ShiftProgram(part, assumption, place, initial=run.diameter)).cost.sqrt())
         near = upper(optimum(ShiftProgram(part, assumption, place)).cost.sqrt()) if place < length else None
     return None if near is None else price(near), price(far)
-
-
-def _shared(mu: float) -> Table:
-    return gaussian(_rounded(mu))
 
 
 def _rounded(mu: float) -> float:
     return max(_RATIO ** ceil(log(mu) / log(_RATIO)), mu) if mu > 0 and isfinite(mu) else mu
 
 
-def _candidate(run: NoisySGD, table: Table, steps: int, other: Candidate) -> Candidate:
-    claim = "ours/contraction/full" if run.period == 1 else "ours/contraction/cyclic"
-    return Contracted.of(table, claim, (max(run.steps - steps, 0), run.steps), other)
+def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
+    """The candidate by contraction for shuffled batches, or none."""
+    every, epochs = run.batches, run.steps // run.batches
+    if not run.constant and every > _MOST_PLACES:
+        return []
+    known = replace(run, sampling="cyclic")
+    rest = [_epoch(known, assumption, epochs * every, run.steps - epochs * every)] if run.steps % every else []
+    if run.constant:
+        table, done = Repeated([_epoch(known, assumption, 0, every)], epochs, goal, rest).settled()
+    else:
+        done = min(epochs, _LAST_EPOCHS)
+        stretches = [_epoch(known, assumption, (epochs - k) * every, every) for k in range(done, 0, -1)]
+        table = chain_blocks([*stretches, *rest], goal, from_equal=done == epochs)
+    return [TableCandidate.of(run, table, run.steps % every + done * every, other)]
+
+
+def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> DrawnStretch:
+    """An epoch, or its first steps, that begins with step ``start``."""
+    kinds, places = list[tuple[float, tuple[Prices, ...]]](), run.batches
+    for first, last in _grouped(length) if run.constant else zip(range(length), range(length), strict=True):
+        blocks, met, width = list[Prices](), start + first, _width(run, start)
+        joined = first % width  # clean steps in one block with the sample
+        blocks += _clean(run, assumption, met - joined, [width] * min(first // width, _MOST_CLEAN))
+        blocks.append(window_prices(run, assumption, met, met - joined, joined + 1))
+        after = length - 1 - last  # the fewest clean steps after it, as before it
+        lengths = [width] * min(after // width, _MOST_CLEAN) + [after % width] * (after % width > 0)
+        blocks += _clean(run, assumption, start + length, lengths)
+        kinds.append(((last - first + 1) / places, tuple(blocks)))
+    if length < places:
+        kinds.append(((places - length) / places, tuple(_clean(run, assumption, start + length, [length]))))
+    return DrawnStretch(tuple(kinds))
+
+
+def _width(run: NoisySGD, t: int) -> int:
+    return max(round((run.diameter / run.noise_std_at(t) / CLEAN) ** 2), 1)
+
+
+def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) -> list[Prices]:
+    """Blocks of steps that are the same in both runs, the last of which ends before step ``end``."""
+    starts = [end - sum(lengths[k:]) for k in range(len(lengths))]
+    return [window_prices(run, assumption, a + k, a, k) for a, k in zip(starts, lengths, strict=True)]
+
+
+def _grouped(length: int) -> list[tuple[int, int]]:
+    """Places 0 to length - 1 of an epoch in groups (first, last), wider in the middle."""
+    ends, step, place = [0], 1, 0
+    while place < length / 2:
+        place += step
+        ends.append(min(place, length))
+        step = 1 if place < _SINGLE else max(place // 2, 1)
+    cuts = sorted({*ends, *(length - end for end in ends)} & set(range(length + 1)))
+    return [(first, last - 1) for first, last in pairwise(cuts)]

@@ -4,37 +4,54 @@ A window of w steps costs, from one point, w sampled steps (near; the coins of t
 points the coins are revealed, alike in both runs: shifts that bring two copies of the run without the sample together,
 and on top, wherever the sample is met, what it moves. That is a mean of Gaussians over how often it is met.
 
+Near, P the run with the sample: a step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against
+N(0, 1). With theta the Gaussian profile at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q))
+theta(1 / t), t = (1/g - 1 + q) / q, 0 from 1 / (1-q) on. Without replacement q theta(1 + (g - 1) / q) serves both
+orders. Many steps are composed as privacy losses; far out, where transforms drown in rounding errors, Renyi bounds say
+more.
+
 Poisson batches: the sizes of the batches without the sample are revealed, too. Large batches may move points apart, so
 the far price is a mean over nested ranges of sizes, and 1 outside of the widest. The near price asks nothing of sizes.
 
-Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement).
+Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement); Balle,
+Barthe & Gaboardi 2018.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from math import inf, log
-from typing import Any
 
 import numpy as np
 from flint import arb
+from scipy.special import bdtrc
 
-from lastiterate.numeric.accounting.dominating import Candidate, SampledStep
+from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
+from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, chained
-from lastiterate.numeric.contraction.far import hidden
-from lastiterate.numeric.contraction.sampled import composed, outcomes, revealed
-from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, TableCandidate, chain_blocks
+from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, tabulate
+from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.losses.assumptions import Assumption, Size, Sized
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import moved, rate
+from lastiterate.numeric.shift_program.optimum import hide_initial
+from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
+from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
 from lastiterate.numeric.subsampling.poisson import size_ranges
 from lastiterate.numeric.subsampling.windows import step_multiplier
 
+NODES, _FAR_NODES, _COMPOSED_NODES = 400, 240, 200
+_FINE = 0.02
+_WIDEST = 45.0
+_DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
+"""A transform is made for a delta; together these cover a profile."""
+_ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
+_LEAST_ALONE = 1e-6
 _LENGTH, _LAST, _SHARED = 2.8, 48, 16
 """A window of w steps has a diameter over sqrt(w) of about so many times the noise; last windows of a schedule, and how
 many of them share their prices."""
@@ -44,6 +61,116 @@ rare no longer; a ratio of prices that are as good as equal."""
 _LONGEST, _ABOVE = 20_000, 1 + 1e-9
 
 
+@lru_cache(maxsize=64)
+def sampled_step(rate: float, multiplier: float, adjacency: str) -> Table:
+    """The near price of a step whose batch holds the sample with probability ``rate``; arguments as `SampledSteps`."""
+    with precision():
+        s, q = 1 / exact(multiplier), exact(rate)
+        if rate == 1:
+            return gaussian_table(upper(s))
+        shift = float(s)
+        steps = shift * spread_nodes(0.01, min(_WIDEST, 300 / shift), NODES)
+        up = np.log1p(rate * np.expm1(np.minimum(steps, 300.0)))
+        if adjacency == "replace":
+            return tabulate(lambda g: q * _theta(s, 1 + (g - 1) / q), up)
+        down = -np.log1p(rate * np.expm1(-steps))
+
+        def back(g: arb) -> arb:
+            kept = 1 - g * (1 - q)
+            return kept * _theta(s, g * q / kept) if kept > 0 else arb(0).union(kept) if kept.contains(0) else arb(0)
+
+        return tabulate(lambda g: q * _theta(s, (g - 1 + q) / q), np.unique(np.concatenate([up, down])), back)
+
+
+def _theta(s: arb, ratio: arb) -> arb:
+    return gaussian_profile(s, ratio.log())
+
+
+@lru_cache(maxsize=64)
+def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
+    """The near price of sampled steps, one after the other; None where floats do not reach."""
+    if len(steps) == 1 and steps[0].count == 1:
+        return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
+    pair = DominatingPair(0.0, steps)
+    with precision():
+        renyi = [(order, pair.rdp(order)) for order in _ORDERS]
+        # Where the profile of the Renyi bounds is below 1e-10 the transforms have no say.
+        end = max(min((rho + 23 / (order - 1)) for order, rho in renyi), 1e-6)
+        about = (2 * renyi[1][1] / renyi[1][0]) ** 0.5
+        logs = (
+            spread_nodes(_FINE * about, end, _COMPOSED_NODES)
+            if _FINE * about < end
+            else np.linspace(0, end, _COMPOSED_NODES)
+        )
+        logs = np.concatenate([logs, end * np.geomspace(1.05, 40.0, 40)])
+        logs = np.append(logs[logs < 299], 300.0)
+        known = np.array([min(quick_rdp_to_delta(order, rho, x) for order, rho in renyi) for x in logs.tolist()])
+        found = [_profile(pair, side, logs, known) for side in pair.sides]
+    ahead, back = found[0], found[-1]
+    if ahead is None or back is None:
+        return None
+    if back is not ahead:
+        ahead[0] = back[0] = min(ahead[0], back[0])
+    return Table(np.exp(logs), ahead, back)
+
+
+def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Array | None:
+    values, releases = known.copy(), pair.releases(side)
+    reached = False
+    for delta in _DELTAS:
+        law = Composition.of(releases, delta)
+        if law is None:
+            continue
+        reached = True
+        for k, x in enumerate(logs.tolist()):
+            if delta / 1e4 < values[k] and x >= law.losses[0]:
+                values[k] = min(values[k], law.delta(float(np.nextafter(x * (1 - 1e-15), 0.0))))
+    return np.minimum.accumulate(values) if reached else None
+
+
+def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
+    """The far price where coins and sizes are revealed: a mean of Gaussian profiles, plus a probability of failure.
+
+    ``shifts`` are mu of each kind of outcome, the cheapest first and the dearest last; ``chances`` sum to at least 1
+    with what is above it at the dearer outcome.
+    """
+    top = shifts[-1]
+    logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
+    with precision(96):
+        parts = [(exact(mu), exact(chance)) for mu, chance in zip(shifts, chances, strict=True)]
+
+        def mean(g: arb) -> arb:
+            return sum((chance * _theta(mu, g) for mu, chance in parts), arb(failure))
+
+        return tabulate(mean, logs)
+
+
+def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
+    """Numbers of times that a sample is met in so many steps, and their chances; rounded to the greater number."""
+    rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
+    highest = min(rare + 2, count)
+    edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
+    tails = [_tail(count, rate, low + 1) for low in edges]  # P(H > edge), rounded up
+    found, before = [], 1.0
+    for edge, tail in zip(edges, tails, strict=True):
+        found.append((edge, before, tail))
+        before = tail
+    # The mean of a rising sequence is at most sum of f_k (T_(k-1) - T_k) for tails T rounded up, by parts.
+    return [(edge, float(np.nextafter(start - stop, 2.0))) for edge, start, stop in found]
+
+
+def _tail(count: int, rate: float, least: int) -> float:
+    """P(H >= least), rounded up."""
+    if least <= 0:
+        return 1.0
+    if least > count:
+        return 0.0
+    with precision():
+        q = exact(rate)
+        below = sum((arb(count).bin(k) * q**k * (1 - q) ** (count - k) for k in range(least)), arb(0))
+        return min(max(upper(1 - below), 0.0), 1.0)
+
+
 class _Unmet(Sized):
     """The same for a sample that no batch holds."""
 
@@ -51,8 +178,8 @@ class _Unmet(Sized):
         return super().expansion(run, t, differs=False)
 
 
-def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
-    """The candidate by contraction, or none."""
+def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
+    """The candidate by contraction for random batches, or none."""
     width = _width(run, run.steps - 1)
     if min(width, run.steps) > _LONGEST or (run.constant and width >= run.steps):  # one block: composition
         return []
@@ -62,7 +189,7 @@ def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
         if price is None:
             return []
         table, blocks = Repeated([price], -(-run.steps // w), goal).settled()
-        return [_candidate(run, table, blocks * w, other)]
+        return [TableCandidate.of(run, table, blocks * w, other)]
     windows, end = list[tuple[int, int]](), run.steps
     while end > 0 and len(windows) < _LAST:
         length = min(_width(run, end - 1), end)
@@ -74,7 +201,7 @@ def contracted_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
         if shared is None:
             return []
         prices += [shared] * len(part)
-    return [_candidate(run, chained(prices, goal, from_equal=end == 0), run.steps - end, other)]
+    return [TableCandidate.of(run, chain_blocks(prices, goal, from_equal=end == 0), run.steps - end, other)]
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -108,7 +235,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
             found = step_multiplier(run, run.step_size_at(t), run.noise_std_at(t), run.batch_at(t))
             multipliers[run.batch_at(t)] = min(multipliers[run.batch_at(t)], found)
     steps = ((rate(run, size), multipliers[size], run.adjacency, times) for size, times in batches.items())
-    near = composed(tuple(SampledStep(*one) for one in steps))
+    near = compose_prices(tuple(SampledSteps(*one) for one in steps))
     kinds = outcomes(length, rate(run, max(batches)), _BINS)
     met = [times for times, _ in kinds]
 
@@ -121,12 +248,9 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """The far price, a mean over ranges of sizes and outcomes of the coins; None where floats do not reach.
+    """The far price, a mean over ``ranges`` as of `_sizes` and outcomes of the coins; None where floats do not reach.
 
-    Args:
-        ranges: as of `_sizes`.
-        shifts: mu of every outcome over a range, rising.
-        chances: of the outcomes, rounded up.
+    ``shifts`` gives mu of every outcome over a range, rising; ``chances`` are those of the outcomes, rounded up.
     """
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
@@ -139,27 +263,15 @@ def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], 
     tails = np.array([1.0, *(outside for *_, outside in ranges[: len(rising)])])
     weights = np.maximum(np.nextafter(-np.diff(tails), 2.0), 0.0)  # of a rising sequence, by parts, as of the outcomes
     mixed = np.nextafter(np.outer(weights, chances), 2.0)
-    return revealed(tuple(rising.ravel().tolist()), tuple(mixed.ravel().tolist()), float(tails[-1]))
+    return reveal_coins(tuple(rising.ravel().tolist()), tuple(mixed.ravel().tolist()), float(tails[-1]))
 
 
 def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
     """Mu of a path that hides the diameter in a window where the sample is met so often, rounded up."""
-
-    def cut(schedule: Any) -> Any:
-        return schedule[start : start + length] if isinstance(schedule, tuple) else schedule
-
-    part = replace(
-        run,
-        steps=length,
-        step_size=cut(run.step_size),
-        noise_std=cut(run.noise_std),
-        batch_size=cut(run.batch_size),
-        adjacency="replace",
-        sampling="without_replacement",
-    )
-    low, high = map(cut, sizes)
+    part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
+    low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
         sized: Sized = _Unmet(assumption, low, high)
         place = 0
@@ -167,7 +279,7 @@ def _shifts(
         size, sized, place = part.batch, Sized(assumption, low, high), length
         part = replace(part, sampling="cyclic", dataset_size=size * (length + 1), batch_size=size)
     with precision():
-        clean = hidden(ShiftProgram(part, sized, place, initial=run.diameter))
+        clean = hide_initial(ShiftProgram(part, sized, place, initial=run.diameter))
         shifts, cost = np.zeros(length), exact(upper(clean.cost))
         shifts[clean.path.start :] = clean.path.shifts
         moves = [_moves(run, start + t) for t in range(length)]
@@ -189,7 +301,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 def _moves(run: NoisySGD, t: int) -> arb:
     """The distance by which the sample moves an iterate, over the noise."""
-    return exact(run.step_size_at(t)) * exact(moved(run, run.batch_at(t))) / exact(run.noise_std_at(t))
+    return exact(run.step_size_at(t)) * exact(outcome_distance(run, run.batch_at(t))) / exact(run.noise_std_at(t))
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
@@ -212,8 +324,3 @@ def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> li
             low, high, tail = size_ranges(run, log_chance - log(length), both=not assumption.expansive(run))
             found.append((low, high, min(1.0, upper(exact(tail) * length))))
     return found
-
-
-def _candidate(run: NoisySGD, table: Table, steps: int, other: Candidate) -> Candidate:
-    claim = f"ours/contraction/{run.scheme.name}"
-    return Contracted.of(table, claim, (max(run.steps - steps, 0), run.steps), other)

@@ -2,23 +2,29 @@
 
 E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 it is told by the other order,
 E_g(P || Q) = 1 - g + g E_(1/g)(Q || P), so that a table holds both orders at ratios from 1 on: no digit cancels. Chords
-between upper bounds are upper bounds, and right of the last node the last value is one.
+between upper bounds are upper bounds, and right of the last node the last value is one. Every sum is of terms that are
+not negative: its relative error is below `SLACK`, and is added or taken off.
 
-Every sum here is of terms that are not negative: its relative error is below `SLACK`, and is added or taken off.
+For any order a > 1, exp((a - 1) D_a(P || Q)) = integral over g > 0 of a (a - 1) g^(a-2) E_g = 1 + a (a - 1)
+[int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg]: what is added to 1 is small where the divergence
+is. Chords are integrated exactly. Beyond a last node G the table says too little; there a Renyi bound of another order
+b > a says E_g <= c g^(1-b), with c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
 
-Source: docs/proofs/contraction.md (claims ours/contraction/*).
+Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/renyi).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from math import inf
+from functools import cached_property, lru_cache
+from math import inf, isfinite, log, log1p, sqrt
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
+from scipy.special import erfcx, ndtr
 
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
 from lastiterate.numeric.rounding import exact, precision, upper
 
 SLACK = 2.0**-40
@@ -30,12 +36,9 @@ TINY = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Upper bounds of E_g(P || Q) and E_g(Q || P) at g >= 1.
+    """Upper bounds of E_g(P || Q) (``ahead``, P the law of the first run) and E_g(Q || P) (``back``) at nodes g >= 1.
 
-    Attributes:
-        g: the nodes, shape (n,), rising from 1.
-        ahead: bounds of E_g(P || Q), P the law of the first run; shape (n,).
-        back: bounds of E_g(Q || P); shape (n,). The same object as ``ahead`` where one profile serves both orders.
+    All have shape (n,), g rising from 1. ``back`` is the same object as ``ahead`` where one profile serves both orders.
     """
 
     g: Array = field(repr=False)
@@ -119,14 +122,8 @@ def chord(nodes: Array, values: Array, at: Array) -> Array:
     return found
 
 
-def tabulated(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
-    """The table of a profile given in balls at exp(logs), logs rising from 0.
-
-    Args:
-        profile: E_g(P || Q) at g, enclosed.
-        logs: of the nodes.
-        back: E_g(Q || P) at g, enclosed; None where it is the same.
-    """
+def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], arb] | None = None) -> Table:
+    """The table at exp(logs), logs rising from 0, of E_g(P || Q) in balls, and of E_g(Q || P) where that is another."""
     g = nodes(logs)
     with precision(96):
         ahead = np.array([min(upper(profile(exact(x))), 1.0) for x in g])
@@ -155,7 +152,7 @@ def equal(g: Array) -> Table:
     return Table(g, zero, zero)
 
 
-def spread(scale: float, end: float, count: int) -> Array:
+def spread_nodes(scale: float, end: float, count: int) -> Array:
     """So many logarithms of ratios from 0 to ``end``, about ``scale`` apart at first and ever wider."""
     if scale * (count - 1) >= end:
         return np.linspace(0.0, end, count)
@@ -169,12 +166,9 @@ def spread(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope of the profile through the nodes g (ahead) and 1/g (back), which both fall.
+    """The lower convex envelope through the nodes g (ahead) and 1/g (back): the value at 1, and the nodes that stay.
 
-    Which nodes stay is decided in floats; any choice of nodes gives a bound.
-
-    Returns:
-        The value at 1, and the nodes that stay in each order, 0 always among them.
+    Those of each order, 0 always among them. Which stay is decided in floats; any choice of nodes gives a bound.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))
@@ -235,3 +229,109 @@ def _between(g: Array, values: Array, kept: NDArray[np.intp]) -> Array:
     found: Array = np.interp(g, g[kept], values[kept]) * UP + TINY
     found[kept] = values[kept]
     return found
+
+
+NODES = 800
+_WIDEST = 45.0
+
+
+@lru_cache(maxsize=1024)
+def gaussian_table(mu: float) -> Table:
+    """E_g(N(mu, 1) || N(0, 1)) for mu >= 0; one profile serves both orders."""
+    if mu == 0:
+        return equal(np.array([1.0, 2.0]))
+    shift = exact(mu)
+    return tabulate(lambda g: gaussian_profile(shift, g.log()), _logs(mu))
+
+
+def sketch_gaussian(mu: float) -> Table:
+    """About what `gaussian_table` gives, in floats."""
+    if mu == 0:
+        return gaussian_table(mu)
+    g = nodes(_logs(mu))
+    logs = np.log(g)
+    near, far = logs / mu - mu / 2, logs / mu + mu / 2
+    tail = np.exp(-near * near / 2) * (erfcx(np.maximum(near, 0) / sqrt(2)) - erfcx(far / sqrt(2))) / 2
+    ahead = np.where(near > 0, tail, ndtr(-near) - g * ndtr(-far))
+    return Table(g, ahead, ahead)
+
+
+def _logs(mu: float) -> Array:
+    return mu * spread_nodes(0.01, min(_WIDEST, 300 / mu), NODES)
+
+
+_HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
+"""Orders, over the one asked for, whose Renyi bounds tell of ratios beyond a table."""
+_CUTS = 12
+
+
+def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
+    """Epsilon of (order, epsilon)-RDP in both orders, rounded up.
+
+    ``known`` is a Renyi bound, in both orders, of any order above ``order``, rounded up.
+    """
+    sides = (table,) if table.symmetric else (table, table.reversed)
+    with precision():
+        tail = _tails(order, known)
+        return max(_one_order(one, order, tail) for one in sides)
+
+
+def sketch_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
+    """About what `table_rdp` gives, in floats; arguments as there. inf where floats do not reach."""
+    a, log_g, found = order, np.log(table.g), [0.0]
+    rest = [log(a * (a - 1) / (b - a)) + (b - 1) * (d + log(b - 1)) - b * log(b) + (a - b) * log_g
+            for b in (a * factor for factor in _HIGHER) if isfinite(d := known(b))]  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):
+        widths = np.diff(log_g) * (a - 1) * a / 2
+        tail = np.exp(np.min(rest, axis=0)) if rest else np.full(len(log_g), inf)
+        for one in (table,) if table.symmetric else (table, table.reversed):
+            ahead, back = one.ahead * np.exp((a - 1) * log_g), one.back * np.exp(-a * log_g)
+            sums = np.append(0.0, np.cumsum(widths * (ahead[1:] + ahead[:-1])))
+            found.append(log1p(float(widths @ (back[1:] + back[:-1]) + np.min(sums + tail))) / (a - 1))
+    return max(found)
+
+
+def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) -> float:
+    a, g = exact(order), [exact(x) for x in table.g]
+    ahead = _integrals(g, table.ahead, lambda x: x**a, lambda x: a * x ** (a - 1))
+    # int a (a - 1) t^(-a-1) E: the second antiderivative of a (a - 1) t^(-a-1) is t^(1-a).
+    back = sum(_integrals(g, table.back, lambda x: x ** (1 - a), lambda x: (1 - a) * x**-a), arb(0))
+    back += exact(table.back[-1]) * (a - 1) * g[-1] ** -a  # the last value right of the last node
+    sums = [arb(0)]
+    for part in ahead:
+        sums.append(sums[-1] + part)
+    best = inf
+    for cut in sorted({int(k) for k in np.linspace(len(g) // 4, len(g) - 1, _CUTS)}):
+        total = 1 + back + sums[cut] + tail(cut, table)
+        if total.is_finite():
+            best = min(best, upper(total.log() / (a - 1)))
+    return max(best, 0.0)
+
+
+def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
+    """The integral of each chord times w on its cell, from the first and second antiderivatives of w.
+
+    By parts: [E once] - E' [twice].
+    """
+    found, ends = [], [(once(x), twice(x)) for x in g]
+    for k in range(len(g) - 1):
+        left, right = exact(values[k]), exact(values[k + 1])
+        slope = (right - left) / (g[k + 1] - g[k])
+        found.append(right * ends[k + 1][0] - left * ends[k][0] - slope * (ends[k + 1][1] - ends[k][1]))
+    return found
+
+
+def _tails(order: float, known: Callable[[float], float]) -> Callable[[int, Table], arb]:
+    """A bound of a (a - 1) times the integral of g^(a-2) E_g from node k on."""
+    a = exact(order)
+    bounds = [(exact(b), exact(known(b))) for b in (order * factor for factor in _HIGHER)]
+    constants = [
+        (b, a * (a - 1) / (b - a) * ((b - 1) * d).exp() * (b - 1) ** (b - 1) / b**b) for b, d in bounds if d.is_finite()
+    ]
+
+    def tail(k: int, table: Table) -> arb:
+        last = exact(table.g[k])
+        found = [c * last ** (a - b) for b, c in constants]
+        return min(found, key=upper) if found else arb("inf")
+
+    return tail

@@ -10,8 +10,7 @@ from typing import Any
 
 from flint import arb
 
-from lastiterate.numeric.divergences.enclosure import Enclosure, ratio, refine, spread
-from lastiterate.numeric.divergences.mixtures import Mixture
+from lastiterate.numeric.divergences.mixtures import Enclosure, Mixture, positive_scale, ratio, refine
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.rounding import exact, precision
 
@@ -22,20 +21,12 @@ _MOST_INTERVALS = 20_000
 
 
 def hockey_stick_gaussian(shift: Any, noise: Any, *, t: Any) -> Enclosure:
-    """H_t(N(shift, noise^2) || N(0, noise^2)), enclosed; the two directions agree.
-
-    Args:
-        shift: distance of the means, in the unit of ``noise``.
-        noise: the common standard deviation.
-        t: the factor of the denominator, above 0; e^epsilon for a delta.
-
-    Raises:
-        InputError: an argument is not positive.
+    """H_t(N(shift, noise^2) || N(0, noise^2)), enclosed, for t > 0; the two directions agree.
 
     >>> round(hockey_stick_gaussian(1.0, 1.0, t=1.0).middle, 6)  # the total variation distance
     0.382925
     """
-    d, s, t = spread("shift", shift), spread("noise", noise), positive("t", t)
+    d, s, t = positive_scale("shift", shift), positive_scale("noise", noise), positive("t", t)
     ratio(s, d)
     return refine(lambda _bits: gaussian_profile(exact(d) / exact(s), exact(t).log()))
 
@@ -48,13 +39,9 @@ def gaussian_profile(m: arb, log_t: arb) -> arb:
 
 
 def hockey_stick_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *, t: Any) -> Enclosure:
-    """H_t(numerator || denominator), enclosed.
+    """H_t(numerator || denominator), enclosed; the denominator is multiplied by t > 0.
 
-    Args:
-        numerator: the law P.
-        denominator: the law Q, which is multiplied by t.
-        noise: standard deviation of every component, in the unit of the means.
-        t: above 0.
+    ``noise`` is the standard deviation of every component, in the unit of the means.
 
     Raises:
         InputError: an argument is out of range.
@@ -67,7 +54,7 @@ def hockey_stick_mixtures(numerator: Mixture, denominator: Mixture, noise: Any =
     for name, value in (("numerator", numerator), ("denominator", denominator)):
         if not isinstance(value, Mixture):
             raise InputError(f"{name} needs a Mixture, got {name}={value!r}; write Mixture(weight, first, second).")
-    s, t = spread("noise", noise), positive("t", t)
+    s, t = positive_scale("noise", noise), positive("t", t)
     coefficients: dict[float, arb] = {}
     with precision(_EXACT_BITS):
         for law, factor in ((numerator, arb(1)), (denominator, -exact(t))):

@@ -6,21 +6,116 @@ is `acb.integral`, whose flag is forwarded to log. Beyond X, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
+Here stands, too, what all divergences share: an `Enclosure`, the precision that makes it narrow, and tests of
+arguments.
+
 Source: docs/proofs/divergences.md.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 from flint import acb, arb
 
-from lastiterate.numeric.divergences.enclosure import Enclosure, finite, order, probability, ratio, refine, spread
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.rounding import exact, precision
+from lastiterate.numeric.errors import InputError, portion, positive, within
+from lastiterate.numeric.rounding import exact, lower, precision, upper
+
+_WANTED_BITS = 44
+"""Relative accuracy asked of a ball: 6e-14, so that 1e-10 is kept with room to spare."""
+
+_FIRST_BITS, _LAST_BITS = 72, 1 << 14
+_SPREAD = 1e50
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """The exact value lies in [lower, upper], both ends rounded outwards: a witness, and a privacy claim."""
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise ArithmeticError(f"an enclosure is in order, got lower={self.lower!r}, upper={self.upper!r}")
+
+    @property
+    def middle(self) -> float:
+        """A number between the ends, without a direction."""
+        return self.lower if self.lower == self.upper else self.lower + (self.upper - self.lower) / 2
+
+    @property
+    def relative_radius(self) -> float:
+        """Half the width over the lower end; 0 for an exact value."""
+        if self.lower == self.upper:
+            return 0.0
+        return (self.upper - self.lower) / 2 / self.lower if self.lower > 0 else inf
+
+    def __contains__(self, value: object) -> bool:
+        return self.lower <= value <= self.upper  # type: ignore[operator]
+
+
+def refine(evaluate: Callable[[int], arb]) -> Enclosure:
+    """Evaluate a quantity that is at least 0 with more and more bits, until its ball is narrow.
+
+    ``evaluate`` is called with a number of bits, inside that working precision, for a ball around the value.
+
+    Raises:
+        ArithmeticError: the ball stays wide; never a wrong value.
+    """
+    bits = _FIRST_BITS
+    while bits <= _LAST_BITS:
+        with precision(bits):
+            ball = evaluate(bits)
+            narrow = ball.is_exact() or (ball > 0 and ball.rel_accuracy_bits() >= _WANTED_BITS)
+            if ball.is_finite() and ball >= 0 and narrow:
+                return Enclosure(max(0.0, lower(ball)), upper(ball))
+        bits = bits * 5 // 3
+    raise ArithmeticError(f"no narrow enclosure with {_LAST_BITS} bits; the value is too near to 0 for these arguments")
+
+
+def order(alpha: Any) -> float:
+    """The order of a Rényi divergence: finite, above 1."""
+    return within("alpha", alpha, "a number above 1 and below 1e9", lambda x: 1 < x < 1e9, "2 is customary.")
+
+
+def sampling_rate(q: Any) -> float:
+    """A sampling rate: in (0, 1], and at least 1e-50, below which floats of the result would vanish."""
+    number = portion("q", q, "a rate in (0, 1]", "give batch size over data size.")
+    if number < 1 / _SPREAD:
+        raise InputError(f"q needs a rate of at least 1e-50, got q={number:g}; round it up to 1e-50, a larger loss.")
+    return number
+
+
+def positive_scale(name: str, value: Any) -> float:
+    """A standard deviation or a length in [1e-50, 1e50]."""
+    number = positive(name, value)
+    if not 1 / _SPREAD <= number <= _SPREAD:
+        raise InputError(f"{name} needs a number in [1e-50, 1e50], got {name}={number:g}; change the unit of length.")
+    return number
+
+
+def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
+    """Tell whether noise and shift compare: quadrature resolves so many widths, floats squares of 10^-50."""
+    if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
+        raise InputError(
+            f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "
+            "with less noise take the whole batch, `renyi_gaussian`."
+        )
+
+
+def finite(name: str, value: Any) -> float:
+    """A finite number."""
+    return within(name, value, "a finite number", isfinite, "give a position on the line.")
+
+
+def probability(name: str, value: Any) -> float:
+    """A number in [0, 1]."""
+    return within(name, value, "a probability in [0, 1]", lambda x: 0 <= x <= 1, "give a share of the mixture.")
+
 
 Components = tuple[tuple[arb, arb], ...]
 """Weights and means, the means distinct, rising, and in units of the noise; no weight is zero."""
@@ -34,13 +129,7 @@ _EXACT_BITS = 1200
 class Mixture:
     """(1 - weight) N(first, s^2) + weight N(second, s^2); the standard deviation s is given where it is used.
 
-    Attributes:
-        weight: of the second component, in [0, 1].
-        first: mean of the first component.
-        second: mean of the second component, in the same unit.
-
-    Raises:
-        InputError: the weight is outside [0, 1] or a mean is not finite.
+    An `InputError` where the weight is outside [0, 1] or a mean is not finite.
     """
 
     weight: float
@@ -80,13 +169,9 @@ class Mixture:
 
 
 def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *, alpha: Any) -> Enclosure:
-    """D_alpha(numerator || denominator), enclosed to a relative radius below 1e-10.
+    """D_alpha(numerator || denominator), enclosed to a relative radius below 1e-10, for any real order alpha > 1.
 
-    Args:
-        numerator: the law P whose powers are taken.
-        denominator: the law Q under which the expectation is taken.
-        noise: standard deviation of every component, in the unit of the means.
-        alpha: the order, above 1; any real number.
+    ``noise`` is the standard deviation of every component, in the unit of the means.
 
     Raises:
         InputError: an argument is out of range.
@@ -98,7 +183,7 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
     for name, law in (("numerator", numerator), ("denominator", denominator)):
         if not isinstance(law, Mixture):
             raise InputError(f"{name} needs a Mixture, got {name}={law!r}; write Mixture(weight, first, second).")
-    s, alpha = spread("noise", noise), order(alpha)
+    s, alpha = positive_scale("noise", noise), order(alpha)
     if numerator.same_law(denominator):
         return Enclosure(0.0, 0.0)
     means = [mean for either in (numerator, denominator) for mean, _ in either.parts()]
@@ -107,12 +192,12 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
     def value(bits: int) -> arb:
         centre = exact(means[0]) / exact(s)
         p, q = (tuple((w, m - centre) for w, m in either.components(s)) for either in (numerator, denominator))
-        return moment(p, q, exact(alpha), bits).log() / (exact(alpha) - 1)
+        return renyi_moment(p, q, exact(alpha), bits).log() / (exact(alpha) - 1)
 
     return refine(value)
 
 
-def moment(numerator: Components, denominator: Components, alpha: arb, bits: int) -> arb:
+def renyi_moment(numerator: Components, denominator: Components, alpha: arb, bits: int) -> arb:
     """E_Q (P/Q)^alpha as a ball of relative radius about 2^-bits; it is at least 1."""
     left, right = (_end(numerator, denominator, alpha, bits, side) for side in (-1, 1))
     peak = _peak(numerator, denominator, float(alpha.mid()), left, right)

@@ -19,7 +19,7 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import sampled
-from lastiterate.numeric.divergences.enclosure import order, ratio, sampling, spread
+from lastiterate.numeric.divergences.mixtures import order, positive_scale, ratio, sampling_rate
 
 _UNIT = 2.0**-53
 _MOST_NODES = 1 << 19
@@ -32,13 +32,9 @@ _TERMS = 16
 
 @dataclass(frozen=True)
 class Orders:
-    """A divergence at several orders, each between proved bounds.
+    """A divergence at the orders ``alpha``, between ``lower`` and ``upper``, proved; all of shape (orders,).
 
-    Attributes:
-        alpha: the orders, shape (orders,).
-        value: the float in the middle, shape (orders,), without a direction.
-        lower: at most the divergence, shape (orders,).
-        upper: at least the divergence, shape (orders,); use it for a privacy claim.
+    ``value`` is the float in the middle, without a direction.
     """
 
     alpha: Array
@@ -48,16 +44,9 @@ class Orders:
 
 
 def s_up_orders(q: Any, noise: Any, alpha: Sequence[float] | Array, *, shift: Any = 1.0) -> Orders:
-    """D_alpha((1-q) N(0, noise^2) + q N(shift, noise^2) || N(0, noise^2)) at many orders: the mixture is the numerator.
+    """S_up at many orders, all above 1: D_alpha((1-q) N(0, noise^2) + q N(shift, noise^2) || N(0, noise^2)).
 
-    Args:
-        q: sampling rate in (0, 1]; exactly this float, so round it up.
-        noise: standard deviation.
-        alpha: the orders, all above 1, in any sequence.
-        shift: distance of the two means, in the unit of ``noise``.
-
-    Raises:
-        InputError: an argument is out of range.
+    q is exactly this float, so round it up. An `InputError` where an argument is out of range.
 
     >>> s_up_orders(0.1, 1.0, [1.1, 2.0, 20.0]).value.round(6).tolist()
     [0.008099, 0.017037, 7.576226]
@@ -66,9 +55,7 @@ def s_up_orders(q: Any, noise: Any, alpha: Sequence[float] | Array, *, shift: An
 
 
 def s_down_orders(q: Any, noise: Any, alpha: Sequence[float] | Array, *, shift: Any = 1.0) -> Orders:
-    """D_alpha(N(0, noise^2) || (1-q) N(0, noise^2) + q N(shift, noise^2)) at many orders: the base is the numerator.
-
-    Arguments and errors are those of `s_up_orders`.
+    """S_down at many orders: D_alpha(N(0, noise^2) || (1-q) N(0, noise^2) + q N(shift, noise^2)). See `s_up_orders`.
 
     >>> s_down_orders(0.1, 1.0, [20.0], shift=2.0).value.round(6).tolist()
     [0.080734]
@@ -77,7 +64,7 @@ def s_down_orders(q: Any, noise: Any, alpha: Sequence[float] | Array, *, shift: 
 
 
 def _orders(q: Any, noise: Any, alpha: Sequence[float] | Array, shift: Any, *, up: bool) -> Orders:
-    q, s, d = sampling(q), spread("noise", noise), spread("shift", shift)
+    q, s, d = sampling_rate(q), positive_scale("noise", noise), positive_scale("shift", shift)
     ratio(s, d)
     orders = np.array([order(float(a)) if isinstance(a, np.generic) else order(a) for a in alpha])
     value, radius = np.empty_like(orders), np.full_like(orders, inf)

@@ -79,7 +79,7 @@ def integer_power(one: Interval, n: int) -> Interval:
     return _outward(low**n, high**n)
 
 
-def power(base: Interval, exponent: Interval) -> Interval:
+def real_power(base: Interval, exponent: Interval) -> Interval:
     """base ** exponent for base >= 0; any part of the base below zero is taken as rounding and dropped.
 
     The caller must know that the exact base is not negative: a Sympy power with a fractional exponent is
@@ -135,11 +135,11 @@ def absolute(one: Interval) -> Interval:
     return _ZERO, (high if high >= -low else -low)
 
 
-def least(parts: list[Interval]) -> Interval:
+def minimum(parts: list[Interval]) -> Interval:
     """The minimum of several numbers."""
     return min(p[0] for p in parts), min(p[1] for p in parts)
 
 
-def greatest(parts: list[Interval]) -> Interval:
+def maximum(parts: list[Interval]) -> Interval:
     """The maximum of several numbers."""
     return max(p[0] for p in parts), max(p[1] for p in parts)

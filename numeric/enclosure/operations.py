@@ -1,4 +1,11 @@
-"""The operations of a tape: functions on intervals, with enclosures of their partial derivatives."""
+"""The operations of a tape: functions on intervals, with enclosures of their partial derivatives.
+
+The two directions of the sampled Gaussian, D(M || N(0, s^2)) and D(N(0, s^2) || M), M = (1 - q) N(0, s^2) + q N(1,
+s^2), do not decrease in q, do not increase in s, and do not decrease in the order: the ends of a box hold the ends of
+the value, and each slope has its sign.
+
+Source: docs/proofs/divergences.md; Van Erven & Harremoes 2014, theorems 3, 9 and 13.
+"""
 
 # Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
@@ -6,16 +13,68 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from typing import Final
 
 import sympy as sp
-from flint import arb, fmpq, fmpz
+from flint import arb, ctx, fmpq, fmpz
 
+from lastiterate.numeric.divergences.mixtures import Components, renyi_moment
 from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import UNIT, WHOLE, Interval
-from lastiterate.numeric.enclosure.sampled import sampled_partials, sampled_value
+from lastiterate.numeric.rounding import precision
 from lastiterate.symbolic.formulas.divergences import SampledDown, SampledUp
+
+_LEAST_BITS = 96
+_MOST_WIDTHS = 1000
+"""Means farther apart than this in units of the noise are left unknown: quadrature would take too long."""
+
+_RISING: Interval = (arb(0), arb("inf"))
+_FALLING: Interval = (-arb("inf"), arb(0))
+
+_End = tuple[fmpz, fmpz]
+
+
+def sampled_value(args: list[Interval], *, up: bool) -> Interval:
+    """The divergence over a box of (rate, noise, order); the whole line where the box leaves the domain.
+
+    The mixture is the numerator where ``up`` is set, else the base.
+    """
+    rate, noise, order = args
+    ends = [end for interval in args for end in interval]
+    inside = rate[0] > 0 and rate[1] < 1 and noise[0] * _MOST_WIDTHS > 1 and order[0] > 1
+    if not (inside and all(end.is_finite() for end in ends)):
+        return WHOLE
+    at = partial(_at, up, max(ctx.prec, _LEAST_BITS))
+    low, high = at(*map(_key, (rate[0], noise[1], order[0]))), at(*map(_key, (rate[1], noise[0], order[1])))
+    return low.lower(), high.upper()
+
+
+def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
+    """The signs of the three slopes, which is all that is known of them, and only inside the domain."""
+    if not value[1].is_finite():
+        return [WHOLE] * len(args)
+    return [_RISING, _FALLING, _RISING]
+
+
+def _key(end: arb) -> _End:
+    """An exact ball as mantissa and exponent, which can be looked up."""
+    mantissa, exponent = end.man_exp()
+    return mantissa, exponent
+
+
+def _number(key: _End) -> arb:
+    return arb(key[0]) * arb(2) ** arb(key[1])
+
+
+@lru_cache(maxsize=8192)
+def _at(up: bool, bits: int, *point: _End) -> arb:
+    with precision(bits):
+        rate, noise, order = map(_number, point)
+        base: Components = ((arb(1), arb(0)),)
+        mixture: Components = ((1 - rate, arb(0)), (rate, 1 / noise))
+        laws = (mixture, base) if up else (base, mixture)
+        return renyi_moment(*laws, order, bits).log() / (order - 1)
 
 
 class UnsupportedError(ValueError):
@@ -24,12 +83,7 @@ class UnsupportedError(ValueError):
 
 @dataclass(frozen=True)
 class Operation:
-    """A function on intervals.
-
-    Attributes:
-        value: an enclosure of the value from those of the arguments.
-        partials: enclosures of the partial derivatives from those of the arguments and of the value.
-    """
+    """A function on intervals: enclosures of its value, and of its partial derivatives given the value."""
 
     value: Callable[[list[Interval]], Interval]
     partials: Callable[[list[Interval], Interval], list[Interval]]
@@ -186,23 +240,23 @@ def _power_partials(args: list[Interval], value: Interval) -> list[Interval]:
     if not (base[0] > 0 or (base[0] == 0 and exponent[0] >= 1)):
         return [WHOLE, WHOLE]
     less = iv.add(exponent, (-arb(1), -arb(1)))
-    in_base = iv.multiply(exponent, iv.power(base, less))
+    in_base = iv.multiply(exponent, iv.real_power(base, less))
     in_exponent = iv.multiply(value, _log(base)) if base[0] > 0 else WHOLE
     return [in_base, in_exponent]
 
 
 _SUM = Operation(partial(reduce, iv.add), lambda args, _: [ONE] * len(args))
 _PRODUCT = Operation(_product, _product_partials)
-_POWER = Operation(lambda args: iv.power(args[0], args[1]), _power_partials)
-_LEAST = Operation(iv.least, _choice_partials)
-_GREATEST = Operation(iv.greatest, _choice_partials)
+_POWER = Operation(lambda args: iv.real_power(args[0], args[1]), _power_partials)
+_LEAST = Operation(iv.minimum, _choice_partials)
+_GREATEST = Operation(iv.maximum, _choice_partials)
 _SAMPLED: Final[dict[type, Operation]] = {
     SampledUp: Operation(partial(sampled_value, up=True), sampled_partials),
     SampledDown: Operation(partial(sampled_value, up=False), sampled_partials),
 }
 
 
-def choose(relation: type) -> Operation:
+def choice_operation(relation: type) -> Operation:
     """First value where the gap stands in the relation to zero, else the second; both where that is unclear."""
 
     def pick(gap: Interval) -> int:
@@ -234,11 +288,7 @@ def choose(relation: type) -> Operation:
 
 
 def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
-    """The operation at the root of an expression, and what it is applied to.
-
-    Raises:
-        UnsupportedError: it has no enclosure here.
-    """
+    """The operation at the root of an expression, and its arguments; `UnsupportedError` where it has no enclosure."""
     if isinstance(expression, sp.Add):
         return _SUM, expression.args
     if isinstance(expression, sp.Mul):
@@ -256,12 +306,8 @@ def operation_of(expression: sp.Expr) -> tuple[Operation, tuple[sp.Expr, ...]]:
     return operation, expression.args
 
 
-def number(expression: sp.Expr) -> arb:
-    """A ball around a number without parts, at the working precision.
-
-    Raises:
-        UnsupportedError: it is no number that is known here.
-    """
+def enclose_number(expression: sp.Expr) -> arb:
+    """A ball around a number without parts, at the working precision; `UnsupportedError` where it is not known."""
     if isinstance(expression, sp.Rational):
         return arb(fmpq(int(expression.p), int(expression.q)))
     if isinstance(expression, sp.Float):

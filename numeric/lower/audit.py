@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon_below
+from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, count

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon_below
+from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance, within

@@ -41,7 +41,7 @@ from lastiterate.numeric.published.record import Evaluator
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward
-from lastiterate.numeric.shift_program.shooting import shoot
+from lastiterate.numeric.shift_program.search import shoot
 from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST as LONGEST_SHUFFLED
 from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, oblivious_cost
 
@@ -163,7 +163,7 @@ def theorem_3_7(weight: float, order: float, s: float, diameter: float, steps: i
     """
     best = steps * s**2
     if isfinite(diameter):
-        best = min(best, shoot(PrintedExpansion(weight, order, exact(s)), diameter, steps).cost)
+        best = min(best, float(np.sum(shoot(PrintedExpansion(weight, order, exact(s)), diameter, steps) ** 2)))
     return best * _UP
 
 
@@ -220,7 +220,7 @@ def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
 def _cheapest_shifts(expansion: PrintedExpansion, start: float, steps: int, toll: float) -> Array:
     """The shifts that hide ``start`` most cheaply where every step has the toll, a squared length."""
     if expansion.order != 1:
-        return shoot(expansion, start, steps, toll).shifts
+        return shoot(expansion, start, steps, toll)
     lengths = np.arange(1, min(steps, LONGEST) + 1)
     with np.errstate(over="ignore"):
         powers = (1 + expansion.weight) ** (-1.0 * lengths)

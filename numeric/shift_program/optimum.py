@@ -5,14 +5,14 @@ Every candidate is feasible, so the least of them is a valid bound, whichever ro
     composition               z stays at 0; nothing beats it from z = 0 where e(z) >= z + e(0)
     one last step             from the whole domain: e(D)^2, not D^2, since the noise comes after a gradient step
     closed form               affine expansion, exact optimum, O(1)                        (`best_window`)
-    taut string               affine expansion; cyclic or schedules, exact optimum (`participations`, `taut_string`)
-    stationary shooting       constant program, concave expansion, finite diameter           (`shooting`)
-    value iteration           the rest: other schedules, moduli with convex kinks            (`search`)
+    taut string               affine expansion; cyclic or schedules, exact optimum         (`taut_string`)
+    stationary shooting       constant program, concave expansion, finite diameter         (`search.shoot`)
+    value iteration           the rest: other schedules, moduli with convex kinks          (`search.search`)
 
 The closed form costs (s V + Delta)^2 / W with V = sum c^-j, W = sum c^-2j over j = 1..w, where it is feasible. Its
 least over w is near c^w = 1 + Delta (c - 1) / s, or w = Delta / s at c = 1.
 
-Source: docs/proofs/affine_windows.md.
+Source: docs/proofs/affine_windows.md; claims chien_li/theorem_3_1/*, theorem_3_7/*.
 """
 
 from collections.abc import Iterator
@@ -25,16 +25,14 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.run import refuse_extreme
-from lastiterate.numeric.shift_program.participations import Participations, cheapest
-from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
-from lastiterate.numeric.shift_program.program import ComposedPath, ShiftProgram
-from lastiterate.numeric.shift_program.search import horizon, search
-from lastiterate.numeric.shift_program.shooting import shoot
-from lastiterate.numeric.shift_program.sweeps import Bracket, enclosed
-from lastiterate.numeric.shift_program.taut_string import taut_string
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+from lastiterate.numeric.shift_program.search import horizon, search, shoot
+from lastiterate.numeric.shift_program.sweeps import Bracket, sweep_bracket
+from lastiterate.numeric.shift_program.taut_string import Participations, cheapest, taut_string
 
 _CLOSE = 0.01
 """The lower end of an optimum is sought up to this share of its cost."""
@@ -46,16 +44,12 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 class Optimum:
     """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it.
 
-    Attributes:
-        cost: enclosed.
-        path: the shifts.
-        route: how they were found.
-        program: what they solve; None where no one program stands behind the number.
-        proved: whether a closed form shows that no path of the program costs less.
+    ``program`` is what the path solves; None where no one program stands behind the number. ``proved``: a closed form
+    shows that no path of the program costs less.
     """
 
     cost: arb
-    path: Shifts
+    path: Path
     route: str
     program: ShiftProgram | None = field(default=None, repr=False, compare=False)
     proved: bool = False
@@ -72,7 +66,7 @@ class Optimum:
             if self.program is None:
                 return None
             length = horizon(self.program, _CLOSE / 10)
-            return enclosed(self.program, self.path, length=length, tolerance=_CLOSE, cells=_COARSE).lower
+            return sweep_bracket(self.program, self.path, length=length, tolerance=_CLOSE, cells=_COARSE).lower
 
     @property
     def gap(self) -> float | None:
@@ -87,10 +81,7 @@ class Optimum:
 
 
 def optimum(program: ShiftProgram) -> Optimum:
-    """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is.
-
-    Source: docs/proofs/affine_windows.md; the claims under chien_li/theorem_3_1 and theorem_3_7.
-    """
+    """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is."""
     with precision():
         found = _composition(program)
         others, proved = _constant(program) if program.constant else _varying(program)
@@ -101,17 +92,14 @@ def optimum(program: ShiftProgram) -> Optimum:
 
 
 @teaches()
-def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
+def bracket(program: ShiftProgram, path: Path | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
     """Enclose the optimum of the program between a certified lower bound and a feasible path.
 
     Args:
         program: any program.
         path: a feasible path to start from; None to find one.
-        tolerance: relative gap at which to stop, above 0.
+        tolerance: relative gap at which to stop, above 0; it stays larger where floats resolve no more.
         cells: how finely the state is cut at each time; the work is about steps x cells^2 a level.
-
-    Returns:
-        The bracket; its gap may exceed the tolerance where floats resolve no more.
 
     Raises:
         InputError: an argument is out of range, or the numbers of the run are beyond floats.
@@ -128,18 +116,25 @@ def bracket(program: ShiftProgram, path: Shifts | None = None, *, tolerance: flo
             return Bracket(lower(found.cost), upper(found.cost), found.path)
         if path is None or program.cost(path).upper() > found.cost.upper():
             path = found.path
-    return enclosed(program, path, length=horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
+    return sweep_bracket(program, path, length=horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
+
+
+def hide_initial(program: ShiftProgram) -> Optimum:
+    """The lesser of the optimum that is found for a program that starts with a distance, and of a straight line."""
+    found, steps = optimum(program), program.steps
+    if steps == 1 or found.proved or program.expansion(0).affine_on(program.diameter) is not None:
+        return found
+    states = program.initial * np.linspace(1.0, 0.0, steps + 1)
+    images = [float(program.expansion(t).value(states[t : t + 1])[0]) for t in range(steps)]
+    path = Path(0, program.initial, np.maximum(np.array(images) - states[1:], 0.0))
+    with precision():
+        cost = program.cost(path)
+        return replace(found, cost=cost, path=path) if cost.upper() < found.cost.upper() else found
 
 
 def _composition(program: ShiftProgram) -> Optimum:
-    if program.initial:  # the last steps of a run: what is there already has to be hidden, too
-        path = ComposedPath(program)
-        return Optimum(program.cost(path), path, "composition")
-    cost = program.composition()
-    if program.constant:
-        shift = upper(program.expansion(0).sensitivity)
-        return Optimum(cost, GeometricPath(0, 0.0, shift, 1.0, program.steps), "composition")
-    return Optimum(cost, ComposedPath(program), "composition")
+    path = program.composed_path()  # of the last steps of a run: what is there already has to be hidden, too
+    return Optimum(program.cost(path) if program.initial else program.composition(), path, "composition")
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
@@ -150,24 +145,23 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     found: list[Optimum] = []
     last = program.last_step()
     if last.is_finite():
-        path = GeometricPath(steps - 1, program.reach(steps - 1), upper(last.sqrt() * noise), 1.0, 1)
+        path = Path(steps - 1, program.reach(steps - 1), np.array([upper(last.sqrt() * noise)]))
         found.append(Optimum(last, path, "one last step"))
     if affine is not None and affine[0] > 0:  # where c = 0 the last step is all there is
-        starts = [(program.initial, window(*affine, exact(program.initial), steps))]
+        starts = [(program.initial, affine_window(*affine, exact(program.initial), steps))]
         if isfinite(diameter):
             starts.append((diameter, best_window(*affine, diameter, steps)))
         for distance, best in starts:
             if best is not None:
-                c = affine[0]
-                shifts = GeometricPath(steps - best.length, distance, float(best.lam / c), float(1 / c), best.length)
-                found.append(Optimum(best.cost / noise**2, shifts, "closed form"))
+                path = best.path(affine[0], steps, distance)
+                found.append(Optimum(best.cost / noise**2, path, "closed form"))
     elif program.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
         # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
         # T s^2 where Delta is what earlier steps add up to. Composition is no worse.
         return found, True
     elif isfinite(diameter) and expansion.concave and program.expansive:
-        shot = shoot(expansion, diameter, steps)
-        stationary = Path(steps - len(shot.shifts), diameter, shot.shifts)
+        shifts = shoot(expansion, diameter, steps)
+        stationary = Path(steps - len(shifts), diameter, shifts)
         found.append(Optimum(program.cost(stationary), stationary, "stationary shooting"))
     elif isfinite(diameter) or not program.expansive:
         found += _searched(program)
@@ -202,13 +196,8 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         # Of very many starts not all are tried: value iteration bounds what may be missed.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
-    found: list[Optimum] = []
-    lines = list(takewhile(bool, (program.expansion(t).affine_on(0.0) for t in range(program.steps))))
-    if len(lines) == program.steps:
-        c, s = (np.array([float(one) for one in column]) for column in zip(*filter(None, lines), strict=True))
-        noise = np.array([program.noise_at(t) for t in range(program.steps)])
-        path = taut_string(c, s, noise, program.tracked[:-1])
-        found.append(Optimum(program.cost(path), path, "taut string"))
+    path = _string(program, 0.0, program.tracked[:-1])
+    found = [] if path is None else [Optimum(program.cost(path), path, "taut string")]
     if all(program.expansion(t).affine_on(program.diameter) is not None for t in range(program.steps)):
         return found, True
     inside = _inside(program, found) if found else None
@@ -217,21 +206,28 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     return found + _searched(program), False
 
 
+def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None:
+    """The taut string of the lines that each step has up to a distance; None where one has none."""
+    lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in range(program.steps))))
+    if len(lines) < program.steps:
+        return None
+    c, s = (np.array([float(one) for one in column]) for column in zip(*filter(None, lines), strict=True))
+    return taut_string(c, s, np.array([program.noise_at(t) for t in range(program.steps)]), tracked)
+
+
 def _inside(program: ShiftProgram, found: list[Optimum]) -> list[Optimum] | None:
     """Candidates of which one is the optimum if that stays where all expansions are affine; None where it may not.
 
     Take the greatest such distance Z for a diameter: then no path costs more. The cheapest one is a path without that
     diameter, too, where it starts below Z, or is one that is known or composition.
     """
-    steps, top = range(program.steps), float(program.tracked.max())
+    top = float(program.tracked.max())
     first, widest = program.expansion(0), top
     while widest > 0 and first.affine_on(widest) is None:
         widest *= _NARROWER
-    lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in steps)))
-    if len(lines) < program.steps:
+    path = _string(program, widest, np.minimum(program.tracked[:-1], widest))
+    if path is None:
         return None
-    c, s = (np.array([float(one) for one in column]) for column in zip(*filter(None, lines), strict=True))
-    path = taut_string(c, s, np.array([program.noise_at(t) for t in steps]), np.minimum(program.tracked[:-1], widest))
     if widest == top or program.tracked[path.start] < widest:
         return [*found, Optimum(program.cost(path), path, "taut string")]
     known = [program.composition(), *(one.cost for one in found)]
@@ -252,8 +248,13 @@ class Window:
     cost: arb
     lam: arb
 
+    def path(self, c: arb, steps: int, distance: float) -> Path:
+        """The last steps of a run that hide a distance, at contraction c."""
+        first, ratio = float(self.lam / c), float(1 / c)
+        return Path(steps - self.length, distance, lambda: first * ratio ** np.arange(self.length, dtype=float))
 
-def window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
+
+def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
     """The optimum over ``length`` steps from distance ``delta``, or None where it is not certainly feasible.
 
     c is the contraction or expansion of one step, a ball above 0; the sensitivity s and delta are lengths.
@@ -262,12 +263,12 @@ def window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
     >>> round(float(w.cost), 6)
     0.320123
     """
-    found = untested(c, s, delta, length)
+    found = untested_window(c, s, delta, length)
     return found if c <= 1 or found.lam * c**-length >= s else None
 
 
-def untested(c: arb, s: arb, delta: arb, length: int) -> Window:
-    """The closed form without its feasibility test: no bound where z_t < 0 on the way. Arguments as `window`."""
+def untested_window(c: arb, s: arb, delta: arb, length: int) -> Window:
+    """The closed form without its feasibility test: no bound where z_t < 0 on the way. Arguments as `affine_window`."""
     V, W = geometric_sum(1 / c, length), geometric_sum(1 / c**2, length)
     return Window(length, (s * V + delta) ** 2 / W, (s * V + delta) / W)
 
@@ -275,11 +276,11 @@ def untested(c: arb, s: arb, delta: arb, length: int) -> Window:
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
     """The cheapest feasible window of at most ``steps`` steps; None where no window is certainly feasible.
 
-    Other arguments are those of `window`.
+    Other arguments are those of `affine_window`.
     """
     best: Window | None = None
     for length in _lengths(float(c), float(s), delta, steps):
-        found = window(c, s, exact(delta), length)
+        found = affine_window(c, s, exact(delta), length)
         if found is not None and (best is None or found.cost.upper() < best.cost.upper()):
             best = found
     return best

@@ -23,9 +23,8 @@ from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
-from lastiterate.numeric.shift_program.paths import GeometricPath, Path, Shifts
-from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shift_program.search import improved
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+from lastiterate.numeric.shift_program.search import improve
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 2 * ULPS * _EPS
@@ -35,9 +34,9 @@ _UP = 1 + 2 * ULPS * _EPS
 def fixed_routes(
     run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """The cheapest path of the shift program; with ``every`` beside it one last step and composition.
+    """The cheapest path of the shift program, one Gaussian for all orders and deltas.
 
-    One Gaussian serves all orders and deltas.
+    With ``every`` one last step and composition stand beside it.
     """
     program, best = worst_position(run, assumption)
     found = [_gaussian(run, assumption, program.position, best)]
@@ -106,16 +105,16 @@ def _up(found: Optimum) -> float:
         return upper(found.cost)
 
 
-def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Shifts, enough: float) -> Shifts:
+def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Path, enough: float) -> Path:
     """The cheapest path found near that of the first place, moved to the other, or one that costs less than enough."""
     first, place = places
     program, ahead = programs[place], (first - place) % programs[0].run.batches
     goal = np.append(_states(programs[first], path), np.zeros(ahead))
     start = max(path.start - ahead, 0)
-    return improved(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
+    return improve(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
 
 
-def _moved(programs: list[ShiftProgram], place: int, path: Shifts, apart: Array) -> Array:
+def _moved(programs: list[ShiftProgram], place: int, path: Path, apart: Array) -> Array:
     """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
     spent = np.zeros(len(programs))
     row = max(path.start - programs[0].run.batches, 0) // _stride(programs)
@@ -125,7 +124,7 @@ def _moved(programs: list[ShiftProgram], place: int, path: Shifts, apart: Array)
     return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
 
 
-def moved_path(programs: list[ShiftProgram], place: int, other: int, path: Shifts) -> Path:
+def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) -> Path:
     """The path of one place of the epoch, moved to where the sample of another is met, from its first shift on."""
     shifts = np.array([step[other] for step in _moved_shifts(programs, place, path)])
     start = int(np.argmax(shifts > 0))
@@ -133,7 +132,7 @@ def moved_path(programs: list[ShiftProgram], place: int, other: int, path: Shift
 
 
 def _moved_shifts(
-    programs: list[ShiftProgram], place: int, path: Shifts, z: Array | None = None, start: int = 0
+    programs: list[ShiftProgram], place: int, path: Path, z: Array | None = None, start: int = 0
 ) -> Iterator[Array]:
     """The shifts of each step from ``start`` on, at each place, where the runs are z apart.
 
@@ -163,12 +162,8 @@ def _followed(
 ) -> Iterator[tuple[Array, Array, Array]]:
     """At each place the distance after each update, where it should be then, and where it is, both after the shift.
 
-    Args:
-        programs: of each place.
-        goal: where the distance should be at each time, at most.
-        ahead: how much later it should be there, at each place.
-        z: the distances before step ``start``, 0 by default.
-        start: the first step.
+    ``goal`` has where the distance should be at each time, at most, and ``ahead`` how much later at each place; ``z``
+    are the distances before the first step ``start``, 0 by default.
     """
     z, first = np.zeros(len(programs)) if z is None else z, programs[0]
     for t in range(start, first.steps):
@@ -182,7 +177,7 @@ def _followed(
         yield image, wanted, z
 
 
-def _states(program: ShiftProgram, path: Shifts) -> Array:
+def _states(program: ShiftProgram, path: Path) -> Array:
     """The states of a path at the times 0..T; infinite before it starts."""
     states = np.full(program.steps + 1, np.inf)
     z = np.array([path.distance])
@@ -194,28 +189,22 @@ def _states(program: ShiftProgram, path: Shifts) -> Array:
 
 
 def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
-    """The cheaper of composition and one last step, enclosed in balls; for runs that `extreme` names.
+    """The worst batch, and the cheaper of composition and one last step in balls, for runs that `extreme` names.
 
-    Random batches are taken to meet the sample in every step.
-
-    Returns:
-        The batch of an epoch in which the sample costs most, and the path.
-
-    Raises:
-        InputError: the assumption does not allow a step size.
+    Random batches are taken to meet the sample in every step. An `InputError` where the assumption refuses a step size.
     """
     with precision():
         for t in {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}.values():
             assumption.expansion(run, t, differs=True)
         position, cost = _every_update(run)
         unit = exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
-        found = Optimum(cost, GeometricPath(0, 0.0, upper(2 * unit), 1.0, run.steps), "composition")
+        found = Optimum(cost, Path(0, 0.0, lambda: np.full(run.steps, upper(2 * unit))), "composition")
         if isfinite(run.diameter) and run.scheme.fixed_size:
             last = run.steps - 1
             reach = assumption.expansion(run, last, differs=True).ball(exact(run.diameter))
             cost = (reach / exact(run.noise_std_at(last))) ** 2
             if cost.is_finite() and not cost >= found.cost:
-                found = Optimum(cost, GeometricPath(last, run.diameter, upper(reach), 1.0, 1), "one last step")
+                found = Optimum(cost, Path(last, run.diameter, np.array([upper(reach)])), "one last step")
         return position, found
 
 

@@ -8,17 +8,19 @@ started either at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), 
 forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost, and
 hence (alpha, alpha / 2 cost)-RDP for every alpha > 1, of either law from the other.
 
-Source: docs/proofs/shift_program.md; Chien & Li 2025, Theorems 3.1 and 3.7, without their noise splitting; for affine
-expansions Bok, Su & Altschuler 2024 (claims chien_li/theorem_3_1/direct/* and gdp/*).
+Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025, Theorems 3.1
+and 3.7, without their noise splitting, Lemmas 3.5 and 3.10; for affine expansions Bok, Su & Altschuler 2024 (claims
+chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 
 import numpy as np
 from flint import arb
+from scipy.optimize import brentq
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
@@ -27,13 +29,34 @@ from lastiterate.numeric.losses.assumptions import Assumption, described_assumpt
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run
-from lastiterate.numeric.shift_program.invariant import least_diameter
-from lastiterate.numeric.shift_program.paths import Shifts
-from lastiterate.numeric.shift_program.tracking import tracked_distances
 
 _KNOWN = 1 << 15
 _TRACKED = 1 << 22
 """Longer runs take the diameter for the distance that is there for free."""
+_EPS = float(np.finfo(float).eps)
+_FIRST = 64
+"""Steps after which the distance is first tried for even growth; then whenever there are twice as many."""
+_FLAT = arb(2) ** -100
+"""The slope of a chord may be so far from 1: over as many steps as there are entries that is far less than rounding."""
+_DOUBLINGS, _SIZES = 100, 64
+"""Doublings of an invariant distance that are tried, and step sizes of a schedule that are looked at."""
+_ABOVE = 1 + 1e-9
+_LONGEST = 100_000
+"""Steps of an uneven list of uses that are looked at one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Shifts from ``start`` to the end, hiding ``distance`` there; ``made`` is the shifts or makes them."""
+
+    start: int
+    distance: float
+    made: Array | Callable[[], Array]
+
+    @cached_property
+    def shifts(self) -> Array:
+        """Shape (T - start,), lengths, to float precision."""
+        return self.made() if callable(self.made) else self.made
 
 
 @teaches()
@@ -60,27 +83,27 @@ class ShiftProgram:
     initial: float = 0.0
 
     def __post_init__(self) -> None:
-        described_run("A shift program", self.run)
+        put, run = object.__setattr__, described_run("A shift program", self.run)
         described_assumption(self.assumption)
-        if self.run.scheme.permuted or not self.run.scheme.fixed_size:
+        if run.scheme.permuted or not run.scheme.fixed_size:
             raise InputError(
-                f"A shift program needs batches of a known order and size, got sampling={self.run.sampling!r}; "
+                f"A shift program needs batches of a known order and size, got sampling={run.sampling!r}; "
                 "call bound instead."
             )
-        self._placed()
-        self.expansion(0)  # an assumption that does not fit the run is refused here
-
-    def _placed(self) -> None:
-        """Refuse a batch or a beginning that the run does not have: a sample that is never met costs nothing."""
-        put, batches = object.__setattr__, self.run.period
+        # A batch that the run does not have is refused: a sample that is never met costs nothing.
         put(self, "position", count("position", self.position, least=0))
         put(self, "skipped", count("skipped", self.skipped, least=0))
         start = within("initial", self.initial, "a distance of at least 0", lambda z: 0 <= z < inf, "0 is the start.")
         put(self, "initial", start)
-        if (at := self.position) >= batches:
-            raise InputError(f"position needs one of the batches 0 to {batches - 1}, got position={at}; count from 0.")
-        if self.skipped >= (steps := self.run.steps):
-            raise InputError(f"skipped needs to leave one of steps={steps}, got skipped={self.skipped}; skip fewer.")
+        if (at := self.position) >= run.period:
+            raise InputError(
+                f"position needs one of the batches 0 to {run.period - 1}, got position={at}; count from 0."
+            )
+        if self.skipped >= run.steps:
+            raise InputError(
+                f"skipped needs to leave one of steps={run.steps}, got skipped={self.skipped}; skip fewer."
+            )
+        self.expansion(0)  # an assumption that does not fit the run is refused here
 
     @property
     def steps(self) -> int:
@@ -90,7 +113,17 @@ class ShiftProgram:
     @cached_property
     def diameter(self) -> float:
         """D, a length, or less where weight decay keeps the runs closer; inf where nothing bounds their distance."""
-        return least_diameter(self.run, self.assumption, self.initial) if self.run.weight_decay else self.run.diameter
+        run = self.run
+        if not run.weight_decay:
+            return run.diameter
+        with precision():
+            if self.assumption.expansion(run, 0, differs=True).affine_on(run.diameter) is not None:
+                return run.diameter
+            steps = {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}
+            if len(steps) > _SIZES:
+                return run.diameter
+            every = [self.assumption.expansion(run, t, differs=met) for t in steps.values() for met in (True, False)]
+            return min(run.diameter, invariant_distance(every, self.initial))
 
     @property
     def expansive(self) -> bool:
@@ -122,11 +155,7 @@ class ShiftProgram:
         return (t + self.skipped) % self.run.period == self.position
 
     def expansion(self, t: int) -> Expansion:
-        """e_t.
-
-        Raises:
-            InputError: the assumption does not allow the step size of step t.
-        """
+        """e_t; an `InputError` where the assumption does not allow the step size of step t."""
         key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
             if len(self._known) > _KNOWN:
@@ -166,6 +195,17 @@ class ShiftProgram:
         for t in hits[:1] if self.alike else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
         return total * len(hits) if self.alike else total
+
+    def composed_path(self) -> Path:
+        """The path of `composition`, rounded up: where e is steep at 0 a remainder of 1e-17 would grow."""
+
+        def shifts() -> Array:
+            found, hits = np.zeros(self.steps), list(self.participations)
+            each = [upper(self.expansion(t).sensitivity) for t in (hits[:1] if self.alike else hits)]
+            found[hits] = each[0] if self.alike and hits else each
+            return found
+
+        return Path(0, self.initial, shifts)
 
     def last_step(self) -> arb:
         """Cost of hiding all distance in the last step, enclosed: e(D)^2 / sigma^2, or infinite.
@@ -214,27 +254,32 @@ class ShiftProgram:
 
     @cached_property
     def tracked(self) -> Array:
-        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t).
+        """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t)."""
+        diameter, period = self.diameter, self.cycle
+        distances, tried = np.full(self.steps + 1, diameter), max(_FIRST, 2 * (period or 0))
+        distances[0] = self.initial
+        for t in range(self.steps):
+            with precision():
+                step = upper(self.expansion(t).ball(exact(float(distances[t]))))
+            if step >= diameter and (self.constant or self.expansive):
+                break  # once at the diameter, always there
+            distances[t + 1] = min(step, diameter)
+            if period == 1 and distances[t + 1] == distances[t]:
+                distances[t + 1 :] = distances[t]
+                break
+            if period is not None and t + 1 == tried:
+                tried *= 2
+                rest = _evenly_grown(self.expansion, t + 1, float(distances[t + 1]), self.steps - t - 1, period)
+                if rest is not None:
+                    distances[t + 2 :] = np.minimum(rest, diameter)
+                    break
+        return distances
 
-        Source: Chien & Li 2025, Lemmas 3.5 and 3.10.
-        """
-        return tracked_distances(
-            self.expansion,
-            self.steps,
-            self.initial,
-            self.diameter,
-            period=self.cycle,
-            stays=self.constant or self.expansive,
-        )
-
-    def cost(self, path: Shifts) -> arb:
+    def cost(self, path: Path) -> arb:
         """The cost of a path, enclosed from its own shifts, whatever they are.
 
         The state is run forward and rounded up; the last shift is replaced by what is left to hide, so
         that the path is feasible by construction.
-
-        Args:
-            path: shifts for the steps path.start..T-1.
 
         Raises:
             ValueError: the path is not one of the last steps, or starts below the distance it has to hide.
@@ -272,28 +317,169 @@ def run_forward(
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
 
 
-@dataclass(frozen=True, eq=False)
-class ComposedPath:
-    """Every step hides its own sensitivity; the shifts are made when asked for.
+def _evenly_grown(
+    expansion: Callable[[int], Expansion], t: int, distance: float, steps: int, period: int
+) -> Array | None:
+    """Distances after each of so many steps from t on; None where they are not known to grow evenly.
 
-    They are rounded up: where e is steep at 0 a remainder of 1e-17 would grow into a real distance.
+    Where gradients are clipped a distance that is large grows by the same length in every period of the batches. Let E
+    be the expansion of a part of a period; it is concave where those of its steps are. A slope of E beyond z is at most
+    that of its chord from z/2 to z. Where this is 1 for each part, E(z + x) <= E(z) + x, and so D_(t + j p + i) <=
+    D_(t + i) + j (E_p(D_t) - D_t). Where it is less that holds too, but is not tight.
+    """
+    if not (0 < distance < np.inf and steps > period):
+        return None
+    with precision():
+        far, near, ends = exact(distance), exact(distance) / 2, list[float]()
+        for i in range(period):
+            e = expansion(t + i)
+            if not e.concave:
+                return None
+            far, near = e.ball(far), e.ball(near)
+            if not abs((far - near) / (exact(distance) / 2) - 1) <= _FLAT:
+                return None
+            ends.append(upper(far))
+        rise = max(upper(far - exact(distance)), 0.0)
+    rounds = np.arange(-(-steps // period))[:, None]
+    return np.asarray(((np.array(ends) + rounds * rise) * (1 + 8 * _EPS)).ravel()[:steps])
+
+
+def invariant_distance(expansions: Iterable[Expansion], initial: float) -> float:
+    """A distance of at least ``initial`` that no update exceeds once it is not exceeded; inf where none is found.
+
+    It is searched for in floats; that e(z) <= z there is shown in balls. The expansions are those of every update.
+
+    >>> from flint import arb
+    >>> from lastiterate.numeric.losses.expansion import Affine
+    >>> round(invariant_distance([Affine(arb(0.5), arb(1.0))], 0.0), 6)
+    2.0
+    """
+    every = list(expansions)
+
+    def excess(z: float) -> float:
+        return max(float(one.value(np.array([z]))[0]) for one in every) - z
+
+    low = high = max(initial, max(float(one.sensitivity) for one in every))
+    for _ in range(_DOUBLINGS):
+        if excess(high) <= 0:
+            break
+        low, high = high, 2 * high
+    found = high if excess(low) <= 0 else float(brentq(excess, low, high)) if excess(high) <= 0 else inf
+    distance = initial if found == initial else found * _ABOVE
+    with precision():
+        kept = isfinite(distance) and all(one.ball(exact(distance)) <= exact(distance) for one in every)
+    return distance if kept else inf
+
+
+@dataclass(frozen=True, eq=False)
+class ListedProgram(ShiftProgram):
+    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`.
+
+    ``sizes`` are those of its batches there; empty where all have that of the run. Until the first use both runs are
+    the same, and what is not released does not matter.
     """
 
-    program: ShiftProgram
-    start: int = 0
+    uses: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+    @cached_property
+    def _met(self) -> dict[int, int]:
+        return dict(zip(self.uses, self.sizes or (self.run.batch,) * len(self.uses), strict=True))
+
+    @cached_property
+    def _sized(self) -> dict[tuple[float, int], Expansion]:
+        return {}
+
+    def differs(self, t: int) -> bool:
+        return t + self.skipped in self._met
+
+    def expansion(self, t: int) -> Expansion:
+        if not self.sizes or not self.differs(t):
+            return super().expansion(t)
+        t += self.skipped
+        key = self.run.step_size_at(t), self._met[t]
+        if key not in self._sized:
+            run = replace(self.run, dataset_size=key[1] * self.run.period, batch_size=key[1])
+            with precision():
+                self._sized[key] = self.assumption.expansion(run, t, differs=True)
+        return self._sized[key]
 
     @property
-    def distance(self) -> float:
-        """The distance that the program starts from, a length."""
-        return self.program.initial
+    def participations(self) -> Sequence[int]:
+        return tuple(t - self.skipped for t in self.uses if t >= self.skipped)
 
     @property
-    def shifts(self) -> Array:
-        """Shape (T,), lengths."""
-        program, hits = self.program, list(self.program.participations)
-        shifts = np.zeros(program.steps)
-        if program.alike and hits:
-            shifts[hits] = upper(program.expansion(hits[0]).sensitivity)
-        else:
-            shifts[hits] = [upper(program.expansion(t).sensitivity) for t in hits]
-        return shifts
+    def cycle(self) -> int | None:
+        return None
+
+    @property
+    def constant(self) -> bool:
+        return False
+
+    @property
+    def alike(self) -> bool:
+        return self.run.constant and not self.sizes
+
+
+def cut_run(run: NoisySGD, start: int, steps: int, **rest: object) -> NoisySGD:
+    """So many steps of a run from ``start`` on; ``rest`` replaces what else is to be another."""
+    schedules = {name: getattr(run, name) for name in ("step_size", "noise_std", "batch_size")}
+    cut = {name: one[start : start + steps] for name, one in schedules.items() if isinstance(one, tuple)}
+    return replace(run, **{"steps": steps, **cut, **rest})  # type: ignore[arg-type]
+
+
+def used_part(run: NoisySGD, start: int, steps: int) -> NoisySGD:
+    """So many steps of a run from ``start`` on, with batches that meet a sample once in as many steps."""
+    return _used_run(cut_run(run, start, steps), steps)
+
+
+def _used_run(run: NoisySGD, every: int) -> NoisySGD:
+    """The run with batches that meet a sample once in so many steps."""
+    return replace(run, sampling="cyclic", dataset_size=every * run.batch, batch_size=run.batch, adjacency="replace")
+
+
+def used_program(
+    run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0, sizes: tuple[int, ...] = ()
+) -> ShiftProgram:
+    """The program of a sample that is used at rising steps, at least one of them where nothing is there at first.
+
+    Args:
+        run: its batches have one size, but for ``sizes``.
+        assumption: of its losses.
+        uses: the steps, from 0.
+        initial: distance that is there for free before the first step, a length.
+        sizes: of the batches at these steps; empty where all have that of the run.
+
+    Raises:
+        InputError: the list is uneven, the run too long to be looked at step by step, and its domain is infinite.
+    """
+    if not initial and uses[0]:
+        rest = used_part(run, uses[0], run.steps - uses[0])
+        return used_program(rest, assumption, _later(uses, uses[0]), sizes=sizes)
+    gap = uses[1] - uses[0] if len(uses) > 1 else run.steps
+    if not sizes and uses and uses[0] < gap and range(uses[0], run.steps, gap) == _as_range(uses, gap):
+        return ShiftProgram(_used_run(run, gap), assumption, uses[0], initial=initial)
+    if run.steps > _LONGEST:
+        if not isfinite(run.diameter):
+            raise InputError(
+                f"A list of uneven steps needs to be within {_LONGEST:,} steps of the end, or a domain of finite "
+                f"diameter, got steps={run.steps}; project, or list evenly spaced steps."
+            )
+        first = run.steps - _LONGEST
+        later = _later(uses, first)
+        kept = sizes[len(uses) - len(later) :]
+        return used_program(used_part(run, first, _LONGEST), assumption, later, run.diameter, kept)
+    return ListedProgram(_used_run(run, run.steps), assumption, initial=initial, uses=tuple(uses), sizes=sizes)
+
+
+def _later(uses: Sequence[int], start: int) -> Sequence[int]:
+    """The uses from ``start`` on, counted from it."""
+    if isinstance(uses, range):
+        kept = uses[max(-(-(start - uses.start) // uses.step), 0) :]
+        return range(kept.start - start, kept.stop - start, kept.step)
+    return tuple(t - start for t in uses if t >= start)
+
+
+def _as_range(uses: Sequence[int], gap: int) -> range | None:
+    even = range(uses[0], uses[-1] + 1, gap)
+    return even if isinstance(uses, range) or tuple(even) == tuple(uses) else None

@@ -1,26 +1,37 @@
-"""The cheapest path of any shift program, by dynamic programming in floats.
+"""Searches for the cheapest path in floats: what they propose is certified by its own shifts, run forward.
 
-Backwards from V_T(0) = 0, the cost-to-go is
+Stationary paths by shooting, O(T) a shot. Where the cost is stationary, a_{t-1} = a_t e'(z_t). So a path that starts
+at the diameter is fixed by its first shift: z <- e(z) - a, a <- a / e'(z). A shot may end after any step by hiding all
+that is left, which makes every shot a set of feasible paths, one for each length; its value is the cheapest of them,
+recomputed from the forward path, so that no jump of the slope (the clip cap) passes off an infeasible path as an
+optimum. For a constant program with a finite diameter no other start matters: a path that touches 0 before the end is
+dominated by the shorter window that ends there, one that exceeds D by the one that starts there again.
+
+Any program by dynamic programming. Backwards from V_T(0) = 0, the cost-to-go is
 
     V_t(z) = min over 0 <= y <= e_t(z) of (e_t(z) - y)^2 / sigma_t^2 + V_(t+1)(y),
 
 kept at nodes and taken to be linear between them, so that the minimum over a cell is in closed form. The path from the
 cheapest start is followed forward, and the same is done again on finer and finer nodes around it. Nodes stand at 0 and
 at the knots, where e may jump and paths may rest, and a hair above them.
-
-What is found is a proposal: its cost is the caller's to certify, from the shifts run forward.
 """
 
 from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.losses.expansion import Stack
-from lastiterate.numeric.shift_program.paths import Path
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.losses.expansion import Expansion, Stack
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 
+_COARSE = 385
+_BASINS = 6
+_FINE = 9
+_ROUNDS = 64
+_SHOT_STEPS = 120_000
+"""Steps in all rounds of the fine search."""
 _HORIZON = 20_000
 """Paths start at most so many steps before the end; a longer one could only lower the cost further."""
 _WORK, _FINEST, _COARSEST = 1e7, 160, 64
@@ -38,6 +49,78 @@ _PAYS, _SHORT = 1e-7, 100
 """Earlier starts that save less of the cost are not tried. Runs so short are swept as a whole."""
 
 
+def shoot(expansion: Expansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
+    """The shifts of the cheapest stationary path found from the diameter, finite, to 0; lengths, where the noise is 1.
+
+    Args:
+        expansion: e, the same at every step.
+        diameter: D.
+        steps: the longest window allowed.
+        toll: added to the cost for every step of the window, a squared length.
+    """
+    horizon = min(steps, _HORIZON)
+    top = float(expansion.value(np.array([diameter]))[0])
+    # Below e(D) - D a first shift lets the distance grow past D, above e(D) there is nothing to hide.
+    u = np.concatenate([np.geomspace(1e-12, 1e-2, 128, endpoint=False), np.linspace(1e-2, 1.0, _COARSE)])
+    low, high = top - diameter, top
+    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
+    # Neighbouring lengths differ little near the optimum and each has a dip of its own: look again, closely.
+    centre = int(value.argmin())
+    u = np.linspace(u[max(centre - 4, 0)], u[min(centre + 4, len(u) - 1)], _COARSE)
+    value, _ = _fire(expansion, diameter, low + (high - low) * u, horizon, toll)
+    inner = np.concatenate([[np.inf], value, [np.inf]])
+    dips = np.flatnonzero((inner[1:-1] <= inner[:-2]) & (inner[1:-1] <= inner[2:]))
+    dips = dips[np.argsort(value[dips])][:_BASINS]
+    left, right = u[np.maximum(dips - 1, 0)], u[np.minimum(dips + 1, len(u) - 1)]
+    weights = np.linspace(0.0, 1.0, _FINE)
+    for _ in range(max(4, min(_ROUNDS, _SHOT_STEPS // horizon))):
+        if not np.any(right - left > 1e-14 * right):
+            break
+        grid = left[:, None] + (right - left)[:, None] * weights
+        value, _ = _fire(expansion, diameter, (low + (high - low) * grid).ravel(), horizon, toll)
+        rows = np.arange(len(grid))
+        least = value.reshape(grid.shape).argmin(axis=1)
+        left, right = grid[rows, np.maximum(least - 1, 0)], grid[rows, np.minimum(least + 1, _FINE - 1)]
+    middle = low + (high - low) * np.append((left + right) / 2, 1.0)
+    value, length = _fire(expansion, diameter, middle, horizon, toll)
+    best = int(value.argmin())
+    shifts = np.empty(int(length[best]))
+    z, a = np.array([diameter]), middle[best : best + 1]
+    for step in range(len(shifts) - 1):
+        shifts[step] = a[0]
+        z = expansion.value(z) - a
+        a = a / expansion.slope(z)
+    shifts[-1] = expansion.value(z)[0]
+    return shifts
+
+
+def _fire(
+    expansion: Expansion, diameter: float, first: Array, horizon: int, toll: float
+) -> tuple[Array, NDArray[np.int64]]:
+    """Value and length of the shots with these first shifts, all at once."""
+    z, a = np.full_like(first, diameter), first.copy()
+    spent = np.zeros_like(first)
+    ahead = expansion.value(z)
+    value, length = ahead**2 + toll, np.ones(len(first), dtype=np.int64)
+    alive = np.arange(len(first))
+    cheapest = float(value.min())
+    for step in range(2, horizon + 1):
+        spent = spent + a**2 + toll
+        z = ahead - a
+        keep = (z > 0) & (z <= diameter) & (spent < cheapest)
+        if not keep.all():
+            alive, z, a, spent = alive[keep], z[keep], a[keep], spent[keep]
+        if not len(alive):
+            break
+        ahead = expansion.value(z)
+        ended = spent + ahead**2 + toll
+        better = ended < value[alive]
+        value[alive[better]], length[alive[better]] = ended[better], step
+        cheapest = min(cheapest, float(ended.min()))
+        a = a / expansion.slope(z)
+    return value, length
+
+
 def search(program: ShiftProgram) -> Path | None:
     """Propose the cheapest path of the last `_HORIZON` steps; None where the domain and the run are both unbounded."""
     length = min(program.steps, _HORIZON)
@@ -48,7 +131,7 @@ def search(program: ShiftProgram) -> Path | None:
     return Path(found.start + before, found.distance, found.shifts)
 
 
-def improved(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
+def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
     """Propose the cheapest path near one that starts at ``start`` and goes to the states ``goal`` where it can.
 
     The states are those at the times start + 1..T; no better path is sought where the cost is below ``enough``.
@@ -120,13 +203,9 @@ class _Search:
         """Fill in the cost-to-go from the end to ``first``; the cost from each start.
 
         It ends where an earlier start cannot save as much as ``share`` of the cost, even from 0. Where the cost-to-go
-        is that of a period later and a constant, so it is before: there it is copied.
-
-        Args:
-            grid: sorted nodes at some times that follow each other, a row each; a node may come twice.
-            first: where to stop.
-            mark: what the nodes depend on, besides the step and the greatest distance.
-            share: see above.
+        is that of a period later and a constant, so it is before: there it is copied. ``grid`` gives sorted nodes at
+        some times that follow each other, a row each, ``mark`` what they depend on besides the step and the greatest
+        distance.
         """
         steps, period = self.program.steps, self.period
         self.nodes, self.value, self.next = {steps: np.zeros(1)}, {steps: np.zeros(1)}, {}
@@ -198,10 +277,7 @@ class _Search:
     def refined(
         self, cost: float, states: dict[int, float], enough: float = 0.0, rival: float = np.inf
     ) -> tuple[float, dict[int, float]]:
-        """Look around the path on nodes that come closer and closer, from some cells of the first ones.
-
-        It ends where the cost is ``enough``, or where it does not seem to fall below that of a rival.
-        """
+        """Look closer and closer around the path; end where its cost is ``enough`` or seems to stay above a rival's."""
         best, settled, scale = (cost, states), 0, _CELLS / self.cells
         for _ in range(_LEVELS):
             centre = best[1]

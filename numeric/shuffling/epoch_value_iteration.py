@@ -35,15 +35,15 @@ _CERTAIN = np.ones(1)
 
 @dataclass(frozen=True, eq=False)
 class Epoch:
-    """The orders of one epoch, each with its free steps merged; growth rounded up, noise rounded down.
+    """The P orders of one epoch, each with its free steps merged; growth rounded up, noise rounded down.
 
     Attributes:
-        weight: (P,), chances of the orders; they sum to 1 with ``never``.
+        weight: (P,), probabilities of the orders; they sum to 1 with ``never``.
         head, head_noise: (P,), C and S of the steps before the participation; S = 0 where there is none.
         into, step: (P,), d and s of the participation.
         tail, tail_noise: (P,), C and S of the steps from the participation on (C without the participation's own d).
         free_noise: (P,), S of the steps after the participation.
-        never: chance that the epoch is cut before the participation.
+        never: probability that the epoch is cut before the participation.
         whole, whole_noise: C and S of all its steps.
     """
 
@@ -65,15 +65,11 @@ class Epoch:
         return np.append(self.weight, self.never) if self.never > 0 else self.weight
 
 
-def merged(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
-    """The orders of an epoch of len(c) <= ``batches`` steps, every participation told apart.
+def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
+    """The orders of an epoch of n <= ``batches`` steps, every participation told apart; as many are equally likely.
 
-    Args:
-        c: (n,) growth of each step without the sample, rounded up.
-        d: (n,) growth of each step with it, rounded up.
-        s: (n,) sensitivity of each step, rounded up.
-        noise: (n,) standard deviation of each step, rounded down.
-        batches: l, the orders that are equally likely.
+    Of each step, shape (n,): growth c without the sample and d with it, sensitivity s, all rounded up, and the standard
+    deviation of the noise, rounded down.
     """
     n = len(c)
     grow, shrink = 1 + 4 * (n + 4) * _EPS, 1 - 8 * (n + 4) * _EPS
@@ -100,20 +96,13 @@ def merged(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
     )
 
 
-def merged_alike(
+def merge_equal_epoch(
     c: float, d: float, s: float, noise: float, steps: int, batches: int, places: Sequence[int] | None = None
 ) -> Epoch:
-    """As `merged` for ``steps`` equal steps, in closed form: k steps grow by c^k, their noise is 1 + .. + c^(2k - 2).
+    """As `merge_epoch` for equal steps, in closed form: k steps grow by c^k, their noise is 1 + .. + c^(2k - 2).
 
-    Args:
-        c: growth without the sample, rounded up.
-        d: growth with it, rounded up.
-        s: sensitivity, rounded up.
-        noise: standard deviation, rounded down.
-        steps: n, at most ``batches``.
-        batches: l, the orders that are equally likely.
-        places: participations told apart, increasing, the last step among them; one between two of them counts as the
-            later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
+    ``places`` are the participations told apart, increasing, the last step among them; one between two of them counts
+    as the later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
     group = [here - before for before, here in pairwise([-1, *at])]
@@ -173,10 +162,8 @@ class Shuffled:
 def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int, int]:
     """The pooled cost, rounded up, the first epoch in which the run may start, and the first that was looked at.
 
-    Args:
-        run: the run.
-        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
-        cells: half the number of nodes.
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order; ``cells`` half the number of
+    nodes.
     """
     nodes = grid(run, cells)
     # The best window from the diameter spans about D / s epochs; after that the rest is the same epoch by epoch.
@@ -248,11 +235,8 @@ def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
 def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
     """min over y of (u - y)_+^2 / S + after(y), row by row, rounded up; without ``after``, y = 0.
 
-    Args:
-        u: (P, M) distances, increasing along a row.
-        S: (P,) merged noise, variances.
-        nodes: (N,).
-        after: (N,) or (P, N), values at the nodes.
+    u, shape (P, M), are distances that increase along a row, S, shape (P,), merged noise; ``after``, shape (N,) or (P,
+    N), are values at the nodes.
     """
     if after is None:
         return np.asarray(u**2 / S[:, None] * _UP)

@@ -51,13 +51,10 @@ class Epochs:
 
 
 @dataclass(frozen=True)
-class Orders:
-    """Choices of a bound that pools all orders, which its certificate needs.
+class PooledOrders:
+    """Choices of a bound that pools all orders, for its certificate: its cost, rounded up, and the cells of a table.
 
-    Attributes:
-        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
-        cost: the pooled cost, rounded up.
-        cells: of the table of costs, where there is one.
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
     """
 
     kappa: float | None
@@ -66,12 +63,9 @@ class Orders:
 
 
 def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
-    """The greatest of the rows, or log mean exp (kappa x) / kappa of them; rounded up.
+    """The greatest of the rows, shape (k, ...), or log mean exp (kappa x) / kappa of them; rounded up.
 
-    Args:
-        values: shape (k, ...), costs of k cases, at least 0.
-        kappa: above 0, or None for the greatest.
-        weights: shape (k,), the chances of the cases; None for equal ones.
+    The rows are costs of k cases, at least 0; ``weights`` their probabilities, None for equal ones.
     """
     top = values.max(axis=0)
     if kappa is None:
@@ -92,14 +86,7 @@ def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Ar
 
 
 def oblivious_cost(drift: PowerDrift, epochs: Epochs, kappa: float | None, enough: float = inf) -> tuple[float, int]:
-    """The least cost found, rounded up, and the earliest start that it uses.
-
-    Args:
-        drift: g, in units of the noise.
-        epochs: the run.
-        kappa: alpha (alpha - 1) / 2 for the mean over orders, None for every order.
-        enough: a cost that is known; dearer windows are not looked at.
-    """
+    """The least cost found, rounded up, and the earliest start that it uses; costs above ``enough`` are of no use."""
     composed = epochs.composition(kappa)
     if not isfinite(epochs.diameter):
         return composed, 0
@@ -144,13 +131,8 @@ def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
 class Windows:
     """The costs of windows of w = 0, 1, ... steps from the diameter, and the last price of the best shot of each.
 
-    Attributes:
-        oblivious: where the start does not look at the order.
-        free: right after a participation, so that the next one is in the epoch after.
-        never: of a whole last epoch that is cut before its participation.
-        price: of the first.
-        free_price: of the second.
-        never_price: of the third.
+    ``oblivious`` where the start does not look at the order, ``free`` right after a participation, so that the next one
+    is in the epoch after; ``never`` of a whole last epoch that is cut before its participation.
     """
 
     oblivious: Array
@@ -258,10 +240,7 @@ def _priced(
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0.
-
-    Arguments as `oblivious_cost`.
-    """
+    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0."""
     rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)[0]
 
     def mean(steps: int) -> float:

@@ -27,11 +27,10 @@ from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
-from lastiterate.numeric.shift_program.participations import Participations, cheapest
-from lastiterate.numeric.shift_program.paths import Shifts
-from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, Orders, each_by_itself, oblivious_cost, pool
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
+from lastiterate.numeric.shift_program.taut_string import Participations, cheapest
+from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merge_epoch, merge_equal_epoch
+from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PooledOrders, each_by_itself, oblivious_cost, pool
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""
@@ -135,10 +134,10 @@ class View:
                 if len(steps) * log(max(c, 1.0)) > log(_HUGE):
                     return None
                 places = _places(c, len(steps)) if d <= c and not self.every else range(len(steps))
-                found = merged_alike(c, d, s, noise, len(steps), self.batches, places)
+                found = merge_equal_epoch(c, d, s, noise, len(steps), self.batches, places)
             else:
                 free_growth, growth, sensitivity, noises = np.array(rows).T
-                found = merged(free_growth, growth, sensitivity, noises, self.batches)
+                found = merge_epoch(free_growth, growth, sensitivity, noises, self.batches)
         greatest = max(found.whole, float(found.head.max()), float(found.tail.max()))
         return found if greatest <= _HUGE and isfinite(found.whole_noise) else None
 
@@ -168,14 +167,9 @@ def shuffled_routes(
 
 
 def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
-    """Every bound for the worst order.
+    """Every bound for the worst order of a run with shuffled batches."""
 
-    Args:
-        run: a run with shuffled batches.
-        assumption: what is assumed of the losses.
-    """
-
-    def always(route: str, cost: arb, start: int, path: Shifts | None = None) -> Candidate:
+    def always(route: str, cost: arb, start: int, path: Path | None = None) -> Candidate:
         found = None if path is None else Optimum(cost, path, route)  # else each order has shifts of its own
         window, pair = (start, run.steps), DominatingPair(upper(cost))
         return Candidate(route, "ours/shuffled/worst", window, pair, optimum=found, position=run.batches - 1)
@@ -191,7 +185,7 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
             cost /= exact(run.noise_std_at(0)) ** 2
             return [*found, always("taut string, every participation late", cost, path.start, path)]
         for least, start, route in _pooled(view, None, _FINE):
-            found.append(replace(always(route, exact(least), start), choices=Orders(None, least, _FINE)))
+            found.append(replace(always(route, exact(least), start), choices=PooledOrders(None, least, _FINE)))
         every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
         return [*found, always("in every batch", every.cost, every.path.start)]
 
@@ -218,12 +212,8 @@ def mean_routes(
 ) -> list[Candidate]:
     """Every bound on the mean over orders, at one Renyi order.
 
-    Args:
-        view: of a run with shuffled batches.
-        order: alpha > 1.
-        worst: dominates every order by itself, and so their mixture.
-        cells: of the table; fewer are faster and never below.
-        every: whether routes that cannot be the least are wanted too.
+    ``worst`` dominates every order by itself, and so their mixture; with fewer ``cells`` a table is faster and never
+    below; without ``every`` routes that cannot be the least are left out.
     """
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
@@ -234,7 +224,7 @@ def mean_routes(
                 (start, view.run.steps),
                 worst,
                 renyi=(order, upper(exact(order) * exact(cost) / 2)),
-                choices=Orders(kappa, cost, cells),
+                choices=PooledOrders(kappa, cost, cells),
             )
             for cost, start, route in _pooled(view, kappa, cells, every=every)
         ]

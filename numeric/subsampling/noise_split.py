@@ -22,16 +22,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import (
+    HIGH_ORDER,
+    LEAST_MULTIPLIER,
     Candidate,
     DominatingPair,
-    SampledStep,
+    SampledSteps,
 )
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.approximate_rdp import approximate_prices
+
+_NODES_OF_A_STEP = 160
+
+
+def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
+    """S at each multiplier, shape (k,), to about four digits: for searches, whose results are priced again."""
+    whole = order / (2 * multipliers**2)
+    if rate >= 1 or order > HIGH_ORDER:
+        return np.asarray(whole)
+    known = multipliers >= LEAST_MULTIPLIER
+    found = whole.copy()
+    if known.any():
+        shift = 1 / multipliers[known]
+        log_excess = _log_excess(rate, shift, order, replaced=adjacency == "replace")
+        found[known] = np.logaddexp(0.0, log_excess) / (order - 1)
+    return np.asarray(np.minimum(found, whole))
+
+
+def _log_excess(q: float, g: Array, alpha: float, *, replaced: bool) -> Array:
+    """Logarithm of the expected excess over 1: the trapezoid rule where the integrand is large, found by looking."""
+    left, right = (g / 2, alpha * g + 8) if replaced else (np.full_like(g, -8.0), alpha * g + 8)
+    width = total = np.zeros_like(g)
+    for points in (_NODES_OF_A_STEP, _NODES_OF_A_STEP, _NODES_OF_A_STEP):
+        x = np.linspace(left, right, points, axis=1)
+        value = _log_integrand(q, g[:, None], alpha, x, replaced=replaced)
+        peak = value.max(axis=1)
+        width = x[:, 1] - x[:, 0]
+        total = peak + np.log(np.exp(value - peak[:, None]).sum(axis=1) * width / np.sqrt(2 * np.pi))
+        large = value > peak[:, None] - 25
+        rows = np.arange(len(g))
+        left = np.maximum(x[rows, large.argmax(axis=1)] - width, left)
+        right = np.minimum(x[rows, points - 1 - large[:, ::-1].argmax(axis=1)] + width, right)
+    return np.asarray(total)
+
+
+def _log_integrand(q: float, g: Array, alpha: float, x: Array, *, replaced: bool) -> Array:
+    u = g * x - g * g / 2
+    tilt = np.expm1(np.minimum(u, 500.0))
+    log_r = np.where(u > 500, np.log(q) + u, np.log1p(q * tilt))
+    power = alpha * log_r
+    if replaced:
+        part = -np.expm1((1 - alpha) * log_r)
+        rest = np.where(power > 30, 0.0, np.expm1(np.minimum(power, 30.0)) * part)
+        far = power + np.log(np.maximum(part, 1e-300))
+    else:
+        move = np.minimum(q * tilt, 1e30)
+        exact = np.expm1(np.minimum(power, 30.0)) - alpha * move
+        series = alpha * (alpha - 1) / 2 * move**2 * (1 + (alpha - 2) / 3 * move)
+        rest = np.where(np.abs(alpha * move) < 1e-3, series, exact)
+        far = power + np.log(np.maximum(1 - alpha * np.exp((1 - alpha) * np.maximum(log_r, 0.0)), 1e-300))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(power > 30, far, np.log(np.maximum(rest, 0.0))) - x * x / 2)
+
 
 _LONGEST = 200_000
 """Windows are searched up to this length; a longer one could only lower the bound further."""
@@ -49,9 +103,8 @@ class PriceTable:
 
     S of `dominating.step_rdp` depends on the noise alone, as a multiple of the move. Among nodes of the multiplier, the
     one that minimises S + pull multiplier^2 is a vertex of the hull of (multiplier^2, S), so that one sorted table of
-    slopes answers for every pull at once. ``multiplier`` and ``price`` have shape (k,).
-
-    Slopes are of shape (k - 1,): of the price over the square of the multiplier, rising towards 0.
+    slopes, shape (k - 1,), rising towards 0, answers for every pull at once. ``multiplier`` and ``price`` have shape
+    (k,).
     """
 
     multiplier: Array
@@ -75,12 +128,7 @@ class PriceTable:
         return cls(multipliers[kept], y, np.diff(y) / np.diff(x))
 
     def best(self, pull: Array, most: Array) -> NDArray[np.int64]:
-        """Vertices that minimise price + pull multiplier^2, of those with a multiplier below ``most``.
-
-        Args:
-            pull: what a unit of squared multiplier costs, at least 0.
-            most: the whole noise of each step as a multiplier; the first vertex is taken to be below it.
-        """
+        """Vertices that minimise price + pull multiplier^2 of those below ``most``, the whole noise of a step."""
         free = np.searchsorted(self.slope, -pull)
         return np.asarray(np.minimum(free, np.searchsorted(self.multiplier, most) - 1).clip(0))
 
@@ -90,7 +138,7 @@ Window = tuple[float, Candidate]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class NoiseSplit:
     """The choices behind a window: multipliers and shifts (None: the best of affine steps) in the order of time."""
 
     shares: "Shares"
@@ -100,12 +148,9 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The windows of one run at one order.
+    """The windows of one run with random batches at one order alpha > 1, of the divergence that is to be small.
 
-    Attributes:
-        run: with random batches.
-        program: the shift program that bounds how far apart the runs are at each time.
-        order: alpha > 1, of the divergence that is to be small.
+    ``program`` bounds how far apart the runs are at each time.
     """
 
     run: NoisySGD
@@ -139,7 +184,7 @@ class Shares:
     @cached_property
     def most(self) -> Array:
         """The whole noise of each step over its move, rounded down."""
-        move = {size: moved(self.run, size) for size in self.run.batch_sizes}
+        move = {size: outcome_distance(self.run, size) for size in self.run.batch_sizes}
         moves = np.array([move[size] for size in self._sizes.tolist()])
         return np.asarray(self.noise / (self._backwards(self.program.run.step_size) * moves) * (1 - 4 * EPS))
 
@@ -211,11 +256,8 @@ class Shares:
     def window(self, multipliers: Array, cost: float, tolls: float, shifts: Array | None = None) -> list[Window]:
         """The window over as many last steps as there are multipliers; none where its cost is infinite.
 
-        Args:
-            multipliers: of each step, the last step first.
-            cost: mu^2 of the shifts, rounded up.
-            tolls: about the sum of the prices.
-            shifts: of each step, the first step first; None for the best ones of affine steps.
+        ``multipliers`` of each step, the last step first; ``cost`` is mu^2 of the shifts, rounded up, ``tolls`` about
+        the sum of the prices; ``shifts`` of each step, the first step first, None for the best ones of affine steps.
         """
         if not isfinite(cost):
             return []
@@ -223,12 +265,12 @@ class Shares:
         pair = DominatingPair(cost, sampled_steps(self.run, dict(zip(kinds.tolist(), counts.tolist(), strict=True))))
         share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
         window = (self.run.steps - len(multipliers), self.run.steps)
-        chosen = Split(self, multipliers[::-1], shifts)
+        chosen = NoiseSplit(self, multipliers[::-1], shifts)
         found = Candidate("window of shifts", self.run.scheme.claim, window, pair, share=share, choices=chosen)
         return [(tolls + self.order / 2 * cost, found)]
 
 
-def about_rdp(pair: DominatingPair, order: float) -> float:
+def approximate_rdp(pair: DominatingPair, order: float) -> float:
     """Renyi epsilon of a pair of ours outside the event in which it may fail, to about four digits."""
     found = order / 2 * pair.cost
     for rate_, alike in groupby(pair.steps, key=lambda step: step.rate):
@@ -251,19 +293,19 @@ def rate(run: NoisySGD, batch: int | None = None) -> float:
     return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
 
 
-def moved(run: NoisySGD, batch: int | None = None) -> float:
+def outcome_distance(run: NoisySGD, batch: int | None = None) -> float:
     """The largest distance of outcomes of one step over its step size, rounded up: 2 K / b, or K / b; a gradient."""
     samples = 2 if run.adjacency == "replace" else 1
     return upper(samples * exact(run.clip_norm) / (run.batch if batch is None else batch))
 
 
-def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledStep, ...]:
+def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledSteps, ...]:
     """The sampled parts of a pair: multiplier -> number of steps."""
     q = rate(run, batch)
-    return tuple(SampledStep(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
+    return tuple(SampledSteps(q, multiplier, run.adjacency, count) for multiplier, count in counts.items())
 
 
-def rounded_down(counts: Mapping[float, int], most: int) -> dict[float, int]:
+def round_down(counts: Mapping[float, int], most: int) -> dict[float, int]:
     """At most so many kinds of multipliers, each rounded down to one of them, and how many steps have each."""
     multipliers = np.sort(np.array(list(counts)))
     nodes = multipliers

@@ -1,14 +1,20 @@
-"""Poisson batches: every sample in every batch with chance q = b / n, the sum of gradients divided by b.
+"""Poisson batches: every sample in every batch with probability q = b / n, the sum of gradients divided by b.
 
 One of two data sets has a sample i* more, and n counts it (add or remove). The batch without i* is drawn alike in both
 runs and revealed. A step costs S_up at shift eta K / b in one order, S_down <= S_up in the other; two copies of the run
 without i* grow apart to at most e_k(z), k the size of the batch, Binomial(n - 1, q): it may be empty, or above b.
 
-Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of chance p
+Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of probability p
 (`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
-p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and chance p', brings the last term to p e^(.. G') +
+p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and probability p', brings the last term to p e^(.. G') +
 p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
 also those after which nearly nothing of the diameter is left; where steps are alike F need compose these alone.
+
+Under strong convexity blocks of steps contract, although a single batch may be empty: over w steps by (1 - eta m S / (b
+w))^w at least, S the sum of the sizes, which is Binomial(w (n - 1), q) and hardly ever much below its mean. So outside
+an event of small probability each block contracts by a known factor C, all of it at its last step, which only raises
+the distances. At the beginning of a block the runs are within min(D, w s / (1 - C)); k blocks after a start from D,
+within w s / (1 - C) + C^k D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -16,23 +22,28 @@ Source: docs/proofs/poisson.md (claims ours/poisson/*).
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from math import ceil, floor, inf, isfinite, lgamma, log, log1p
 
+import numpy as np
 from flint import arb
 
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Size, Sized, StronglyConvex
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp, rate
-from lastiterate.numeric.subsampling.poisson_blocks import Block, BlockShares, block
-from lastiterate.numeric.subsampling.poisson_program import fixed_size, last_steps
-from lastiterate.numeric.subsampling.windows import beside, composition, worth_pricing
-from lastiterate.numeric.subsampling.without_replacement import Mixture, Stretches, least_of_each
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp, rate
+from lastiterate.numeric.subsampling.windows import beside, compose_steps, worth_pricing
+from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches, least_of_each
 
+_LEAST = 1e-30
+"""Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
+_CLOSE = 1e12
+"""What is left of the diameter is so many times less than what a block adds."""
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
@@ -43,6 +54,95 @@ _LENGTHS = (2**16, 2**24)
 """Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
 _FEW, _LIKELY = 64, 12.0
 """Blocks that a window is taken to have until it is known, and the depth at which that is guessed."""
+
+
+@dataclass(frozen=True)
+class ContractingBlock:
+    """w = ``steps`` steps that together contract by C = ``contraction``, rounded up, but with probability ``chance``.
+
+    ``reach``, a length, bounds the distance where a block begins, given so many blocks ``before``; 0 of them where the
+    domain alone does. ``sizes`` without the sample that differs: the least sum in a block, and the largest batch.
+    """
+
+    steps: int
+    contraction: float
+    reach: float
+    before: int
+    chance: float
+    sizes: tuple[int, int]
+
+    def covered(self, length: int, run: int) -> int:
+        """Blocks that a window of ``length`` steps at the end of a run of so many steps rests on."""
+        return min(self.before + length // self.steps, -(-run // self.steps))
+
+
+def contracting_block(
+    run: NoisySGD, assumption: StronglyConvex, steps: int, sizes: tuple[int, int], chance: float
+) -> ContractingBlock | None:
+    """The block of so many equal steps; None where a batch may be too large, or nothing contracts for certain."""
+    low, largest = sizes
+    eta, b = exact(run.step_size_at(0)), run.batch
+    if not eta * largest / b * (exact(assumption.L) + exact(assumption.m)) <= 2 or low == 0:
+        return None
+    contraction = (1 - eta * exact(assumption.m) * low / (b * steps)) ** steps
+    if not 0 <= contraction < 1:
+        return None
+    contraction = contraction.max(exact(_LEAST))
+    tracked = steps * eta * exact(run.clip_norm) / b / (1 - contraction)
+    reach, before = run.diameter, 0
+    if upper(tracked) < reach:
+        blocks = -(-run.steps // steps)
+        reach, before = upper(tracked), blocks
+        if isfinite(run.diameter):
+            few = int(log(_CLOSE * run.diameter / float(tracked)) / -log(float(contraction))) + 1
+            rest = upper(tracked + contraction**few * exact(run.diameter))
+            if few < blocks and rest < run.diameter:
+                reach, before = rest, few
+    return ContractingBlock(steps, upper(contraction), reach, before, chance, sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockShares(Shares):
+    """Windows of whole blocks."""
+
+    block: ContractingBlock
+
+    @property
+    def period(self) -> int:
+        return self.block.steps
+
+    @cached_property
+    def reach(self) -> Array:
+        return np.full(self.horizon, self.block.reach)
+
+    @cached_property
+    def contractions(self) -> Array:
+        return np.where(np.arange(self.horizon) % self.block.steps == 0, self.block.contraction, 1.0)
+
+
+_SHORTEST = 4096
+"""Steps that are kept at least."""
+
+
+def last_steps(run: NoisySGD, sized: Sized, tail: float) -> ShiftProgram:
+    """The program of the run, or of last steps from the diameter after which c^w D is a 1e-12th of what a step adds."""
+    fixed = fixed_size(run)
+    program = ShiftProgram(fixed, sized)
+    line = program.expansion(0).affine_on(run.diameter)
+    if program.expansive or not tail or not run.constant or not isfinite(run.diameter) or line is None:
+        return program
+    c, s = map(float, line)
+    if not 0 < c < 1:
+        return program
+    steps = int(log(max(1e12 * run.diameter / s, 2.0)) / -log(c)) + _SHORTEST
+    return program if steps >= run.steps else ShiftProgram(replace(fixed, steps=steps), sized, initial=run.diameter)
+
+
+def fixed_size(run: NoisySGD) -> NoisySGD:
+    """A run of batches of a fixed size b, with the same steps."""
+    if isinstance(run.batch_size, tuple):
+        return replace(run, sampling="without_replacement", adjacency="replace")
+    return replace(run, dataset_size=run.batch, batch_size=None, sampling="full", adjacency="replace")
 
 
 def poisson_routes(
@@ -66,9 +166,9 @@ def poisson_routes(
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
-        found = [composition(run)]
+        found = [compose_steps(run)]
         search = _Search(run, assumption, order, delta, found[0])
-        surely = found[0].rdp(order) if delta is None else about_rdp(found[0].pair, order)
+        surely = found[0].rdp(order) if delta is None else approximate_rdp(found[0].pair, order)
         others = run.dataset_size - 1
         found += search.for_sizes(0 if rate(run) < 1 else others, others, 0.0, limit(surely))
         beyond = search.beyond
@@ -81,7 +181,7 @@ def poisson_routes(
             if some and delta is None:
                 best = min(some, key=lambda one: one.rdp(order))
                 if best.pair.conditional.rdp(order) < beyond[0][1]:
-                    inside = best.choices.inside if isinstance(best.choices, Mixture) else best
+                    inside = best.choices.inside if isinstance(best.choices, EventMixture) else best
                     beyond.insert(0, (best.pair.failure, best.pair.conditional.rdp(order), inside))
         all_hold = assumption.parts if isinstance(assumption, Minimum) else (assumption,)
         curved = [one for one in all_hold if isinstance(one, StronglyConvex)]
@@ -202,7 +302,7 @@ class _Search:
             return mixed_rdp(inside.pair.rdp(self.order), failure, beyond[first][1], self.order, rarer)
 
         epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
-        chosen = Mixture(inside, tuple(one for *_, one in beyond[first:]))
+        chosen = EventMixture(inside, tuple(one for *_, one in beyond[first:]))
         if self.alike and steps < self.run.steps:
             costs = self._composed(steps), self.run.steps // steps, self._composed(self.run.steps % steps)
             again = repeated_rdp(inside.pair.rdp(self.order), failure, *costs, self.order)
@@ -211,7 +311,7 @@ class _Search:
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 
-def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> Block | None:
+def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: float) -> ContractingBlock | None:
     """The block of so many steps outside an event of about the chance given; None where a batch may be too large."""
     others, q = run.dataset_size - 1, Fraction(run.batch, run.dataset_size)
     limit = 2 * run.batch / (Fraction(run.step_size_at(0)) * (Fraction(assumption.L) + Fraction(assumption.m)))
@@ -220,7 +320,7 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     low, *_ = least_range(steps * others, q, log_chance - log(2), both=True)
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     chance = upper(steps * exact(beyond) + exact(below))
-    return block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
+    return contracting_block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
 
 
 def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> tuple[Size, Size, float]:
@@ -255,13 +355,9 @@ def tail_from(count: int, rate: Fraction, least: int) -> float:
 
 
 def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
-    """A narrow range [low, high] outside of which X falls with about the chance given, and that chance rounded up.
+    """A narrow range [low, high] which Binomial(count, rate) leaves with about a probability, and that one rounded up.
 
-    Args:
-        count: n.
-        rate: q.
-        log_chance: natural logarithm of the chance wanted, on each side.
-        both: whether low is wanted too; otherwise it is 0.
+    ``log_chance`` is the natural logarithm of the one wanted on each side; without ``both`` low is 0.
 
     >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
     (2, 20)

@@ -22,8 +22,8 @@ from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import Shares, about_rdp
-from lastiterate.numeric.subsampling.windows import beside, composition
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp
+from lastiterate.numeric.subsampling.windows import beside, compose_steps
 
 _FIRST_ORDER, _HIGHEST_ORDER, _ORDERS = 8.0, 400.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -32,7 +32,7 @@ _PROMISING = 1.5
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class EventMixture:
     """The choices behind a bound that may fail: what holds outside the event, and what holds in it, in turn."""
 
     inside: Candidate
@@ -40,7 +40,7 @@ class Mixture:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretches(Mixture):
+class Stretches(EventMixture):
     """The same of a stretch of so many steps, and of all stretches before it; in the event they cost a composition."""
 
     steps: int
@@ -55,19 +55,15 @@ def without_replacement_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, the best window of shifts, and the worst case over batches.
-
-    Arguments are those of `numeric.candidates.shifted`; what costs more than ``most`` at this order need not be found,
-    by default what costs more than is known to hold.
-    """
+    """Composition, the best window of shifts, and the worst case over batches; arguments as of `poisson_routes`."""
     del delta
     with precision():
-        program, composed = ShiftProgram(run, assumption), composition(run)
+        program, composed = ShiftProgram(run, assumption), compose_steps(run)
         surely = None if every else composed.rdp(order) if most is None else most
         return [composed, *beside(Shares(run, program, order), surely)]
 
 
-def converted(
+def convert_routes(
     run: NoisySGD, routes: Callable[..., list[Candidate]], delta: float, most: float = inf
 ) -> list[Candidate]:
     """Bounds of random batches at one delta, one of them near the least that any route gives.
@@ -77,14 +73,14 @@ def converted(
     is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
     best conversion so far, or ``most``, an epsilon that is known without them.
     """
-    order, tried, whole = _order_near(most, delta), set[float](), composition(run)
-    best = min(most, *(quick_rdp_to_dp(at, about_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
+    order, tried, whole = _order_near(most, delta), set[float](), compose_steps(run)
+    best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
     estimates: dict[DominatingPair, tuple[float, float, Candidate]] = {}
     while len(tried) < _ORDERS and order not in tried:
         tried.add(order)
         slope = inf
         for one in routes(order, most=_PROMISING * best - quick_rdp_to_dp(order, 0.0, delta)):
-            about = about_rdp(one.pair, order)
+            about = approximate_rdp(one.pair, order)
             known = (quick_rdp_to_dp(order, about, delta - one.pair.failure), order, one)
             estimates[one.pair] = min(estimates.get(one.pair, known), known, key=lambda x: x[0])
             best, slope = min(best, known[0]), min(slope, about / order)
@@ -96,11 +92,11 @@ def converted(
         if estimate <= _PROMISING * least[0] or not one.pair.steps
     ]
     _, at, one = least
-    if rdp_to_dp(at, about_rdp(one.pair, at), delta) < min(each.dp(delta) for each in found):
+    if rdp_to_dp(at, approximate_rdp(one.pair, at), delta) < min(each.dp(delta) for each in found):
         epsilon = one.pair.conditional.rdp(at)
         if one.pair.failure:
             epsilon = mixed_rdp(epsilon, one.pair.failure, whole.rdp(at), at)
-            one = replace(one, choices=Mixture(replace(one, pair=one.pair.conditional), (whole,)))
+            one = replace(one, choices=EventMixture(replace(one, pair=one.pair.conditional), (whole,)))
         found.append(replace(one, renyi=(at, epsilon), route=f"{one.route} through RDP, order {at:.4g}"))
     return found
 
@@ -122,7 +118,7 @@ def least_of_each(found: list[Candidate], order: float, delta: float | None) -> 
     def spent(one: Candidate) -> float:
         if delta is None:
             return one.rdp(order)
-        return quick_rdp_to_dp(order, about_rdp(one.pair, order), delta - one.pair.failure)
+        return quick_rdp_to_dp(order, approximate_rdp(one.pair, order), delta - one.pair.failure)
 
     best: dict[tuple[str, bool], Candidate] = {}
     for one in found:

@@ -9,9 +9,9 @@ from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.rounding import exact, precision, upper
-from lastiterate.numeric.shift_program.optimum import optimum, untested
+from lastiterate.numeric.shift_program.optimum import optimum, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import moved, rate
+from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
 from lastiterate.proofs_checks.attacks.record import Setting
 
 _WIDEST = 1e4
@@ -25,7 +25,7 @@ def affine_untested(setting: Setting) -> float:
         eta, noise = exact(setting["eta"]), exact(setting["sigma"])
         c, s = 1 + eta * exact(setting["L"]), 2 * eta * exact(setting["K"]) / exact(setting["n"])
         starts = [(0.0, T)] + ([(setting["D"], w) for w in range(1, T + 1)] if isfinite(setting["D"]) else [])
-        least = min(upper(untested(c, s, exact(d), w).cost) for d, w in starts)
+        least = min(upper(untested_window(c, s, exact(d), w).cost) for d, w in starts)
         return upper(exact(setting["alpha"]) / 2 * exact(least) / noise**2)
 
 
@@ -35,7 +35,7 @@ def smaller_direction(sampling: str) -> Callable[[Setting], float]:
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, sampling)
         with precision():
-            multiplier = float(exact(run.noise_std_at(0)) / (exact(run.step_size_at(0)) * exact(moved(run))))
+            multiplier = float(exact(run.noise_std_at(0)) / (exact(run.step_size_at(0)) * exact(outcome_distance(run))))
             if multiplier < 1 / _WIDEST:
                 return upper(-run.steps * (1 - exact(rate(run))).log()) if rate(run) < 1 else inf
             return upper(run.steps * exact(s_down(rate(run), multiplier, alpha=setting["alpha"]).upper))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.bound import Bound, bound_by_shifts
-from lastiterate.numeric.certificates.description import described_loss, described_run, dyadic, sealed, undyadic
+from lastiterate.numeric.certificates.description import dyadic, from_dyadic, seal_nodes, write_loss, write_run
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
@@ -85,10 +85,8 @@ def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) 
     losses = assumption_of(setting, Assumed(check.losses))
     made = json.loads(json.dumps(found.certificate()))
     claim = {**made["claim"], "at": dyadic(next(iter(_ask(setting, check).values())))}
-    sealed_again: dict[str, Any] = sealed(
-        {**made, "claim": claim, "run": described_run(run), "class": described_loss(losses)}
-    )
-    return sealed_again
+    described = {**made, "claim": claim, "run": write_run(run), "class": write_loss(losses)}
+    return dict(seal_nodes(described))
 
 
 def _refused(certificate: dict[str, Any]) -> str:
@@ -110,14 +108,14 @@ def _supposed(certificate: dict[str, Any]) -> str:
 
 
 def _below(found: Bound, certificate: dict[str, Any]) -> str:
-    claimed = undyadic(certificate["claim"]["value"])
+    claimed = from_dyadic(certificate["claim"]["value"])
     return "" if claimed <= found.epsilon * (1 + _ROUNDING) else f"the certificate claims {claimed!r}"
 
 
 def _noticed(certificate: dict[str, Any]) -> float:
     """The least share of `_LESS` by which all numbers may be too small for the checker to refuse; inf where none is."""
     for less in _LESS:
-        if _refused(sealed(_lessened(certificate, 1 - less))):
+        if _refused(seal_nodes(_lessened(certificate, 1 - less))):
             return less
     return inf
 

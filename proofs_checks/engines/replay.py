@@ -19,7 +19,7 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from lastiterate.numeric.certificates.description import undyadic
+from lastiterate.numeric.certificates.description import from_dyadic
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -271,7 +271,7 @@ def _known(run: _Run, losses: str, node: Mapping[str, Any], place: int) -> Repla
         shifts = [*still, *_listed(node["shifts"])]
     if node["rule"] == "straight":
         shifts = [*still, *theorem.straight(rows, start - since, distance)]
-    return ReplayedTheorem(theorem.name, theorem.window(rows, shifts, distance), undyadic(node["cost"]))
+    return ReplayedTheorem(theorem.name, theorem.window(rows, shifts, distance), from_dyadic(node["cost"]))
 
 
 def _sampled(run: _Run, losses: str, node: Mapping[str, Any]) -> ReplayedTheorem | None:
@@ -294,12 +294,12 @@ def _sampled(run: _Run, losses: str, node: Mapping[str, Any]) -> ReplayedTheorem
         path = theorem.proportional(rows, distance) if node["shifts"] == "proportional" else [*_listed(node["shifts"])]
     cost = theorem.window(rows, path, distance)
     coins = tuple(zip(theorem.coins, (upper(1 / exact(one) ** 2) for one in multipliers), strict=True))
-    return ReplayedTheorem(theorem.name, cost, undyadic(node["cost"]), coins)
+    return ReplayedTheorem(theorem.name, cost, from_dyadic(node["cost"]), coins)
 
 
 def _multipliers(node: Mapping[str, Any]) -> Iterator[float]:
     """Noise of the coin of each step over its sensitivity, one of those listed."""
-    listed = [undyadic(one["multiplier"]) for one in node["prices"]]
+    listed = [from_dyadic(one["multiplier"]) for one in node["prices"]]
     for kind, count in node["kinds"]:
         yield from [listed[kind]] * count
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from lastiterate.numeric import divergences
 from lastiterate.numeric.accounting import conversion
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon, gdp_epsilon_below
-from lastiterate.numeric.accounting.pld_lattice import from_profile
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, gdp_epsilon_below
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
+from lastiterate.numeric.accounting.pld import from_profile
 from lastiterate.numeric.divergences import Mixture
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, above, below, known
@@ -73,7 +73,7 @@ def sampling() -> Iterator[Number]:
         many_down = divergences.s_down_orders(rate, 1 / gap, [between])
         binomial = profiles.binomial_renyi(rate, gap, order)
         replaced = profiles.replaced_renyi(rate, gap, min(order, 6))
-        step = SampledStep(rate, 1 / gap, "add_remove", 3)
+        step = SampledSteps(rate, 1 / gap, "add_remove", 3)
         yield known(
             f"S_up, {at} {order}", divergences.s_up(rate, 1 / gap, alpha=order).upper, binomial, "a binomial sum"
         )
@@ -99,7 +99,7 @@ def compositions() -> Iterator[Number]:
     kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
     for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:
         sides = ("remove", "add") if adjacency == "add_remove" else ("replace",)
-        pair = DominatingPair(0.25 * gaussian, (SampledStep(rate, noise, adjacency, 1 if gaussian else 2),))
+        pair = DominatingPair(0.25 * gaussian, (SampledSteps(rate, noise, adjacency, 1 if gaussian else 2),))
         steps = [(rate, 1 / noise, side) for side in sides]
         other = [(1.0, 0.5, "gaussian") if gaussian else step for step in steps]
         truth = max(map(profiles.two_steps, steps, other, (delta,) * len(steps)))
@@ -107,7 +107,7 @@ def compositions() -> Iterator[Number]:
         yield above(f"epsilon at {delta:g}: {name}", pair.dp(delta), truth * (1 - 1e-6), _BY, _LATTICE)
         if gaussian and rate > 0.1:
             yield above(f"delta at {truth:.4g}: {name}", pair.delta(truth), delta * (1 - 1e-6), _BY, _PROFILE)
-    whole = DominatingPair(0.0, (SampledStep(1.0, 2.0, "add_remove", 3),)).dp(1e-5)
+    whole = DominatingPair(0.0, (SampledSteps(1.0, 2.0, "add_remove", 3),)).dp(1e-5)
     truth = profiles.gaussian_epsilon(3**0.5 / 2, 1e-5)
     yield above("epsilon of three steps that all meet the sample", whole, truth * (1 - 1e-12), "erfc to fifty digits")
     # From points of a Gaussian profile, a law whose profile lies between them and the chords of few more points.

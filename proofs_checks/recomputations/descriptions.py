@@ -15,15 +15,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from lastiterate.numeric.accounting.dominating import SampledStep
+from lastiterate.numeric.accounting.dominating import SampledSteps
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.contraction import atoms, chain, gaussian, moments, sampled, table
-from lastiterate.numeric.contraction.block import Block
+from lastiterate.numeric.contraction import block, chain, random_batches, table
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import moved, rate, rounded_down
+from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate, round_down
 from lastiterate.numeric.subsampling.poisson import least_range, tail_from
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.kept import kept
@@ -126,7 +125,7 @@ def batches() -> Iterator[Number]:
         "least size", low, count - next(k for k in range(33, count + 1) if tail(k + 1, 1 - q) <= 1e-4), "trying all"
     )
     yield known("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q), "its formula")
-    met = sampled.outcomes(10, 0.3, 6)
+    met = random_batches.outcomes(10, 0.3, 6)
     mean = sum(chance * k for k, chance in met)
     binomial = [comb(10, k) * 0.3**k * 0.7 ** (10 - k) for k in range(11)]
     edges = [k for k, _ in met]
@@ -134,14 +133,14 @@ def batches() -> Iterator[Number]:
     yield known("how often a sample is met, rounded up", mean, truth, "a sum")
     run = NoisySGD(3, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     yield known("rate", rate(run), 0.25, "its formula")
-    yield known("move when a sample is added", moved(run), 2.0 / 3, "its formula")
+    yield known("move when a sample is added", outcome_distance(run), 2.0 / 3, "its formula")
     yield known(
         "move when one is replaced",
-        moved(replace(run, sampling="without_replacement", adjacency="")),
+        outcome_distance(replace(run, sampling="without_replacement", adjacency="")),
         4.0 / 3,
         "its formula",
     )
-    kinds = rounded_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
+    kinds = round_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
     yield known("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0, "counting")
     yield known(
         "noise on the gradient",
@@ -164,7 +163,7 @@ def batches() -> Iterator[Number]:
 def tables() -> Iterator[Number]:
     """Tables of profiles, the measures behind them, and one block of steps, against quadrature and a direct search."""
     mu = 1.3
-    found = gaussian.gaussian(mu)
+    found = table.gaussian_table(mu)
     for epsilon in (0.0, 0.7, 2.0):
         truth = float(profiles.gaussian_delta(mu, epsilon))
         yield above(f"a Gaussian table at {epsilon:g}", found.delta(epsilon), truth, "erfc to fifty digits", 2e-3)
@@ -172,33 +171,33 @@ def tables() -> Iterator[Number]:
         yield above(f"the same at -{epsilon:g}", below_one, 1 - exp(-epsilon) * (1 - truth), "the other order", 2e-3)
     truth = profiles.gaussian_epsilon(mu, 1e-3)
     yield above("epsilon of a Gaussian table", found.epsilon(1e-3), truth, "erfc to fifty digits", 2e-3)
-    by_table = moments.table_rdp(found, 3.0, lambda order: order * mu * mu / 2)
+    by_table = table.table_rdp(found, 3.0, lambda order: order * mu * mu / 2)
     yield above("order 3 of a Gaussian table", by_table, 1.5 * mu**2 * (1 - 1e-9), "its formula", 3e-3)
-    nodes = np.exp(table.spread(0.05, 30.0, 60))
+    nodes = np.exp(table.spread_nodes(0.05, 30.0, 60))
     before = table.Table(nodes, profile := table.chord(found.g, found.ahead, nodes), profile)
-    measure = atoms.Atoms.of(before)
+    measure = block.DiscretePair.of(before)
     yield known("mass of P", float(measure.p.sum() + measure.only_p), 1.0, "probabilities", 1e-6)
     yield known("mass of Q", float(measure.q.sum() + measure.only_q), 1.0, "probabilities", 1e-6)
     value = float(np.maximum(measure.p - 2.0 * measure.q, 0).sum() + measure.only_p)
     yield above("profile of the measures at ratio 2", value, float(profiles.gaussian_delta(mu, log(2.0))), "erfc", 2e-3)
-    one = sampled.sampled_step(0.3, 1.0, "add_remove")
+    one = random_batches.sampled_step(0.3, 1.0, "add_remove")
     for epsilon, side in ((0.2, "remove"), (0.2, "add")):
         truth = float(profiles.one_step(0.3, 1.0, side)(np.array(epsilon)))
         value = float((one if side == "remove" else one.reversed)(np.array(exp(epsilon))))
         yield above(f"table of a sampled step, {side}", value, truth, "its closed form", 5e-3)
-    two = sampled.composed((SampledStep(0.3, 1.0, "add_remove", 2),))
+    two = random_batches.compose_prices((SampledSteps(0.3, 1.0, "add_remove", 2),))
     if two is not None:
         truth = profiles.two_steps((0.3, 1.0, "remove"), (0.3, 1.0, "remove"), 1e-3)
         yield above("table of two sampled steps", two.epsilon(1e-3), truth * (1 - 1e-6), "quadrature", 0.02)
     # One block: thresholds and prices tried one by one, on the atoms of the Gaussian table.
-    near, far = gaussian.gaussian(0.4), gaussian.gaussian(2.0)
-    after = Block(nodes, near, far).after(before)
+    near, far = table.gaussian_table(0.4), table.gaussian_table(2.0)
+    after = block.Block(nodes, near, far).after(before)
     for place in (5, 20):
         g = float(nodes[place])
         least = _block(measure, near, far, g)
         value = float(after.ahead[place])
         yield Number(f"a block at ratio {g:.3g}", value, 0.98 * least, 1.01 * least, "trying many thresholds")
-    clean = Block(nodes, None, far).after(before)
+    clean = block.Block(nodes, None, far).after(before)
     for place in (5, 20):
         g, known_before = float(nodes[place]), float(before.ahead[place])
         truth = known_before * float(profiles.gaussian_delta(2.0, log(1 + (g - 1) / known_before)))
@@ -207,12 +206,12 @@ def tables() -> Iterator[Number]:
         )
     # Of laws of which nothing is known a block leaves its far price.
     goal = chain.Goal(None, 1e-3, 8.0, lambda order: 2 * order)
-    left = chain.chained([(near, far)], goal, from_equal=False).epsilon(1e-3)
+    left = chain.chain_blocks([(near, far)], goal, from_equal=False).epsilon(1e-3)
     yield above("a block from anything", left, profiles.gaussian_epsilon(2.0, 1e-3), "erfc to fifty digits", 0.02)
-    yield known("end of a spread", float(table.spread(0.05, 30.0, 60)[-1]), 30.0, "its end", 1e-6)
+    yield known("end of a spread", float(table.spread_nodes(0.05, 30.0, 60)[-1]), 30.0, "its end", 1e-6)
 
 
-def _block(measure: atoms.Atoms, near: table.Table, far: table.Table, g: float) -> float:
+def _block(measure: block.DiscretePair, near: table.Table, far: table.Table, g: float) -> float:
     """The least of int u N(g dv/du) + A F(g B / A), u = min(p, g1 q), v = min(q, p / g0), thresholds g0 <= g1."""
     p, q, ratio, best = measure.p, measure.q, measure.ratio, 1.0
     for low in (0.0, *ratio[::3]):

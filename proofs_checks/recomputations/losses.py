@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lastiterate.numeric.contraction.clean import Clean
+from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,
@@ -26,8 +26,7 @@ from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.invariant import invariant_distance
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
 from lastiterate.proofs_checks.recomputations.kept import kept
 from lastiterate.proofs_checks.recomputations.record import Number, above, known
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.calibrate import calibrate
-from lastiterate.numeric.certificates.description import undyadic
+from lastiterate.numeric.certificates.description import from_dyadic
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
@@ -87,7 +87,7 @@ def contraction() -> Iterator[Number]:
         yield _number(f"contraction, {name}", run, losses, target)
     sealed = bound(_run(24, 0.1, 0.1, diameter=0.25), _CONVEX, **_RENYI).certificate()
     accepted(sealed)
-    yield kept("a certificate of an order by contraction", float(undyadic(sealed["claim"]["value"])), TABLE)
+    yield kept("a certificate of an order by contraction", float(from_dyadic(sealed["claim"]["value"])), TABLE)
 
 
 def classes() -> Iterator[Number]:

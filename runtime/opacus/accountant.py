@@ -24,7 +24,7 @@ from opacus.optimizers import DPOptimizer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from torch import Tensor, nn
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, chance, echo
@@ -238,7 +238,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
     def composition(self) -> DominatingPair:
         """All steps so far, as if every iterate were released; needs no description."""
         return DominatingPair(
-            0.0, tuple(SampledStep(q, sigma, "add_remove", times) for sigma, q, times in self.history)
+            0.0, tuple(SampledSteps(q, sigma, "add_remove", times) for sigma, q, times in self.history)
         )
 
     def run(self) -> NoisySGD:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.divergences import Mixture, hockey_stick_mixtures
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -36,7 +36,7 @@ def test_below_and_close_to_exact_single_steps(q: float, noise: float) -> None:
 
 def test_below_and_close_to_the_certified_bound() -> None:
     for q, noise, steps in ((0.01, 1.0, 1000), (0.1, 4.0, 300)):
-        above = DominatingPair(0.0, (SampledStep(q, noise, "add_remove", steps),)).dp(1e-5)
+        above = DominatingPair(0.0, (SampledSteps(q, noise, "add_remove", steps),)).dp(1e-5)
         assert above * 0.998 <= epsilon_from_below(q, noise, steps, 1e-5) <= above
 
 

@@ -18,7 +18,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import moved
+from lastiterate.numeric.subsampling.noise_split import outcome_distance
 
 _TAIL, _ENDS = 6.0, 120
 _SLOPES, _DRIFTS = (1.0, -1.0, 0.5, 0.0), (-0.5, -0.3, -0.1, 0.1, 0.3, 0.5)
@@ -57,7 +57,7 @@ class Adversary:
             edges = (grid[1:] + grid[:-1]) / 2
             if key[2]:  # what is said of the last iterate holds before it is projected
                 edges = np.linspace(-_TAIL * key[1], self.run.diameter + _TAIL * key[1], _ENDS)
-            away, push = grid - self.run.diameter / 2, key[0] * moved(self.run)
+            away, push = grid - self.run.diameter / 2, key[0] * outcome_distance(self.run)
             two_sided = self.run.adjacency == "replace"
             means = []
             clean = self._maps(t, away, differs=self.run.period == 1)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from flint import ctx
 
 import lastiterate as li
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.divergences import s_down, s_up
 
@@ -28,7 +28,7 @@ VARIED = li.NoisySGD(6, (0.1, 0.05, 0.2, 0.1, 0.3, 0.07), (0.3, 0.4, 0.3, 0.7, 0
 ONCE = li.NoisySGD(1, 1.0, 1.0, 1.0, 10, batch_size=1, sampling="without_replacement")
 SHUFFLED = li.NoisySGD(8, 0.3, 0.7, 1.0, 8, batch_size=2, sampling="shuffled")
 WINDOWED = li.NoisySGD(60, 0.1, 0.7, 1.0, 10, batch_size=2, sampling="without_replacement", diameter=0.5)
-STEP, MANY = SampledStep(0.01, 1.0, "add_remove", 1), SampledStep(0.01, 1.0, "add_remove", 300)
+STEP, MANY = SampledSteps(0.01, 1.0, "add_remove", 1), SampledSteps(0.01, 1.0, "add_remove", 300)
 POISSON = li.NoisySGD(50, 1.0, 1.0, 1.0, 100, batch_size=1, sampling="poisson")
 HOLDER, BENT, CONTRACTION = li.Holder(1.0, 0.5), li.StronglyConvex(4.0, 1.5), li.StronglyConvex(5.0, 1.0)
 

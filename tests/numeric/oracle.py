@@ -21,7 +21,7 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.paths import GeometricPath, Path
+from lastiterate.numeric.shift_program.program import Path
 
 SLACK = mpf(10) ** -45
 """Relative error of the oracle itself, generously."""
@@ -67,7 +67,7 @@ def tracked(run: NoisySGD, assumption: Assumption, t: int) -> mpf:
     return z
 
 
-def exact_shifts(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, route: str) -> list[mpf]:
+def exact_shifts(run: NoisySGD, assumption: Assumption, path: Path, route: str) -> list[mpf]:
     """The shifts of a path: the floats themselves, or what they stand for where the route is exact."""
     if route == "composition":
         return [expand(run, assumption, t, mpf(0)) for t in range(run.steps)]
@@ -82,7 +82,7 @@ def exact_shifts(run: NoisySGD, assumption: Assumption, path: Path | GeometricPa
     return [lam * c**-j for j in range(1, w + 1)]
 
 
-def states(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, shifts: Sequence[mpf]) -> list[mpf]:
+def states(run: NoisySGD, assumption: Assumption, path: Path, shifts: Sequence[mpf]) -> list[mpf]:
     """e_t(z_t) - a_t along the path, before it is cut at 0; one more entry than shifts."""
     rows = [mpf(path.distance)]
     for t, shift in enumerate(shifts, start=path.start):
@@ -90,7 +90,7 @@ def states(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, sh
     return rows
 
 
-def cost(run: NoisySGD, assumption: Assumption, path: Path | GeometricPath, route: str) -> mpf:
+def cost(run: NoisySGD, assumption: Assumption, path: Path, route: str) -> mpf:
     """The cost of a path: every shift but the last as it stands, the last hides all that is left."""
     shifts = exact_shifts(run, assumption, path, route)
     z = states(run, assumption, path, shifts[:-1])[-1]

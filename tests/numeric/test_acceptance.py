@@ -10,7 +10,7 @@ from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Stro
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import best_window, bracket, untested, window
+from lastiterate.numeric.shift_program.optimum import affine_window, best_window, bracket, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 S = arb("0.08")  # 2 eta K / n at K=2, eta=0.1, n=5
@@ -30,7 +30,7 @@ def test_the_papers_program(c: str, cost: float, length: int) -> None:
 
 def test_the_papers_program_when_updates_contract() -> None:
     lengths = (10, 20, 40, 80, 160)
-    costs = [float(found.cost) for w in lengths if (found := window(arb("0.9"), S, arb(1), w)) is not None]
+    costs = [float(found.cost) for w in lengths if (found := affine_window(arb("0.9"), S, arb(1), w)) is not None]
     assert len(costs) == len(lengths)
     assert costs == sorted(costs, reverse=True)
     assert costs[1] == pytest.approx(0.1310, abs=5e-5)
@@ -64,8 +64,8 @@ def test_the_feasibility_test_is_not_forgotten() -> None:
     found = bound(_run(1000, diameter=inf), Smooth(1.25))  # c = 1 + 0.1 * 4/5 * 1.25 = 1.1
     assert found.cost == pytest.approx(1000 * 0.08**2, rel=1e-14)
     assert found.route == "composition"
-    assert window(arb("1.1"), S, arb(0), 1000) is None
-    assert float(untested(arb("1.1"), S, arb(0), 1000).cost / S**2) == pytest.approx(21, abs=1e-6)
+    assert affine_window(arb("1.1"), S, arb(0), 1000) is None
+    assert float(untested_window(arb("1.1"), S, arb(0), 1000).cost / S**2) == pytest.approx(21, abs=1e-6)
 
 
 def test_the_bracket_agrees_with_composition_where_nothing_is_hidden() -> None:

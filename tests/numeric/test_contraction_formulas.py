@@ -9,11 +9,8 @@ import pytest
 from sympy import Expr, Float, Integer, S
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.contraction.atoms import Atoms
-from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.gaussian import gaussian
-from lastiterate.numeric.contraction.moments import table_rdp
-from lastiterate.numeric.contraction.table import Table
+from lastiterate.numeric.contraction.block import Block, DiscretePair
+from lastiterate.numeric.contraction.table import Table, gaussian_table, table_rdp
 from lastiterate.symbolic.formulas import contraction
 
 G = np.array([1.0, 1.25, 1.75, 3.0, 8.0])
@@ -21,7 +18,7 @@ G = np.array([1.0, 1.25, 1.75, 3.0, 8.0])
 
 def read(mu: float, g: Array = G) -> Table:
     """The profile of mu-GDP at a few nodes."""
-    values = gaussian(mu)(g)
+    values = gaussian_table(mu)(g)
     return Table(g, values, values)
 
 
@@ -29,7 +26,7 @@ def price(table: Table) -> Callable[[Expr], Expr]:
     return cache(lambda r: Float(table(np.array(float(r))).item()) if r > 0 else S.One)
 
 
-def of_thresholds(atoms: Atoms, g: float, near: Table, far: Table) -> list[float]:
+def of_thresholds(atoms: DiscretePair, g: float, near: Table, far: Table) -> list[float]:
     """The formula at all thresholds among the ratios, and at those that keep all of p or of q."""
     found = []
     for low in (None, *atoms.ratio):
@@ -47,7 +44,7 @@ def test_a_block_is_the_formula_at_thresholds_of_its_choice() -> None:
     before, near, far = read(1.0), read(0.25), read(1.5)
     after = Block(G, near, far).after(before).ahead
     for place in (1, 3):
-        said = np.array(of_thresholds(Atoms.of(before), G[place], near, far))
+        said = np.array(of_thresholds(DiscretePair.of(before), G[place], near, far))
         assert np.min(np.abs(said / after[place] - 1)) < 1e-6
         assert after[place] >= np.min(said) * (1 - 1e-9)
 
@@ -65,7 +62,7 @@ def test_a_moment_is_its_atoms_and_what_is_right_of_the_last_node(order: float) 
     """The numeric part takes the best of several nodes from which on the other bound serves: the last is one."""
     mu = 0.5
     table = read(mu, np.exp(np.linspace(0, 12, 200)))
-    atoms, last = Atoms.of(table), float(table.g[-1])
+    atoms, last = DiscretePair.of(table), float(table.g[-1])
     divergences = {b: b * mu**2 / 2 for b in (1.25 * order, 1.5 * order, 2 * order, 3 * order, 5 * order, 9 * order)}
     tails = [float(contraction.markov_rest(order, b, exp((b - 1) * d), last)) for b, d in divergences.items()]
     whole = float(atoms.q @ atoms.ratio**order) + float(contraction.constant_moment(order, last, atoms.only_p))

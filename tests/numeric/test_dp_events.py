@@ -7,10 +7,10 @@ from math import inf, sqrt
 
 import pytest
 
-from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
 from lastiterate.numeric.bound import Bound, bound, estimate
-from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
@@ -82,7 +82,7 @@ def test_the_poisson_event_is_the_composition() -> None:
     run = replace(_RUN, sampling="poisson", adjacency="")
     accountant = dp.pld.PLDAccountant()
     accountant.compose(to_dp_event(run))
-    ours = DominatingPair(0.0, (SampledStep(0.1, 2.4, "add_remove", 120),)).dp(1e-5)
+    ours = DominatingPair(0.0, (SampledSteps(0.1, 2.4, "add_remove", 120),)).dp(1e-5)
     assert ours == pytest.approx(accountant.get_epsilon(1e-5), rel=3e-3)
 
 
@@ -102,14 +102,14 @@ def test_a_gaussian_bound_as_a_pld(cost: float) -> None:
 
 def _other(found: Bound) -> Candidate:
     """The bound without contraction."""
-    return found.candidate.other if isinstance(found.candidate, Contracted) else found.candidate
+    return found.candidate.other if isinstance(found.candidate, TableCandidate) else found.candidate
 
 
 def test_random_batches_as_a_pld() -> None:
     found = bound(replace(_RUN, steps=400), StronglyConvex(1.0, 0.5), delta=1e-5)
     law = to_pld(found)
     assert found.epsilon * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= found.epsilon * (1 + 3e-3)
-    adding = DominatingPair(0.3, (SampledStep(0.1, 2.0, "add_remove", 30),), failure=1e-6)
+    adding = DominatingPair(0.3, (SampledSteps(0.1, 2.0, "add_remove", 30),), failure=1e-6)
     law = to_pld(replace(found, candidate=replace(_other(found), pair=adding)))
     expected = adding.dp(1e-5)
     assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)

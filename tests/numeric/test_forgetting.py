@@ -10,14 +10,14 @@ from scipy.special import ndtr
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.contraction.clean import Clean
-from lastiterate.numeric.contraction.table import Table, spread, unknown
+from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
+from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.forgetting import Forgetting, forgetting, steps_to_forget
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
-_G = np.exp(spread(0.01, 20.0, 60))
+_G = np.exp(spread_nodes(0.01, 20.0, 60))
 _CELLS = 161
 
 

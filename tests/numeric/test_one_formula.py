@@ -20,8 +20,8 @@ from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, l
 
 from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
-from lastiterate.numeric.accounting import conversion, gdp
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting import conversion
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
 from lastiterate.numeric.losses import certified
 from lastiterate.numeric.losses.assumptions import (
@@ -42,8 +42,8 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.oblivious_shifts import pool
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
-from lastiterate.numeric.subsampling.noise_split import moved, rate
-from lastiterate.numeric.subsampling.poisson_blocks import Block
+from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
+from lastiterate.numeric.subsampling.poisson import ContractingBlock
 from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep
 from lastiterate.symbolic.kernel.projected import Projected
@@ -125,11 +125,11 @@ def omega(p: Point) -> Expr:
 
 
 def composed(p: Point) -> DominatingPair:
-    step = SampledStep(p("q"), p("sigma"), "add_remove", int(p.w))
+    step = SampledSteps(p("q"), p("sigma"), "add_remove", int(p.w))
     return DominatingPair(p("D"), (step,))
 
 
-def block(p: Point) -> Block | None:
+def block(p: Point) -> ContractingBlock | None:
     a_run = NoisySGD(4, p("eta"), 1.0, p("K"), 40, batch_size=20, sampling="poisson")
     return poisson._block(a_run, StronglyConvex(p("L"), p("m")), 3, -3.0)
 
@@ -229,9 +229,9 @@ PAIRS = (
          lambda p: Sized(Convex(p("L")), 0, int(p.b)).expansion(run(p), 0, differs=True).ball(exact(p("z"))),
          BALL, wants=lambda p: p.eta * p.L <= 2),
     Pair("subsampling.noise_split.moved", lambda p: update.moved(S.One, p.K, p.b),
-         lambda p: moved(run(p, "poisson"))),
+         lambda p: outcome_distance(run(p, "poisson"))),
     Pair("subsampling.noise_split.moved (replace)", lambda p: update.sensitivity(S.One, p.K, p.b),
-         lambda p: moved(run(p, "without_replacement"))),
+         lambda p: outcome_distance(run(p, "without_replacement"))),
     Pair("subsampling.without_replacement.rate", lambda p: p.b / p.n, lambda p: rate(run(p, "poisson"))),
     Pair("subsampling.poisson_blocks.block",
          lambda p: statements.block_contraction(p.eta, p.m, Integer(20), Integer(block_low()), Integer(3)),
@@ -266,16 +266,16 @@ PAIRS = (
     Pair("rounding.geometric_sum", lambda p: sums(p)[0],
          lambda p: rounding.geometric_sum(1 / exact(p("c")), int(p.w)), BALL),
     Pair("shift_program.optimum.untested", lambda p: shift_program.cost(p.s, p.D, *sums(p)),
-         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL),
+         lambda p: optimum.untested_window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL),
     Pair("shift_program.optimum.untested (geometric sums)",
          lambda p: shift_program.cost(p.s, p.D, shift_program.v_sum(p.c, p.w), shift_program.w_sum(p.c, p.w)),
-         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL,
+         lambda p: optimum.untested_window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).cost, BALL,
          wants=lambda p: p.c != 1),
     Pair("shift_program.optimum.untested (lam)", lambda p: (p.s * sums(p)[0] + p.D) / sums(p)[1],
-         lambda p: optimum.untested(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).lam, BALL),
+         lambda p: optimum.untested_window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)).lam, BALL),
     Pair("shift_program.optimum.window (feasible)",
          lambda p: S.One if shift_program.feasibility(p.c, p.s, p.D, p.w) >= 0 else S.Zero,
-         lambda p: float(optimum.window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)) is not None),
+         lambda p: float(optimum.affine_window(exact(p("c")), exact(p("s")), exact(p("D")), int(p.w)) is not None),
          wants=lambda p: p.c > 1),
     Pair("shift_program.optimum.best_window",
          lambda p: min(shift_program.direct_cost(p.c, p.s, p.D, w) for w in range(1, 31)
@@ -322,11 +322,11 @@ PAIRS = (
     Pair("accounting.dominating.step_rdp",
          lambda p: statements.amplified_rdp(p.D, p.whole, p.w, statements.up_sum(p.q, 1 / p.sigma, int(p.whole))),
          lambda p: composed(p).rdp(float(p.whole)), QUADRATURE),
-    Pair("accounting.gdp.gdp_delta", lambda p: divergences.delta_of_gdp(p.y, p.x),
-         lambda p: gdp.gdp_delta(p("x"), p("y"))),
-    Pair("accounting.gdp.gdp_epsilon", lambda p: p.d,
-         lambda p: -gdp.gdp_delta(p("x"), gdp.gdp_epsilon(p("x"), p("d"))) + 2 * p("d"),
-         wants=lambda p: gdp.gdp_epsilon(p("x"), p("d")) > 0),
+    Pair("accounting.conversion.gdp_delta", lambda p: divergences.delta_of_gdp(p.y, p.x),
+         lambda p: conversion.gdp_delta(p("x"), p("y"))),
+    Pair("accounting.conversion.gdp_epsilon", lambda p: p.d,
+         lambda p: -conversion.gdp_delta(p("x"), conversion.gdp_epsilon(p("x"), p("d"))) + 2 * p("d"),
+         wants=lambda p: conversion.gdp_epsilon(p("x"), p("d")) > 0),
     Pair("accounting.conversion.quick_rdp_to_dp", lambda p: accounting.quick_dp(p.alpha, p.x, p.d),
          lambda p: conversion.quick_rdp_to_dp(p("alpha"), p("x"), p("d")),
          wants=lambda p: accounting.quick_dp(p.alpha, p.x, p.d) > 0),

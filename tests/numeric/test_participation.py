@@ -15,9 +15,8 @@ from lastiterate.__main__ import main
 from lastiterate.commands.schema import schemas
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.contraction.clean import Clean
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.contraction.uses import Used
+from lastiterate.numeric.contraction.uses import Clean, Used
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.participation import by_position, participation

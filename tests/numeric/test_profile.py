@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 import lastiterate as li
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_delta
+from lastiterate.numeric.accounting.conversion import gdp_delta
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures
 
@@ -104,7 +104,7 @@ def test_the_profile_of_a_gaussian_is_exact_at_every_epsilon() -> None:
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 @pytest.mark.parametrize(("q", "noise"), [(0.05, 1.0), (0.5, 0.7), (0.01, 4.0)])
 def test_delta_of_one_step_is_the_worse_direction(q: float, noise: float, adjacency: str) -> None:
-    pair = DominatingPair(0.0, (SampledStep(q, noise, adjacency, 1),))
+    pair = DominatingPair(0.0, (SampledSteps(q, noise, adjacency, 1),))
     mixture, base = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
     for epsilon in (0.0, 0.02, 0.3, 1.0):
         t = exp(epsilon)
@@ -116,7 +116,7 @@ def test_delta_of_one_step_is_the_worse_direction(q: float, noise: float, adjace
 
 
 def test_a_chance_of_failure_is_added_to_delta() -> None:
-    steps = (SampledStep(0.1, 2.0, "replace", 50),)
+    steps = (SampledSteps(0.1, 2.0, "replace", 50),)
     sure, failing = DominatingPair(0.1, steps), DominatingPair(0.1, steps, failure=1e-3)
     assert failing.delta(0.5) == pytest.approx(sure.delta(0.5) + 1e-3, rel=1e-12)
     assert (sure.mu, sure.gaussian, failing.gaussian) == (pytest.approx(sqrt(0.1)), False, False)

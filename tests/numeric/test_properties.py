@@ -10,8 +10,8 @@ import pytest
 from random_runs import Case, drawn
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.lower import lower_bound

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped

@@ -18,17 +18,17 @@ from flint import acb, arb
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledStep, step_rdp
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps, step_rdp
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import (
-    described_loss,
-    described_run,
+    write_loss,
+    write_run,
     dyadic,
-    sealed,
+    seal_nodes,
 )
-from lastiterate.numeric.certificates.losses import on_lattices
+from lastiterate.numeric.certificates.proof import write_lattices
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.subsampling.noise_split import rate
@@ -135,14 +135,14 @@ def test_a_lie_with_new_digests_is_refused_by_arithmetic(count: int) -> None:
                 rows = forged["run"]["noise_std"]
                 rows[-1] = [*_scaled(rows[-1][:2], 0.99), rows[-1][2]]
             with pytest.raises(Refused):
-                accepted(sealed(forged))
+                accepted(seal_nodes(forged))
 
 
 def _least(certificate: dict[str, Any], node: dict[str, Any], key: str) -> float:
     """The number that a rule gives, which may be less than what the node states: lists serve more than one way."""
     stated, node[key] = node[key], [0, 0]
     with pytest.raises(Refused) as refused:
-        accepted(sealed(certificate))
+        accepted(seal_nodes(certificate))
     node[key] = stated
     found = re.search(r"its rule gives \[?([0-9.e+-]+)", str(refused.value))
     assert found is not None
@@ -175,12 +175,12 @@ def test_a_run_that_is_longer_is_another_run() -> None:
     certificate["run"]["steps"] = 9
     for key in ("step_size", "noise_std"):
         certificate["run"][key][0][2] = 9
-    assert accepted(sealed(certificate)), "fewer steps cost no more"
+    assert accepted(seal_nodes(certificate)), "fewer steps cost no more"
     certificate["run"]["steps"] = 11
     for key in ("step_size", "noise_std"):
         certificate["run"][key][0][2] = 11
     with pytest.raises(Refused, match=r"certificate: proof: cost is"):
-        accepted(sealed(certificate))
+        accepted(seal_nodes(certificate))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_choices_that_do_not_fit_are_refused(change: Any, why: str) -> None:
     assert certificate["proof"]["rule"] == "path"
     change(certificate)
     with pytest.raises(Refused, match=why):
-        accepted(sealed(certificate))
+        accepted(seal_nodes(certificate))
 
 
 def _changed(certificate: dict[str, Any], *ways: tuple[tuple[Any, ...], Any]) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _changed(certificate: dict[str, Any], *ways: tuple[tuple[Any, ...], Any]) ->
         for key in way[:-1]:
             place = place[key]
         place[way[-1]] = value
-    return sealed(forged)  # type: ignore[no-any-return]
+    return seal_nodes(forged)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(("rule", "last"), [("ranges", 0.0202), ("stretches", 0.02)])
@@ -284,24 +284,24 @@ def test_privacy_losses_that_are_forged_are_refused(sampling: Any) -> None:
 def test_privacy_losses_of_whole_batches_are_those_of_a_gaussian(steps: int) -> None:
     """Of a Gaussian the answer is known: chords give a little more, and never less."""
     run = li.NoisySGD(steps, 0.5, 1.0, 1.0, 8, 8, "poisson")
-    pair = DominatingPair(0.0, (SampledStep(1.0, 16.0, "add_remove", steps),))
+    pair = DominatingPair(0.0, (SampledSteps(1.0, 16.0, "add_remove", steps),))
     with precision():
-        epsilon, choices = on_lattices(pair, 1e-6)
+        epsilon, choices = write_lattices(pair, 1e-6)
     exact = gdp_epsilon(steps**0.5 / 16, 1e-6)
     of = {"rule": "window", "start": 0, "since": 0, "prices": [{"multiplier": dyadic(16.0)}], "kinds": [[0, steps]]}
     of |= {"sizes": {"low": 7, "high": 7}, "chance": dyadic(0.0), "shifts": "proportional", "cost": dyadic(0.0)}
     body: dict[str, Any] = {
         "format": "lastiterate certificate 1",
-        "run": described_run(run),
+        "run": write_run(run),
         "class": {"name": "clipped"},
         "claim": {"quantity": "dp", "at": dyadic(1e-6), "value": dyadic(epsilon)},
         "proof": {"rule": "from losses", "of": of} | choices,
     }
     assert exact <= epsilon <= exact * 1.001
-    assert accepted(sealed(body))
+    assert accepted(seal_nodes(body))
     body["claim"]["value"] = dyadic(exact * 0.99999)
     with pytest.raises(Refused, match="exceeds delta"):
-        accepted(sealed(body))
+        accepted(seal_nodes(body))
 
 
 @pytest.mark.parametrize("side", ["remove", "add", "replace"])
@@ -359,11 +359,11 @@ def test_blocks_need_the_sizes_of_poisson_batches() -> None:
     composed |= {"cost": dyadic(0.0), "rdp": dyadic(outside)}
     certificate["class"] = {"name": "strongly_convex", "L": [1, 0], "m": [1, 0]}
     certificate["claim"]["value"] = dyadic(outside)
-    assert accepted(sealed(certificate | {"proof": composed}))
+    assert accepted(seal_nodes(certificate | {"proof": composed}))
     certificate["proof"] = {"rule": "ranges", "of": [window, composed], "rdp": dyadic(mixed)}
     certificate["claim"]["value"] = dyadic(mixed)
     with pytest.raises(Refused, match="blocks need Poisson batches"):
-        accepted(sealed(certificate))
+        accepted(seal_nodes(certificate))
 
 
 def test_the_statement_is_no_less_than_what_is_proved() -> None:
@@ -388,7 +388,7 @@ def test_a_number_is_two_whole_numbers(number: Any) -> None:
 
 
 def test_a_gaussian_of_mu_0_needs_its_chance_below_delta(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, loss = _Run(described_run(li.NoisySGD(steps=10, **FULL))), _Loss({"name": "clipped"})
+    run, loss = _Run(write_run(li.NoisySGD(steps=10, **FULL))), _Loss({"name": "clipped"})
     for chance in (1e-6, 1e-5, 1.1e-5, 0.5):
         monkeypatch.setattr(checker, "_gaussian", lambda *_, chance=chance: (arb(0), arb(chance)))
         if chance <= 1e-5:
@@ -407,10 +407,10 @@ def test_two_terms_that_cancel_are_told_apart() -> None:
     for delta, holds in ((arb("0.398943e-100"), True), (arb("0.398942e-100"), False)):
         certificate["claim"] |= {"value": [0, 0], "at": _up(delta)}
         if holds:
-            assert accepted(sealed(certificate))
+            assert accepted(seal_nodes(certificate))
         else:
             with pytest.raises(Refused, match="exceeds delta"):
-                accepted(sealed(certificate))
+                accepted(seal_nodes(certificate))
 
 
 def _up(value: arb) -> list[int]:
@@ -449,7 +449,7 @@ def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
             forged["run"][key][0][2] = forged["run"]["steps"]
         forged["proof"]["of"] |= {"since": 0, "distances": [[[0, 0, forged["run"]["steps"]]]]}
         with pytest.raises(Refused, match="cost is"):
-            accepted(sealed(forged))
+            accepted(seal_nodes(forged))
 
 
 _SHUFFLED: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
@@ -487,7 +487,7 @@ def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
         certificate["proof"]["of"]["cost"] = dyadic(least)
         value = upper(exact(ask["order"]) / 2 * exact(least))
         certificate["proof"]["rdp"] = certificate["claim"]["value"] = dyadic(value)
-    assert accepted(sealed(certificate))
+    assert accepted(seal_nodes(certificate))
     of: tuple[Any, ...] = ("proof", "of")
     proof = certificate["proof"]["of"]
     forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
@@ -513,7 +513,7 @@ def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
 def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(route: str) -> None:
     """Whatever is listed, for chords or not: what follows is no less than what linear losses cost."""
     run, assumption, ask = _SHUFFLED[route]
-    described, rng = _Run(described_run(run)), np.random.default_rng(5)
+    described, rng = _Run(write_run(run)), np.random.default_rng(5)
     s, sigma, count = 2 * run.step_size_at(0) * run.clip_norm / run.batch, run.noise_std_at(0), run.steps // run.batches
     alone = s**2 / (
         run.batches * sigma**2
@@ -521,7 +521,7 @@ def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(rou
     least = alone if run.diameter < inf else count * alone
     kappa = arb(ask["order"] * (ask["order"] - 1) / 2)
     with precision():
-        loss = _Loss(described_loss(assumption))
+        loss = _Loss(write_loss(assumption))
         for _ in range(25):
             since = int(rng.integers(0, 3)) if count > 3 else 0
             steps = run.steps - since * run.batches
@@ -584,7 +584,7 @@ def test_a_closed_form_that_passes_below_0_is_refused() -> None:
     assert certificate["proof"]["rule"] == "composition"
     certificate["proof"] = {"rule": "straight", "start": 0, "since": 0, "ends": [], "cost": [1, 0]}
     with pytest.raises(Refused, match="pass below 0"):
-        accepted(sealed(certificate))
+        accepted(seal_nodes(certificate))
 
 
 def test_the_checker_imports_nothing_of_ours_and_runs_alone(tmp_path: Path) -> None:
@@ -625,7 +625,7 @@ def test_the_commands(tmp_path: Path) -> None:
         "scheme, adjacency, digest was altered: its digest is another",
     }
     certificate = json.loads(path.read_text().replace('"steps": 1', '"steps": '))
-    path.write_text(json.dumps(sealed(certificate | {"remark": "epsilon is 0"})))
+    path.write_text(json.dumps(seal_nodes(certificate | {"remark": "epsilon is 0"})))
     more = told.invoke(cli, ["verify", str(path)])
     assert isinstance(more.exception, li.InputError)
     assert "remark: Extra inputs" in str(more.exception)

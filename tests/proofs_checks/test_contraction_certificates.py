@@ -11,11 +11,11 @@ from flint import arb, ctx
 
 import lastiterate as li
 from lastiterate.numeric.candidates import candidates, contracted
-from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, sealed, undyadic
+from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, seal_nodes, from_dyadic
 from lastiterate.numeric.certificates.proof import certificate
 from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.gaussian import gaussian
+from lastiterate.numeric.contraction.chain import TableCandidate
+from lastiterate.numeric.contraction.table import gaussian_table
 from lastiterate.numeric.contraction.table import unknown
 from lastiterate.proofs_checks.certificates.checker import Refused, _Pair, accepted, check, gaussians
 from lastiterate.proofs_checks.certificates.shape import shaped
@@ -41,15 +41,15 @@ _CASES: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
 }
 
 
-def _candidate(run: li.NoisySGD, assumption: li.Assumption, order: float | None, delta: float | None) -> Contracted:
-    found = [one for one in candidates(run, assumption, order, delta) if not isinstance(one, Contracted)]
+def _candidate(run: li.NoisySGD, assumption: li.Assumption, order: float | None, delta: float | None) -> TableCandidate:
+    found = [one for one in candidates(run, assumption, order, delta) if not isinstance(one, TableCandidate)]
     (made,) = contracted(run, assumption, order, delta, found)
-    assert isinstance(made, Contracted)
+    assert isinstance(made, TableCandidate)
     return made
 
 
 @lru_cache
-def _made(case: str) -> tuple[Contracted, dict[str, Any]]:
+def _made(case: str) -> tuple[TableCandidate, dict[str, Any]]:
     run, assumption, ask = _CASES[case]
     found = _candidate(run, assumption, ask.get("order"), ask.get("delta"))
     text = json.dumps(certificate(run, assumption, ask.get("order"), ask.get("delta"), found))
@@ -60,7 +60,7 @@ def _made(case: str) -> tuple[Contracted, dict[str, Any]]:
 def test_a_table_holds_and_says_nearly_what_the_route_says(case: str) -> None:
     found, made = _made(case)
     ask = _CASES[case][2]
-    number, value = found.value(ask.get("order"), ask.get("delta")), undyadic(made["claim"]["value"])
+    number, value = found.value(ask.get("order"), ask.get("delta")), from_dyadic(made["claim"]["value"])
     assert made["proof"]["rule"] == ("from table" if "delta" in ask else "moments")
     assert made["proof"]["of"]["round"] == (case != "few blocks")
     assert number * 0.999 <= value <= number * 1.015
@@ -74,14 +74,14 @@ def test_a_number_is_not_certified_by_the_route_beside_it() -> None:
     """Where a table says less than the other route its own claim is made; where it says more, that of the other."""
     run, assumption, _ = _CASES["expanding"]
     found = _candidate(run, assumption, None, 1e-5)
-    worse = Contracted.of(unknown(found.table.g), "", (0, 2000), found.other)
+    worse = TableCandidate.of(run, unknown(found.table.g), 2000, found.other)
     assert certificate(run, assumption, None, 1e-5, worse)["proof"]["rule"] == "from table"
     assert certificate(run, assumption, None, None, worse)["proof"]["rule"] == "straight"
 
 
 def test_ratios_whose_quotient_no_float_holds() -> None:
     g = np.exp(np.linspace(0, 600, 60))
-    found = Block(g, gaussian(1.0), gaussian(3.0)).after(unknown(g))
+    found = Block(g, gaussian_table(1.0), gaussian_table(3.0)).after(unknown(g))
     assert found.ahead[0] == pytest.approx(0.866386, abs=1e-6)
     assert 0 < found.ahead[-1] < 1e-190
 
@@ -90,7 +90,7 @@ def test_batches_that_are_random_have_none() -> None:
     run = li.NoisySGD(30, 0.1, 1.0, 2.0, 50, 5, "poisson", 1.0)
     other = candidates(run, li.Convex(1.0), None, 1e-5)[0]
     with pytest.raises(UncertifiedError, match="full or cyclic"):
-        certificate(run, li.Convex(1.0), None, 1e-5, Contracted.of(unknown(np.array([1.0, 2.0])), "", (0, 1), other))
+        certificate(run, li.Convex(1.0), None, 1e-5, TableCandidate.of(run, unknown(np.array([1.0, 2.0])), 1, other))
 
 
 Forgery = dict[tuple[Any, ...], Any]
@@ -103,16 +103,16 @@ def _forged(made: dict[str, Any], forgery: Forgery) -> str:
         for key in way:
             place = place[key]
         place[last] = value(place[last]) if callable(value) else value
-    return accepted(sealed(altered))
+    return accepted(seal_nodes(altered))
 
 
 def _times(factor: float) -> Any:
-    return lambda number: dyadic(undyadic(number) * factor)
+    return lambda number: dyadic(from_dyadic(number) * factor)
 
 
 def _less(price: dict[str, Any]) -> dict[str, Any]:
     """A price that is stated 1 per cent too low."""
-    return price | {"cost": dyadic(undyadic(price["cost"]) * 0.98)}
+    return price | {"cost": dyadic(from_dyadic(price["cost"]) * 0.98)}
 
 
 _OF = ("proof", "of")

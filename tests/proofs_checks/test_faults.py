@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from lastiterate.numeric.accounting import conversion, dominating, gdp, pld_fft
+from lastiterate.numeric.accounting import conversion, dominating, pld
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses import assumptions
 from lastiterate.numeric.losses.expansion import Affine, Expansion, ModulusExpansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.numeric.shift_program import optimum, participations, positions
+from lastiterate.numeric.shift_program import optimum, positions, taut_string
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling import epoch_value_iteration, oblivious_shifts, shuffled
 from lastiterate.numeric.subsampling import noise_split, poisson, windows
@@ -107,7 +107,7 @@ def _cheapest_position(run: Any, assumption: Any) -> Any:
 
 
 _STEP = NoisySGD.step_size_at
-_S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, participations.Participations
+_S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, taut_string.Participations
 _PAIR, _SHARES, _OBLIVIOUS = dominating.DominatingPair, noise_split.Shares, oblivious_shifts.oblivious_cost
 _BEFORE, _OVER = _P.before_end, assumptions.Modulus.over_sizes
 _ADD = property(lambda _: ("add",))
@@ -117,7 +117,7 @@ FIXED: dict[str, _Fault] = {
         "recomputed/full", f"smooth, {RENYI}", dominating.Candidate, "value",
         divided(dominating.Candidate.value, 1.05)),
     "an epsilon at delta over 1.05": (
-        "recomputed/full", f"smooth, {DELTA}", dominating, "gdp_epsilon", divided(gdp.gdp_epsilon, 1.05)),
+        "recomputed/full", f"smooth, {DELTA}", dominating, "gdp_epsilon", divided(conversion.gdp_epsilon, 1.05)),
     "composition over 100": ("attacked/full", f"clipped, {RENYI}", _SP, "composition", divided(_SP.composition, 100)),
     "composition over 1.05": (
         "recomputed/full", f"clipped, {RENYI}", _SP, "composition", divided(_SP.composition, 1.05)),
@@ -132,8 +132,8 @@ FIXED: dict[str, _Fault] = {
     "the diameter hidden, not what a step makes of it": (
         "recomputed/full", f"clipped, {RENYI}", _SP, "last_step",
         lambda self: (exact(self.diameter) / exact(self.noise_at(self.steps - 1))) ** 2),
-    "no test of feasibility": ("recomputed/full", f"smooth, {RENYI}", optimum, "window",
-        lambda c, s, delta, length: optimum.untested(c, s, delta, length)),
+    "no test of feasibility": ("recomputed/full", f"smooth, {RENYI}", optimum, "affine_window",
+        lambda c, s, delta, length: optimum.untested_window(c, s, delta, length)),
     "a radius for the diameter": (
         "recomputed/full", f"convex, {RENYI}", optimum, "best_window", shown(optimum.best_window, 2, lambda D: D / 2)),
     "a contraction without eta L - 1": (
@@ -158,12 +158,13 @@ FIXED: dict[str, _Fault] = {
     "participations a step too early": (
         "recomputed/cyclic", f"convex, {RENYI}", _P, "before_end", lambda self, k: _BEFORE(self, k) + (k > 2)),
     "what a piece of the string hides over 1.05": (
-        "recomputed/cyclic", f"strongly_convex, {RENYI}", participations, "_amount",
-        divided(participations._amount, 1.05)),
+        "recomputed/cyclic", f"strongly_convex, {RENYI}", taut_string, "_amount",
+        divided(taut_string._amount, 1.05)),
     "delta times 1.05": (
         "recomputed/full", f"convex, {DELTA}", dominating, "_epsilon",
         shown(dominating._epsilon, 2, lambda d: d * 1.05)),
-    "delta over 1000": ("attacked/full", f"smooth, {DELTA}", gdp, "gdp_delta", divided(gdp.gdp_delta, 1000)),
+    "delta over 1000": (
+        "attacked/full", f"smooth, {DELTA}", conversion, "gdp_delta", divided(conversion.gdp_delta, 1000)),
 }  # fmt: skip
 RANDOM: dict[str, _Fault] = {
     "the price of a step over 1.05": (
@@ -175,7 +176,7 @@ RANDOM: dict[str, _Fault] = {
     "the smaller direction of a step without replacement": (
         "attacked/without_replacement", f"smooth, {RENYI}", dominating, "replacement_step", s_down),
     "half the move of a Poisson step": (
-        "attacked/poisson", f"convex, {RENYI}", windows, "moved", divided(noise_split.moved, 2)),
+        "attacked/poisson", f"convex, {RENYI}", windows, "outcome_distance", divided(noise_split.outcome_distance, 2)),
     "the step size of a Poisson step squared": (
         "attacked/poisson", f"smooth, {RENYI}", assumptions.Sized, "expansion", _step_size_squared),
     "large batches that do not overshoot": (
@@ -203,8 +204,8 @@ RANDOM: dict[str, _Fault] = {
     "a direction dropped": (
         "attacked/poisson", f"smooth, {DELTA}", _PAIR, "sides", _ADD),
     "PLD epsilon over 1.05": (
-        "attacked/without_replacement", f"smooth, {DELTA}", pld_fft.Composition, "epsilon",
-        divided(pld_fft.Composition.epsilon, 1.05)),
+        "attacked/without_replacement", f"smooth, {DELTA}", pld.Composition, "epsilon",
+        divided(pld.Composition.epsilon, 1.05)),
 }  # fmt: skip
 SHUFFLED: dict[str, _Fault] = {
     "shuffled Renyi epsilon over 100": (
@@ -217,7 +218,7 @@ SHUFFLED: dict[str, _Fault] = {
     "oblivious shifts over 1.05": (
         "attacked/shuffled", f"holder, {RENYI}", shuffled, "oblivious_cost", first_divided(_OBLIVIOUS, 1.05)),
     "the worst order over 1.05": (
-        "recomputed/shuffled", f"convex, {DELTA}", shuffled, "cheapest", first_divided(participations.cheapest, 1.05)),
+        "recomputed/shuffled", f"convex, {DELTA}", shuffled, "cheapest", first_divided(taut_string.cheapest, 1.05)),
     "one last step without its sensitivity": (
         "recomputed/shuffled", f"clipped, {RENYI}", shuffled.View, "into", shuffled.View.free),
     "conversion to delta over 1.05": (

@@ -9,7 +9,7 @@ import torch
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.opacus import LastIterateAccountant
 
@@ -69,4 +69,4 @@ class Training:
 
 
 def composition(steps: int, noise: float = 1.5) -> float:
-    return DominatingPair(0.0, (SampledStep(0.1, noise, "add_remove", steps),)).dp(DELTA)
+    return DominatingPair(0.0, (SampledSteps(0.1, noise, "add_remove", steps),)).dp(DELTA)

@@ -41,7 +41,7 @@ A run file:
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, certificate: Path | None) -> None:
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
-    from lastiterate.numeric.certificates.description import undyadic
+    from lastiterate.numeric.certificates.description import from_dyadic
     from lastiterate.numeric.explain import remarks
     from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
@@ -54,7 +54,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         made = None if certificate is None else found.certificate(weaker=True)
     if certificate is not None and made is not None:
         write_whole(certificate, f"{json.dumps(made)}\n".encode())
-        certified = undyadic(made["claim"]["value"])
+        certified = from_dyadic(made["claim"]["value"])
     if as_json:
         say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return

@@ -17,7 +17,7 @@ from pictures import assert_inside
 from torch import nn
 from torch.nn import functional
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.plotting import Curve, Figure, Status
 from lastiterate.runtime.workloads.workload import Workload
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon, quick_rdp_to_dp, rdp_to_dp
 
 _ORDER = st.floats(0.02, 4).map(lambda x: 1 + 10 ** (x - 2))
 _EPSILON = st.floats(-4, 1).map(lambda x: 10**x)

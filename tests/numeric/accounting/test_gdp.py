@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from oracle import gdp_delta as exactly
 
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon, gdp_epsilon_below
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, gdp_epsilon_below
 from lastiterate.numeric.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")

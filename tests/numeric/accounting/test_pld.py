@@ -13,11 +13,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sympy import Float, Integer, Rational
 
-from lastiterate.numeric.accounting.conversion import rdp_to_dp
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.accounting.pld_fft import Composition, _convolved
-from lastiterate.numeric.accounting.pld_lattice import Release, from_profile
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, rdp_to_dp
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
+from lastiterate.numeric.accounting.pld import Composition, Release, _convolved, from_profile
 from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Profile, SwapStep
 
@@ -36,7 +34,7 @@ def _profile(q: float, noise: float, t: float, side: str) -> tuple[float, float]
 
 
 def _one(q: float, noise: float, adjacency: str, count: int, cost: float = 0.0) -> DominatingPair:
-    return DominatingPair(cost, (SampledStep(q, noise, adjacency, count),))
+    return DominatingPair(cost, (SampledSteps(q, noise, adjacency, count),))
 
 
 @pytest.mark.parametrize(
@@ -168,9 +166,9 @@ def test_below_what_renyi_gives(subtests: pytest.Subtests) -> None:
 def test_little_noise_and_schedules() -> None:
     found = _one(0.3, 0.02, "add_remove", 3).dp(1e-5)
     assert 3 * 0.5 * 50**2 < found < gdp_epsilon(50 * sqrt(3), 1e-5)
-    many = DominatingPair(0.1, tuple(SampledStep(0.01, 1 + k / 100, "replace", 10) for k in range(100)))
-    low = DominatingPair(0.1, (SampledStep(0.01, 1.99, "replace", 1000),))
-    high = DominatingPair(0.1, (SampledStep(0.01, 1.0, "replace", 1000),))
+    many = DominatingPair(0.1, tuple(SampledSteps(0.01, 1 + k / 100, "replace", 10) for k in range(100)))
+    low = DominatingPair(0.1, (SampledSteps(0.01, 1.99, "replace", 1000),))
+    high = DominatingPair(0.1, (SampledSteps(0.01, 1.0, "replace", 1000),))
     found = many.dp(1e-6)
     assert low.dp(1e-6) < found < high.dp(1e-6)
 

@@ -8,9 +8,9 @@ import pytest
 from adversary import Adversary, least_epsilon, profile
 
 import lastiterate as li
-from lastiterate.numeric.accounting.gdp import gdp_delta
+from lastiterate.numeric.accounting.conversion import gdp_delta
 from lastiterate.numeric.candidates import contracted
-from lastiterate.numeric.contraction.candidate import Contracted
+from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.shift_program.positions import fallback_route
 
@@ -34,7 +34,7 @@ class Attack:
         """The table that `bound` makes; other routes are not looked at."""
         other = fallback_route(self.run, self.assumption)
         for found in contracted(self.run, self.assumption, None, self.delta, [other]):
-            assert isinstance(found, Contracted)
+            assert isinstance(found, TableCandidate)
             return found.table
         return None
 

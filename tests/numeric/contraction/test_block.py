@@ -8,10 +8,10 @@ import pytest
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.table import Table, spread
+from lastiterate.numeric.contraction.table import Table, spread_nodes
 
 _POINTS, _CHAINS = 4, 60
-_NODES = np.exp(spread(0.03, 25.0, 50))
+_NODES = np.exp(spread_nodes(0.03, 25.0, 50))
 Law = Array
 
 

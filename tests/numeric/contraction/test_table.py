@@ -6,21 +6,26 @@ from math import exp
 import numpy as np
 import pytest
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
-from lastiterate.numeric.contraction import atoms as measures
-from lastiterate.numeric.contraction.atoms import Atoms
-from lastiterate.numeric.contraction.gaussian import gaussian, sketched
-from lastiterate.numeric.contraction.moments import table_rdp
-from lastiterate.numeric.contraction.sampled import composed, sampled_step
-from lastiterate.numeric.contraction.table import Table, spread, tabulated
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
+from lastiterate.numeric.contraction import block as measures
+from lastiterate.numeric.contraction.block import DiscretePair
+from lastiterate.numeric.contraction.random_batches import compose_prices, sampled_step
+from lastiterate.numeric.contraction.table import (
+    Table,
+    gaussian_table,
+    sketch_gaussian,
+    spread_nodes,
+    table_rdp,
+    tabulate,
+)
 
-_POISSON = SampledStep(0.1, 2.0, "add_remove", 1)
+_POISSON = SampledSteps(0.1, 2.0, "add_remove", 1)
 
 
 @pytest.mark.parametrize("mu", [0.02, 0.7, 3.0])
 def test_a_gaussian_is_bounded_closely_at_every_ratio(mu: float) -> None:
-    table = gaussian(mu)
+    table = gaussian_table(mu)
     for epsilon in mu * np.linspace(0, 6, 13):
         exactly = float(gdp_delta(mu, epsilon))
         assert exactly * (1 - 1e-12) <= table.delta(epsilon) <= exactly * 1.01
@@ -33,7 +38,7 @@ def test_a_gaussian_is_bounded_closely_at_every_ratio(mu: float) -> None:
 
 @pytest.mark.parametrize("mu", [1e-6, 0.02, 0.7, 3.0, 40.0])
 def test_a_sketch_of_a_gaussian_is_close_to_it_on_the_same_nodes(mu: float) -> None:
-    table, about = gaussian(mu), sketched(mu)
+    table, about = gaussian_table(mu), sketch_gaussian(mu)
     assert np.array_equal(about.g, table.g)
     seen = table.ahead > 1e-200
     assert np.count_nonzero(seen) > 1
@@ -43,7 +48,7 @@ def test_a_sketch_of_a_gaussian_is_close_to_it_on_the_same_nodes(mu: float) -> N
 @pytest.mark.parametrize("order", [1.3, 2.0, 8.0])
 @pytest.mark.parametrize("mu", [0.1, 1.0])
 def test_renyi_divergences_come_out_of_a_table(mu: float, order: float) -> None:
-    found = table_rdp(gaussian(mu), order, lambda a: a * mu**2 / 2 * (1 + 1e-15))
+    found = table_rdp(gaussian_table(mu), order, lambda a: a * mu**2 / 2 * (1 + 1e-15))
     assert order * mu**2 / 2 <= found <= order * mu**2 / 2 * 1.01
 
 
@@ -60,23 +65,23 @@ def test_a_sampled_step_has_two_orders() -> None:
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
 def test_many_steps_are_the_composition_of_one(adjacency: str) -> None:
-    steps = (SampledStep(0.05, 1.5, adjacency, 40),)
-    table, pair = composed(steps), DominatingPair(0.0, steps)
+    steps = (SampledSteps(0.05, 1.5, adjacency, 40),)
+    table, pair = compose_prices(steps), DominatingPair(0.0, steps)
     assert table is not None
     for epsilon in (0.1, 0.5, 1.5):
         assert pair.delta(epsilon) * 0.98 <= table.delta(epsilon) <= pair.delta(epsilon) * 1.05
 
 
 def _table() -> Table:
-    g = np.exp(spread(0.02, 30.0, 60))
-    ahead, back = gaussian(0.8)(g), gaussian(1.1)(g)
+    g = np.exp(spread_nodes(0.02, 30.0, 60))
+    ahead, back = gaussian_table(0.8)(g), gaussian_table(1.1)(g)
     ahead[0] = back[0] = min(ahead[0], back[0])
     return Table(g, ahead, back)
 
 
 def test_measures_have_at_least_the_profile_of_their_table() -> None:
     """In exact arithmetic, at the nodes, between them and at their inverses."""
-    table, found = _table(), Atoms.of(_table())
+    table, found = _table(), DiscretePair.of(_table())
     p, q = [[Fraction(float(x)) for x in part] for part in (found.p, found.q)]
     only_p, only_q = Fraction(found.only_p), Fraction(found.only_q)
     assert sum(p) + only_p >= 1 >= sum(q) + only_q
@@ -90,7 +95,7 @@ def test_measures_have_at_least_the_profile_of_their_table() -> None:
 def test_measures_that_are_not_lifted_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "LIFTS", (0.0,))
     with pytest.raises(ArithmeticError, match="digits"):
-        Atoms.of(_table())
+        DiscretePair.of(_table())
 
 
 def test_the_envelope_cuts_what_is_above_a_chord() -> None:
@@ -109,4 +114,4 @@ def test_one_order_is_not_the_other() -> None:
     table = _table()
     assert table.reversed.ahead is table.back
     assert not table.symmetric
-    assert tabulated(lambda g: 1 / (1 + g), np.linspace(0, 1, 5)).symmetric
+    assert tabulate(lambda g: 1 / (1 + g), np.linspace(0, 1, 5)).symmetric

@@ -10,9 +10,8 @@ from adversary import Adversary, profile
 
 import lastiterate as li
 from lastiterate.numeric.candidates import contracted
-from lastiterate.numeric.contraction import chain, fixed_batches, random_batches, shuffled
-from lastiterate.numeric.contraction.candidate import Contracted
-from lastiterate.numeric.contraction.chain import Mean, Prices
+from lastiterate.numeric.contraction import chain, fixed_batches, random_batches
+from lastiterate.numeric.contraction.chain import DrawnStretch, Prices, TableCandidate
 from lastiterate.numeric.shift_program.positions import fallback_route
 
 Patch = pytest.MonkeyPatch
@@ -39,7 +38,7 @@ def _power(run: li.NoisySGD, position: int) -> float:
     """The greatest ratio, over ratios, orders and three attacks, of what is lost to what the table says."""
     other = fallback_route(run, _CONVEX)
     found = contracted(run, _CONVEX, None, 1e-3, [other])[0]
-    assert isinstance(found, Contracted)
+    assert isinstance(found, TableCandidate)
     worst = 0.0
     for ahead in (True, False):
         table = found.table if ahead else found.table.reversed
@@ -55,7 +54,7 @@ def _power(run: li.NoisySGD, position: int) -> float:
 
 def _priced(patch: Patch, change: Callable[[Callable[..., Prices], tuple[Any, ...]], Prices]) -> None:
     """Change the prices of blocks of every scheme: ``change`` gets the sound function and its arguments."""
-    for module, name in ((fixed_batches, "window_prices"), (shuffled, "window_prices"), (random_batches, "_prices")):
+    for module, name in ((fixed_batches, "window_prices"), (random_batches, "_prices")):
         sound = getattr(module, name)
         patch.setattr(
             module,
@@ -112,18 +111,18 @@ def tracked_distance(patch: Patch) -> None:
 
 
 def a_place_left_out(patch: Patch) -> None:
-    sound = shuffled._epoch
-    patch.setattr(shuffled, "_epoch", lambda *given: Mean(sound(*given).kinds[:-1]))
+    sound = fixed_batches._epoch
+    patch.setattr(fixed_batches, "_epoch", lambda *given: DrawnStretch(sound(*given).kinds[:-1]))
 
 
 def the_first_place_for_all(patch: Patch) -> None:
-    sound = shuffled._epoch
+    sound = fixed_batches._epoch
 
-    def change(*given: object) -> Mean:
+    def change(*given: object) -> DrawnStretch:
         kinds = sound(*given).kinds  # type: ignore[arg-type]
-        return Mean(((1.0, kinds[0][1]),))
+        return DrawnStretch(((1.0, kinds[0][1]),))
 
-    patch.setattr(shuffled, "_epoch", change)
+    patch.setattr(fixed_batches, "_epoch", change)
 
 
 def from_below(patch: Patch) -> None:

@@ -23,7 +23,7 @@ from lastiterate.numeric.divergences import (
     s_down,
     s_up,
 )
-from lastiterate.numeric.divergences.enclosure import refine
+from lastiterate.numeric.divergences.mixtures import refine
 
 _QUICK = options(max_examples=25)
 _RATE, _NOISE = st.floats(-8, 0).map(lambda p: 10**p), st.floats(-0.7, 1.5).map(lambda p: 10**p)

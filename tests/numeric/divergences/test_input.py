@@ -18,7 +18,7 @@ from lastiterate.numeric.divergences import (
     s_up,
     s_up_orders,
 )
-from lastiterate.numeric.divergences.enclosure import refine
+from lastiterate.numeric.divergences.mixtures import refine
 from lastiterate.numeric.errors import InputError
 
 _SAMPLED = pytest.mark.parametrize("function", [s_up, s_down, replacement_step])

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_array
 from scipy.stats import binom
 
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex

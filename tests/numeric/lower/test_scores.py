@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import beta, binom, norm
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex

@@ -11,7 +11,7 @@ import pytest
 from flint import arb
 
 import lastiterate as li
-from lastiterate.numeric.accounting.gdp import gdp_delta, gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision

@@ -10,9 +10,8 @@ from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import positions
 from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.paths import Path
 from lastiterate.numeric.shift_program.positions import plain_optimum, worst_position
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 
 
 @pytest.mark.parametrize("diameter", [0.3, 3.0, inf])

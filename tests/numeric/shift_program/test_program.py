@@ -15,8 +15,7 @@ from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import bracket, optimum
-from lastiterate.numeric.shift_program.paths import Path
-from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ from scipy.optimize import minimize
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.paths import Path
-from lastiterate.numeric.shift_program.program import ShiftProgram
+from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 from lastiterate.numeric.shift_program.taut_string import taut_string
 
 

@@ -20,7 +20,7 @@ from lastiterate.numeric.losses.assumptions import (
 )
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program import tracking
+from lastiterate.numeric.shift_program import program as programs
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 _KINDS: dict[str, Assumption] = {
@@ -49,14 +49,14 @@ def test_long_runs_are_tracked_as_by_a_loop(
         for t in range(run.steps):
             z = program.expansion(t).ball(z).upper().min(arb(diameter))
             assert z <= found[t + 1] <= min(diameter, float(z) * (1 + 1e-12))
-    looked, grown = list[bool](), tracking._evenly_grown
+    looked, grown = list[bool](), programs._evenly_grown
 
     def watched(*args: Any) -> Array | None:
         rest = grown(*args)
         looked.append(rest is not None)
         return rest
 
-    monkeypatch.setattr(tracking, "_evenly_grown", watched)
+    monkeypatch.setattr(programs, "_evenly_grown", watched)
     assert (ShiftProgram(run, _KINDS[kind], program.position).tracked == found).all()
     if diameter == inf:  # in the end the clip norm caps what is concave
         assert any(looked) == (program.expansion(1).concave and program.expansion(1).expansive)

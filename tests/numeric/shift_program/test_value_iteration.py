@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lastiterate.numeric.shift_program.value_iteration import least
+from lastiterate.numeric.shift_program.sweeps import least_step
 
 
 class _Problem:
@@ -27,7 +27,7 @@ class _Problem:
         node = self.nodes(cells)
         kept = np.ones(len(node) - 1, dtype=bool) if kept is None else kept
         bend = np.full(cells, self.bend)
-        found = least(self.value(node), node, self.image(node), self.targets, kept, bend, self.weight)
+        found = least_step(self.value(node), node, self.image(node), self.targets, kept, bend, self.weight)
         assert np.all((found.nearest >= 0) & (found.nearest < len(node)))
         return found.value
 
@@ -75,5 +75,5 @@ def test_no_cell_is_no_path() -> None:
 def test_nodes_that_round_to_one_float() -> None:
     # The cell between p = 1 and itself, over which the value falls from 2 to 1, is its lower right corner.
     line = np.array([2.0, 1.0]), np.array([1.0, 1.0]), np.array([1.5, 1.6])
-    found = least(*line, np.array([0.5]), np.ones(1, bool), np.ones(1), 1.0)
+    found = least_step(*line, np.array([0.5]), np.ones(1, bool), np.ones(1), 1.0)
     assert found.value[0] == pytest.approx(1.0 + 1.0)

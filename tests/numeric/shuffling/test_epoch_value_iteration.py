@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.shift_program.taut_string import taut_string
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merged, merged_alike
+from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merge_epoch, merge_equal_epoch
 
 
 def _orders(T: int, per: int, c: float, d: float, D: float) -> np.ndarray:
@@ -26,7 +26,7 @@ def _orders(T: int, per: int, c: float, d: float, D: float) -> np.ndarray:
 
 def _run(T: int, per: int, c: float, d: float, D: float, *, ahead: int = 3) -> Shuffled:
     def epoch(steps: int) -> Epoch:
-        return merged(*(np.full(steps, x) for x in (c, d, 1.0, 1.0)), per)
+        return merge_epoch(*(np.full(steps, x) for x in (c, d, 1.0, 1.0)), per)
 
     full, cut = epoch(per), epoch(T % per or per)
     count = -(-T // per)
@@ -72,15 +72,15 @@ def test_what_stands_in_for_the_rest_is_above_it() -> None:
 @pytest.mark.parametrize("c", [0.0, 0.7, 1.0, 1.05])
 def test_equal_steps_in_closed_form(c: float) -> None:
     for steps in (1, 5, 40):
-        one_by_one = merged(*(np.full(steps, x) for x in (c, c, 0.3, 0.7)), 40)
-        closed = merged_alike(c, c, 0.3, 0.7, steps, 40)
+        one_by_one = merge_epoch(*(np.full(steps, x) for x in (c, c, 0.3, 0.7)), 40)
+        closed = merge_equal_epoch(c, c, 0.3, 0.7, steps, 40)
         for field in fields(Epoch):
             assert getattr(closed, field.name) == pytest.approx(getattr(one_by_one, field.name), rel=1e-12, abs=0)
 
 
 def test_participations_taken_together_cost_no_less() -> None:
     for c in (0.9, 1.0, 1.05):
-        epochs = [merged_alike(c, c, 1.0, 1.0, 40, 40, at) for at in (None, [4, 9, 19, 29, 34, 36, 37, 38, 39])]
+        epochs = [merge_equal_epoch(c, c, 1.0, 1.0, 40, 40, at) for at in (None, [4, 9, 19, 29, 34, 36, 37, 38, 39])]
         runs = [Shuffled(lambda _k, e=epoch: e, 3, True, 2.0, 2.0, 1.0, 0) for epoch in epochs]  # type: ignore[misc]
         for kappa in (0.5, None):
             exact, coarse = (iterate(run, kappa)[0] for run in runs)

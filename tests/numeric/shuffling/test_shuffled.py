@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
+from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.compare import compare

@@ -8,9 +8,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from lastiterate.numeric.accounting.conversion import rdp_to_dp
+from lastiterate.numeric.accounting.conversion import gdp_epsilon, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.accounting.gdp import gdp_epsilon
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.losses.assumptions import Convex, Smooth, StronglyConvex

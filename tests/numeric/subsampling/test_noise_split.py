@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling import noise_split_general, windows
+from lastiterate.numeric.subsampling import windows
 from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices, rate
 from lastiterate.numeric.subsampling.windows import split_windows
 
@@ -85,7 +85,7 @@ def test_windows_are_feasible(steps: int, noise: float, diameter: float, order: 
 def test_steps_are_counted_from_the_last_one() -> None:
     etas = [0.5, 0.4, 0.3, 0.2, 0.1, 0.6]
     shares = _shares(replace(_RUN, step_size=etas), Holder(0.5, 0.5), 2.0)
-    search, z = noise_split_general._Search(shares, np.inf), np.array([0.3])
+    search, z = windows._CurvedSearch(shares, np.inf), np.array([0.3])
     for back in range(6):
         assert search.expansion(back).value(z) == pytest.approx(0.3 + etas[-1 - back] * 0.5 * 0.3**0.5)
 
@@ -110,4 +110,4 @@ def test_noise_that_is_spent_on_prices_hides_nothing(assumption: Assumption) -> 
         assert [(step.count, step.rate) for step in found.pair.steps] == [(3, rate(_RUN))]
         assert found.share == pytest.approx(0.36)
     else:
-        assert noise_split_general._Search(shares, np.inf).window(whole, np.zeros(3), 0.0) == []
+        assert windows._CurvedSearch(shares, np.inf).window(whole, np.zeros(3), 0.0) == []

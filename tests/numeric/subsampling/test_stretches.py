@@ -13,7 +13,7 @@ import pytest
 import lastiterate as li
 from lastiterate.numeric.accounting.conversion import repeated_rdp
 from lastiterate.numeric.bound import bound_by_shifts as bound
-from lastiterate.numeric.certificates.description import sealed
+from lastiterate.numeric.certificates.description import seal_nodes
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 
 _RUN = li.NoisySGD(10_000, 0.1, 0.05, 1.0, 1000, batch_size=50, sampling="poisson", diameter=1.0)
@@ -134,4 +134,4 @@ def test_a_certificate_of_stretches() -> None:
         forged = json.loads(json.dumps(certificate))
         forged["proof"] |= changes
         with pytest.raises(Refused):
-            accepted(sealed(forged))
+            accepted(seal_nodes(forged))

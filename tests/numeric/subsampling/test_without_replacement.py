@@ -18,7 +18,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.shooting import shoot
+from lastiterate.numeric.shift_program.search import shoot
 from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
 
 _RUN = NoisySGD(

@@ -16,7 +16,7 @@ from opacus_training import DELTA, B, N, Training, composition  # noqa: E402
 from scipy.stats import chi2  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
-from lastiterate.numeric.accounting.dominating import DominatingPair, SampledStep  # noqa: E402
+from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps  # noqa: E402
 from lastiterate.numeric.bound import bound  # noqa: E402
 from lastiterate.numeric.errors import InputError  # noqa: E402
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Minimum, StronglyConvex  # noqa: E402
@@ -89,7 +89,7 @@ def test_schedules_of_noise_and_step_size_are_tracked() -> None:
     run = training.accountant.run()
     assert run.step_size == (0.5,) * 3 + (0.2,) * 2
     assert run.noise_std == pytest.approx((0.125,) * 3 + (0.1,) * 2)
-    steps = (SampledStep(0.1, 1.5, "add_remove", 3), SampledStep(0.1, 3.0, "add_remove", 2))
+    steps = (SampledSteps(0.1, 1.5, "add_remove", 3), SampledSteps(0.1, 3.0, "add_remove", 2))
     assert training.accountant.composition() == DominatingPair(0.0, steps)
 
 

@@ -1,0 +1,478 @@
+"""Privacy losses: the law of one release on a lattice, that of the sum of many, and its profile, with bounded errors.
+
+Base N(0, 1), moved N(g, 1), mixture M = (1-q) N(0, 1) + q N(g, 1), g = 1 / multiplier. The loss at z is
+L(z) = log(1 - q + q e^(g z - g^2/2)), rising. "remove": M is the numerator, the base the denominator; "add": the other
+way round. "replace" is the greatest profile that advanced joint convexity allows, in both directions at once: losses
+above 0 are those of "remove", below 0 those of "add", and the rest, (1-q) (1-2p), p = Phi(-g/2), has no loss.
+
+A cell of losses [l, r] with masses P and Q moves to its ends, a to l and b to r, with a + b = P and a e^-l + b e^-r =
+Q: a chord, which lies above the convex profile. Beyond the last node, a e^-l = Q and the rest has infinite loss; below
+the first, all of P moves up to it. Masses come from balls and are rounded up.
+
+With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T times with itself, and c(l) Y^T e^(-lam l)
+is the mass of the loss l: rounding costs about 1e-16 T of delta, not of 1. The discrete Fourier transform has length n.
+With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod A_ki^T_i the spectrum is off by e_k <= A_k (eta
+sum T_i / A_ki + 5 u sum T_i), c by |e|_2 + eta |spectrum|_2 in the l1 norm, and an error has a weight of at most 1 / (1
++ lam). What wraps around counts on top, what lies above the window is bounded by Chernoff; masses, exponentials and
+sums are rounded up.
+
+Any tilt lam and grid are valid, good ones are tight. The chords add about lam (lam + 1) w^2 / 12 to the log-moment of a
+release at lam, w^2 the mean over the tilted law of the squared width of a cell of losses, and lam times epsilon grows
+by as much. For as many nodes as there are this is least where their density in z is as the cube root of the tilted
+density times the squared slope of the loss. Moments come from a coarse sketch in floats.
+
+Source: docs/proofs/privacy_loss.md (claims ours/pld/*); Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022 (chords);
+Koskela, Jälkö & Honkela 2020 (transform).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, exp, floor, frexp, fsum, inf, ldexp, log, log1p, log2, sqrt
+from typing import Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.rounding import exact, precision, upper
+
+_FINE = 4e-5
+"""What lattice and nodes may each add to epsilon, relatively."""
+_COARSE = 0.04
+"""Most that the tilted density may grow from one node to the next, as a power of e, where it counts."""
+_WIDEST = 0.1
+"""Distance of two nodes in z."""
+_MOST_NODES = 1500
+_LONGEST = 1 << 21
+_LEAST_DELTA = 1e-250
+_LEAST_GAP, _MOST_GAP = 1e-25, 1e8
+"""Beyond them floats have no room for the masses and losses of a sketch."""
+TILTS: Final[Array] = np.geomspace(1e-8, 1e5, 161).astype(np.float64)
+"""Tilts to choose from."""
+_UNIT = 2.0**-53
+_CLOSE = 1e-6
+"""How close epsilon comes to where the bound crosses delta, relatively."""
+
+
+@dataclass(frozen=True)
+class LatticeLaw:
+    """Masses of the privacy loss under the numerator, whose profile is at least the true one; all rounded up.
+
+    ``index``, shape (k,), rising, are the losses as multiples of the spacing; ``infinite`` is the mass of an infinite
+    loss.
+    """
+
+    index: NDArray[np.int64]
+    mass: Array
+    infinite: float
+
+
+@dataclass(frozen=True)
+class Release:
+    """One kind of release, made ``count`` times, of rate q in (0, 1], 1 for a Gaussian.
+
+    ``gap`` = g > 0 is the distance of the two means in units of the noise, as a ball; ``side`` is "remove", "add" or
+    "replace", see above, "remove" for a Gaussian.
+    """
+
+    rate: float
+    gap: arb
+    side: str
+    count: int
+
+    def ends(self, mass: float) -> tuple[float, float]:
+        """Two points z between which all but about this mass of the numerator lies; not rounded."""
+        from scipy.special import ndtri
+
+        g = float(self.gap)
+        low = g / 2 if self.side == "replace" else float(ndtri(min(mass, 0.5)))
+        return low, g - float(ndtri(min(mass / self.rate, 0.5)))
+
+    def loss(self, z: Array) -> Array:
+        """L(z) in floats, not rounded."""
+        g = float(self.gap)
+        exponent = g * z - g * g / 2
+        if self.rate == 1:
+            return exponent
+        return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
+
+    def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
+        """Losses, their masses, and the slope of the loss in each cell of z; in floats, not rounded, to choose a grid.
+
+        A "replace" has its losses, their mirror images and 0.
+        """
+        g = float(self.gap)
+        edges = np.linspace(low, high, 801)
+        z = (edges[1:] + edges[:-1]) / 2
+        width = edges[1] - edges[0]
+        loss = self.loss(z)
+        base = np.exp(-z * z / 2) * width / np.sqrt(2 * np.pi)
+        slope = g * np.exp(np.minimum(log(self.rate) + g * z - g * g / 2 - loss, 0.0))
+        numerator = np.exp(np.minimum(loss - z * z / 2, 0.0)) * width / np.sqrt(2 * np.pi)
+        if self.side == "remove":
+            return loss, numerator, slope
+        if self.side == "add":
+            return -loss, base, slope
+        still = max(1 - float(np.sum(numerator + base)), 0.0)
+        return (
+            np.concatenate([loss, -loss, [0.0]]),
+            np.concatenate([numerator, base, [still]]),
+            slope,
+        )
+
+    def on_lattice(self, spacing: float, z: Array) -> LatticeLaw:
+        """The masses on the multiples of ``spacing``, a power of two, so that losses on the lattice are floats.
+
+        z are the nodes, about, rising; any two or more are valid.
+        """
+        with precision():
+            nodes, base, moved = self._nodes(spacing, z)
+            losses = [exact(spacing) * int(k) for k in nodes]
+            q = exact(self.rate)
+            mixed = [(1 - q) * one + q * other for one, other in zip(base, moved, strict=True)]
+            masses: dict[int, arb] = defaultdict(arb)
+            infinite = arb(0)
+            if self.side != "add":
+                below = arb(0) if self.side == "replace" else 1 - mixed[0]
+                infinite += _place(masses, nodes, losses, mixed, base, below)
+            if self.side != "remove":
+                # The half of the losses below 0 of "replace" ends at 0, where base[0] and mixed[0] count from.
+                start = (base[0], mixed[0]) if self.side == "replace" else (arb(1), arb(1))
+                above, other = [start[0] - one for one in base[::-1]], [start[1] - one for one in mixed[::-1]]
+                backwards = [-k for k in nodes[::-1]]
+                infinite += _place(masses, backwards, [-one for one in losses[::-1]], above, other, base[-1])
+            if self.side == "replace":
+                masses[0] += (1 - q) * (1 - 2 * base[0])
+            index = sorted(masses)
+            values = [max(upper(masses[k]), 0.0) for k in index]
+            return LatticeLaw(np.array(index, dtype=np.int64), np.array(values), max(upper(infinite), 0.0))
+
+    def nodes(self, spacing: float, z: Array) -> list[int]:
+        """The losses, as multiples of the spacing and rising, between which `on_lattice` puts chords."""
+        with precision():
+            found = self._nodes(spacing, z)[0]
+        backwards = [-k for k in found[::-1]]
+        return {"remove": found, "add": backwards, "replace": backwards[:-1] + found}[self.side]
+
+    def _nodes(self, spacing: float, z: Array) -> tuple[list[int], list[arb], list[arb]]:
+        """Lattice indices near L(z), and the mass of the base and of the moved Gaussian beyond each."""
+        g, q, root = self.gap, exact(self.rate), arb(2).sqrt()
+        wanted = self.loss(z) / spacing
+        found = sorted({int(k) for k in np.rint(wanted)} | {floor(wanted[0]), ceil(wanted[-1])})
+        if self.side == "replace":
+            found = [0, *(k for k in found if k > 0)]
+        nodes: list[int] = []
+        base: list[arb] = []
+        moved: list[arb] = []
+        for k in found:
+            ratio = ((exact(spacing) * k).exp() - 1 + q) / q
+            if ratio < 0 and not nodes:  # rounded to below every loss
+                nodes, base, moved = [k], [arb(1)], [arb(1)]
+            elif ratio > 0:
+                point = ratio.log() / g + g / 2
+                nodes.append(k)
+                base.append((point / root).erfc() / 2)
+                moved.append(((point - g) / root).erfc() / 2)
+        return nodes, base, moved
+
+
+def _place(
+    masses: dict[int, arb], nodes: list[int], losses: list[arb], above: list[arb], other: list[arb], below: arb
+) -> arb:
+    """Add the masses of all cells, of ``below`` to the first node, and return the mass of an infinite loss.
+
+    ``nodes`` are lattice indices, rising, and ``losses`` what they stand for; ``above`` and ``other`` are the masses of
+    the numerator and of the denominator above each node, ``below`` that of the numerator below the first.
+    """
+    masses[nodes[0]] += below
+    for j in range(len(nodes) - 1):
+        p, q = above[j] - above[j + 1], other[j] - other[j + 1]
+        width = losses[j + 1] - losses[j]
+        right = (p - losses[j].exp() * q) / -(-width).expm1()
+        masses[nodes[j]] += p - right
+        masses[nodes[j + 1]] += right
+    last = losses[-1].exp() * other[-1]
+    masses[nodes[-1]] += last
+    return above[-1] - last
+
+
+def from_profile(points: Sequence[tuple[float, float]]) -> tuple[Array, Array, float]:
+    """Losses, their masses and the mass of an infinite loss, of a law that dominates two laws in both directions.
+
+    The profile f of either direction is convex in t = e^epsilon, f(0) = 1, and f(t) = 1 - t + t g(1/t), g that of the
+    other. So it lies below the chords of the points, of their mirror images and of (0, 1); the lower hull of these is
+    the profile of the law returned, of which f need not be known between the points.
+
+    ``points`` are (epsilon, delta), both rising or falling strictly, epsilon >= 0, for which the two laws are DP.
+    """
+    with precision():
+        right = sorted(points)
+        corners = [(-eps, 1 - (-exact(eps)).exp() * (1 - exact(d))) for eps, d in reversed(right) if eps > 0]
+        corners += [(eps, exact(d)) for eps, d in right]
+        hull = [
+            (-inf, arb(0), arb(1), arb(1))
+        ]  # loss, its exponential, the profile there, and its slope before, negated
+        for loss, height in corners:
+            t = exact(loss).exp()
+            while len(hull) > 1 and not (hull[-1][2] - height) / (t - hull[-1][1]) <= hull[-1][3]:
+                hull.pop()
+            hull.append((loss, t, height, (hull[-1][2] - height) / (t - hull[-1][1])))
+        slopes = [slope for *_, slope in hull[2:]] + [arb(0)]
+        masses = [upper(t * (slope - after)) for (_, t, _, slope), after in zip(hull[1:], slopes, strict=True)]
+        return np.array([loss for loss, *_ in hull[1:]]), np.maximum(masses, 0.0), upper(hull[-1][2])
+
+
+@dataclass(frozen=True)
+class TransformPlan:
+    """Tilt and grid, and the nodes of each release in z; any values are valid, good ones are tight."""
+
+    tilt: float
+    spacing: float
+    length: int
+    nodes: tuple[Array, ...]
+
+
+def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -> TransformPlan | None:
+    """Choose by the moments of a coarse sketch: log E e^(lam loss), its slope and its curvature; None out of reach."""
+    if delta < _LEAST_DELTA or not all(_LEAST_GAP < float(one.gap) < _MOST_GAP for one in found):
+        return None
+    total = sum(one.count for one in found)
+    ends = tuple(one.ends(1e-5 * delta / total) for one in found)
+    sketches = [one.sketch(*end) for one, end in zip(found, ends, strict=True)]
+    moments = np.zeros_like(TILTS)
+    for one, (loss, mass, _) in zip(found, sketches, strict=True):
+        moments += one.count * moments_of(loss, mass)
+    if not np.isfinite(moments).all():  # no mass of the sketch is a float
+        return None
+    epsilons = (moments - log(delta) - np.log1p(TILTS)) / TILTS - np.log1p(1 / TILTS)
+    best = int(np.argmin(epsilons))
+    if tilt is None:
+        tilt = float(TILTS[best])
+    top = float(np.min((moments - log(1e-4 * delta)) / TILTS))
+    mean = variance = 0.0
+    tilted = []
+    for one, (loss, mass, slope), end in zip(found, sketches, ends, strict=True):
+        exponents = tilt * loss + np.log(np.maximum(mass, 1e-300))
+        weighed = np.exp(exponents - np.max(exponents))
+        weighed /= np.sum(weighed)
+        middle = float(weighed @ loss)
+        mean += one.count * middle
+        variance += one.count * float(weighed @ (loss - middle) ** 2)
+        folded = weighed[: len(slope)] + (weighed[len(slope) : -1] if len(loss) > len(slope) else 0.0)
+        tilted.append((folded * len(slope) / (end[1] - end[0]), slope, loss[: len(slope)]))
+    spread = sqrt(variance)
+    scale = max(float(epsilons[best]), 0.05 * spread, 1e-9)
+    fine = sqrt(12 * _FINE * scale / (tilt + 1))
+    reach = top - mean + 9 * spread + 4 * scale / (1 + tilt)
+    if not (0 < reach < inf and spread > 0):
+        return None
+    spacing = ldexp(1.0, frexp(min(fine / sqrt(total), spread / 4, _COARSE / max(tilt, 1.0)))[1] - 1)
+    while reach / spacing > _LONGEST:
+        spacing *= 2
+    length = 1 << max(6, ceil(log2(reach / spacing)))
+    pulls = [np.cbrt(one.count * density * slope**2) for one, (density, slope, _) in zip(found, tilted, strict=True)]
+    pace = sqrt(sum(float(np.mean(pull)) * (end[1] - end[0]) for pull, end in zip(pulls, ends, strict=True))) / fine
+    alone = 2 * float(epsilons[best])  # what is lost at once may be as much as epsilon
+    nodes = []
+    for pull, (_, slope, loss), end in zip(pulls, tilted, ends, strict=True):
+        rarer = np.log(max(np.max(pull), 1e-300)) - np.log(np.maximum(pull, 1e-300))
+        rarer[(loss > 0) & (loss < alone)] = 0.0
+        nodes.append(_placed(np.maximum(pace * pull, max(tilt, 1.0) * slope / (_COARSE * (1 + rarer))), *end))
+    return TransformPlan(tilt, spacing, length, tuple(nodes))
+
+
+def _placed(pace: Array, low: float, high: float) -> Array:
+    """Nodes from one end to the other, ``pace`` of them a unit of z, by cell; at most `_MOST_NODES`."""
+    edges = np.linspace(low, high, len(pace) + 1)
+    counted = np.append(0.0, np.cumsum(np.maximum(pace, 1 / _WIDEST))) * (edges[1] - edges[0])
+    return np.interp(np.linspace(0.0, counted[-1], min(ceil(counted[-1]), _MOST_NODES) + 1), counted, edges)
+
+
+def moments_of(loss: Array, mass: Array) -> Array:
+    """Log of the sum of mass e^(lam loss) for every lam in ``TILTS``; not rounded."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighed = np.log(mass) + TILTS[:, None] * loss
+        highest = np.max(weighed, axis=1)
+        found: Array = highest + np.log(np.sum(np.exp(weighed - highest[:, None]), axis=1))
+    return found
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The law of the sum of all losses, tilted, on a window of the lattice, with a bound on all errors.
+
+    Attributes:
+        spacing: of the lattice, a power of two.
+        tilt: lam above.
+        first: lattice index of the first loss of the window.
+        weights: c, shape (n,), from the first loss on.
+        log_scale: log of the product of Y^T, as a ball.
+        error: bound on the l1 norm of the error of the weights.
+        lost: bound on the mass above the window and at infinity.
+    """
+
+    spacing: float
+    tilt: float
+    first: int
+    weights: Array
+    log_scale: arb
+    error: float
+    lost: float
+
+    @classmethod
+    def of(cls, found: Sequence[Release], delta: float, tilt: float | None = None) -> "Composition | None":
+        """Compose releases; None where floats do not reach.
+
+        The profile is wanted near ``delta``; ``tilt`` is lam, 0 for the plain law, None for what is best near delta.
+        """
+        plan = plan_transform(found, delta, tilt)
+        return None if plan is None else cls.on(plan, found, delta)
+
+    @classmethod
+    def on(cls, plan: TransformPlan, found: Sequence[Release], delta: float) -> "Composition":
+        """Compose releases with a tilt and a grid that are given; any are valid."""
+        parts = [one.on_lattice(plan.spacing, nodes) for one, nodes in zip(found, plan.nodes, strict=True)]
+        counts = [one.count for one in found]
+        stop, above = _stop(parts, counts, plan.spacing, delta)
+        spectra, log_scale = [], arb(0)
+        with precision():
+            for part, count in zip(parts, counts, strict=True):
+                folded, log_sum = _tilted(part, plan)
+                spectra.append(folded)
+                log_scale += count * log_sum
+            lost = upper(_lost(parts, counts, stop, above, plan.spacing))
+        weights, error = _convolved(spectra, counts)
+        first = stop - plan.length
+        return cls(plan.spacing, plan.tilt, first, np.roll(weights, -(first % plan.length)), log_scale, error, lost)
+
+    @property
+    def losses(self) -> Array:
+        """The losses of the window, exact."""
+        found: Array = self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
+        return found
+
+    def masses(self) -> Array:
+        """The masses of the losses of the window where ``tilt`` is 0, rounded up; their error is ``error``."""
+        if self.tilt:
+            raise ValueError(f"masses are those of an untilted law, got tilt={self.tilt:g}")
+        with precision():
+            found: Array = self.weights * (upper(self.log_scale.exp()) * (1 + 4 * _UNIT))
+        return found
+
+    def delta(self, epsilon: float) -> float:
+        """An upper bound of the profile at epsilon, which is at least 0 and at least the first loss."""
+        start = max(0, int(np.floor(epsilon / self.spacing)) - self.first)
+        beyond = self.losses[start:] - epsilon
+        kept = beyond > 0
+        x, c = beyond[kept], self.weights[start:][kept]
+        if not len(x):  # errors of the weights are errors of losses in the window
+            return self.lost
+        total = float(np.sum(c * np.exp(-self.tilt * x) * -np.expm1(-x))) * (1 + 1e-9) + 1e-290
+        with precision():
+            scale = (self.log_scale - exact(self.tilt) * exact(epsilon)).exp()
+            return upper(scale * (exact(total) + exact(self.error) / (1 + exact(self.tilt))) + exact(self.lost))
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon, nearly, at which `delta` is at most the one given; inf where there is none."""
+        losses = self.losses
+        low, high = max(0.0, float(losses[0])), float(losses[-1])
+        if high <= low or self.delta(high) > delta:
+            return inf
+        if (most := self.delta(low)) <= delta:
+            return low
+        # False position on the log, where the profile is nearly straight; the end that stays put counts half, and
+        # every third time the middle is tried.
+        left, right = _log_ratio(most, delta), _log_ratio(self.delta(high), delta)
+        turn = 0
+        while high - low > _CLOSE * high + 1e-12:
+            turn += 1
+            share = 0.5 if turn % 3 == 0 else min(max(left / (left - right), 0.01), 0.99)
+            middle = low + share * (high - low)
+            gap = _log_ratio(self.delta(middle), delta)
+            if gap > 0:
+                low, left, right = middle, gap, right / 2
+                just_above = min(high, low * (1 + _CLOSE))
+                if self.delta(just_above) <= delta:
+                    return just_above
+            else:
+                high, right, left = middle, gap, left / 2
+        return high
+
+
+def _log_ratio(value: float, delta: float) -> float:
+    return log(min(max(value, 1e-300), 1e300)) - log(delta)
+
+
+def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
+    """Tilted masses, folded to the length of the transform, of sum about 1; and the log of what they are scaled by."""
+    exponents: Array = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        shift = float(np.max(exponents + np.log(part.mass)))
+    tilted = (part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
+    total = fsum(tilted)
+    scaled: Array = (tilted / total) * (1 + 8 * _UNIT)
+    return np.bincount(part.index % plan.length, scaled, minlength=plan.length).astype(np.float64), exact(
+        total
+    ).log() + exact(shift)
+
+
+def _rounded(exponents: Array) -> float:
+    """Covers the rounding of lam l, of e^(lam l - s) for exponents down to -700, and of a sum of a thousand masses."""
+    return 1 + 4e-13 + 2 * _UNIT * float(np.max(np.abs(exponents)))
+
+
+def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, delta: float) -> tuple[int, float]:
+    """The end of the window, and the tilt that shows that little lies beyond; any values are valid."""
+    moments = np.zeros_like(TILTS)
+    for part, count in zip(parts, counts, strict=True):
+        moments += count * moments_of(spacing * part.index.astype(np.float64), part.mass)
+    ends = (moments - log(1e-4 * delta)) / (TILTS * spacing)
+    above = int(np.argmin(ends))
+    most = sum(count * int(part.index[-1]) for part, count in zip(parts, counts, strict=True))
+    return min(ceil(ends[above]), most) + 1, float(TILTS[above])
+
+
+def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: float, spacing: float) -> arb:
+    """The mass of sums from ``stop`` on, by Chernoff, and of an infinite loss."""
+    exponent, infinite, whole = arb(0), arb(0), arb(0)
+    for part, count in zip(parts, counts, strict=True):
+        exponents: Array = np.asarray(above * (spacing * part.index), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            shift = float(np.max(exponents + np.log(part.mass)))
+        moment = fsum(part.mass * np.exp(np.minimum(exponents - shift, 700.0)) + 1e-300) * _rounded(exponents)
+        exponent += count * (exact(moment).log() + exact(shift))
+        infinite += count * exact(part.infinite)
+        whole += count * exact((fsum(part.mass) + part.infinite) * (1 + 4 * _UNIT)).log()
+    out_of_reach = sum(count * int(part.index[-1]) for part, count in zip(parts, counts, strict=True)) < stop
+    chernoff = arb(0) if out_of_reach else (exponent - exact(above) * exact(spacing) * stop).exp()
+    return chernoff + infinite * whole.exp()
+
+
+def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, float]:
+    """The convolution of each law with itself as often as its count says, and a bound on the l1 norm of its error."""
+    length = len(folded[0])
+    eta = 8 * _UNIT * log2(length) * max(fsum(one) for one in folded)
+    spectrum: NDArray[np.complex128] = np.ones(length // 2 + 1, dtype=np.complex128)
+    log_size, relative = np.zeros(length // 2 + 1), np.zeros(length // 2 + 1)
+    for one, count in zip(folded, counts, strict=True):
+        here = np.fft.rfft(one)
+        size = np.abs(here) * (1 + 4 * _UNIT) + eta
+        log_size += count * np.log(size)
+        relative += count * (eta / size + 5 * _UNIT)
+        spectrum *= _power(here, count)
+    sizes = np.exp(log_size + 1e-9)
+    error = sqrt(2 * float(np.sum((sizes * relative) ** 2))) + eta * sqrt(2 * float(np.sum(sizes**2)))
+    return np.maximum(np.fft.irfft(spectrum, length), 0.0), error * (1 + 1e-6) + exp(-600)
+
+
+def _power(base: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
+    """The power by repeated squaring."""
+    result = np.ones_like(base)
+    while count:
+        if count & 1:
+            result = result * base
+        count >>= 1
+        base = base * base if count else base
+    return result
