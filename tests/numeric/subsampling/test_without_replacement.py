@@ -181,7 +181,7 @@ def test_a_share_for_each_step_is_never_worse_than_one_for_all(assumption: Assum
     for share in np.linspace(0.02, 0.98, 25).tolist():
         toll = step_rdp(q, sqrt(share) * 0.1 / 0.04, "replace", 2.0)
         shot = shoot(expansion, 1.0, 200, toll * (1 - share) * 0.01)
-        best = min(best, shot.cost / ((1 - share) * 0.01) + len(shot.shifts) * toll)
+        best = min(best, float(np.sum(shot**2)) / ((1 - share) * 0.01) + len(shot) * toll)
     assert ours <= best * (1 + 1e-4)
 
 
