@@ -18,15 +18,15 @@ from flint import acb, arb
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps, step_rdp
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps, step_rdp
 from lastiterate.numeric.candidates import shifted
 from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import (
-    write_loss,
-    write_run,
     dyadic,
     seal_nodes,
+    write_loss,
+    write_run,
 )
 from lastiterate.numeric.certificates.proof import write_lattices
 from lastiterate.numeric.rounding import exact, precision, upper

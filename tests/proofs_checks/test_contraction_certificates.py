@@ -11,12 +11,11 @@ from flint import arb, ctx
 
 import lastiterate as li
 from lastiterate.numeric.candidates import candidates, contracted
-from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, seal_nodes, from_dyadic
+from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, from_dyadic, seal_nodes
 from lastiterate.numeric.certificates.proof import certificate
 from lastiterate.numeric.contraction.block import Block
 from lastiterate.numeric.contraction.chain import TableCandidate
-from lastiterate.numeric.contraction.table import gaussian_table
-from lastiterate.numeric.contraction.table import unknown
+from lastiterate.numeric.contraction.table import gaussian_table, unknown
 from lastiterate.proofs_checks.certificates.checker import Refused, _Pair, accepted, check, gaussians
 from lastiterate.proofs_checks.certificates.shape import shaped
 
