@@ -92,7 +92,7 @@ class DominatingPair:
         Raises:
             InputError: the composition may fail, and beyond that event no Renyi divergence is bounded.
 
-        >>> DominatingPair(cost=0.25, steps=(SampledStep(1.0, 2.0, "add_remove", count=3),)).rdp(2.0)
+        >>> DominatingPair(cost=0.25, steps=(SampledSteps(1.0, 2.0, "add_remove", count=3),)).rdp(2.0)
         1.0
         """
         if self.failure:
@@ -111,7 +111,7 @@ class DominatingPair:
 
         It is infinite where delta is at most the chance of failure, or where floats do not reach.
 
-        >>> round(DominatingPair(0.0, (SampledStep(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
+        >>> round(DominatingPair(0.0, (SampledSteps(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
         1.83
         """
         with precision():

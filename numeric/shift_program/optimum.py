@@ -259,7 +259,7 @@ def affine_window(c: arb, s: arb, delta: arb, length: int) -> Window | None:
 
     c is the contraction or expansion of one step, a ball above 0; the sensitivity s and delta are lengths.
 
-    >>> w = window(arb(1), arb("0.08"), arb(1), 13)
+    >>> w = affine_window(arb(1), arb("0.08"), arb(1), 13)
     >>> round(float(w.cost), 6)
     0.320123
     """
