@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.candidates import candidates, least, shifted
+from lastiterate.numeric.candidates import by_shifts, candidates, least_candidate
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, within
@@ -67,7 +67,7 @@ class PrivacyLoss(Displayed):
         asked = delta == self.delta if delta is not None else self.delta is None and order == self.order
         if asked or (self.run.scheme.fixed and not isfinite(self.run.diameter)):
             return self.candidate
-        return least(self.run, self.assumption, order, delta)
+        return least_candidate(self.run, self.assumption, order, delta)
 
     @property
     def mu(self) -> float | None:
@@ -176,7 +176,7 @@ class PrivacyProfile:
             delta = min(delta, self.of.delta)
         if not 0 < delta < 1 or (self.of.run.scheme.fixed and not isfinite(self.of.run.diameter)):
             return delta
-        better = least(self.of.run, self.of.assumption, None, delta)
+        better = least_candidate(self.of.run, self.of.assumption, None, delta)
         return min(delta, better.delta(epsilon), better.pair.delta(epsilon))
 
 
@@ -263,7 +263,7 @@ def bound_by_shifts(
     Arguments are those of `bound`. The numbers of `Bound.rdp` and `Bound.dp` elsewhere than at the order or delta asked
     for are by every route.
     """
-    return Bound(run, assumption, *_solved(run, assumption, order, delta, shifted))
+    return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
 def _solved(
@@ -280,7 +280,7 @@ def _solved(
         order, delta = order_or_delta("bound", order, delta)
     if run.scheme.random and order is delta is None:
         raise InputError("Random batches need an order or a delta, got order=None, delta=None; pass one of them.")
-    found = least(run, assumption, order, delta, routes)
+    found = least_candidate(run, assumption, order, delta, routes)
     return (found.renyi[0] if found.renyi is not None else order), delta, found
 
 

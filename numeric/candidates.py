@@ -33,13 +33,13 @@ def candidates(
     Random batches need one of the two. With ``every`` routes that cannot be the least are there, too.
     """
     if not run.scheme.random:
-        found = shifted(run, assumption, order, delta, every=every)
+        found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]
     if _plain(run, assumption, order):
-        return shifted(run, assumption, order, delta)
+        return by_shifts(run, assumption, order, delta)
     better = contracted(run, assumption, order, delta, [compose_steps(run)])
     most = min((one.value(order, delta) for one in better), default=inf)
-    return better + shifted(run, assumption, order, delta, every=every, most=most)
+    return better + by_shifts(run, assumption, order, delta, every=every, most=most)
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
@@ -57,7 +57,7 @@ def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
     return [Clipped()] if steep else []
 
 
-def least(
+def least_candidate(
     run: NoisySGD,
     assumption: Assumption,
     order: float | None,
@@ -71,7 +71,7 @@ def least(
     return found[0] if len(found) == 1 else min(found, key=lambda one: one.value(order, delta))
 
 
-def shifted(
+def by_shifts(
     run: NoisySGD,
     assumption: Assumption,
     order: float | None,

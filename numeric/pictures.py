@@ -75,13 +75,12 @@ def figure_sweep(table: SweepTable, plot: str) -> Figure:
     note += f" {missing} rows without a number are left out." if missing else ""
     renyi = "order" in table.plan.axes
     sense = "Rényi $\\varepsilon$" if renyi else "$\\varepsilon$ of $(\\varepsilon, \\delta)$-DP"
-    places = sorted({x for curve in curves for x in curve.x})
     panel = Panel(
         curves=tuple(curves),
         top=1.05 * max(max(curve.y) for curve in curves) or 1.0,
         across=across,
         upward=sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP",
-        logarithmic=_geometric(places),
+        logarithmic=_geometric(sorted({x for curve in curves for x in curve.x})),
     )
     return Figure(f"Privacy loss of the last iterate against {across}", note, (panel,))
 
@@ -91,11 +90,10 @@ def _label(name: str, value: object) -> str:
 
 
 def _geometric(places: list[float]) -> bool:
-    """Tell whether places, rising, are better seen on a logarithmic axis: over a decade, or nearer evenly by ratios."""
+    """Tell whether places, rising, are better seen on a logarithmic axis: over a decade, or in even ratios."""
     first, middle, last = places[0], places[len(places) // 2], places[-1]
-    if first <= 0 or len(places) % 2 == 0:
-        return last >= 10 * first > 0
-    return last >= 10 * first or abs(middle - (first * last) ** 0.5) < abs(middle - (first + last) / 2)
+    even = len(places) % 2 == 1 and abs(middle - (first * last) ** 0.5) < abs(middle - (first + last) / 2)
+    return first > 0 and (last >= 10 * first or even)
 
 
 def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:

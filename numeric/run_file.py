@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,19 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
     return described_tables(read_toml(path), str(path))
 
 
+def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption]:
+    """As `load_run`, from text.
+
+    >>> run, assumption = parse_run('''
+    ... run = {steps = 10, step_size = 0.1, noise_std = 1.0, clip_norm = 2.0, dataset_size = 5}
+    ... assumption = {kind = "smooth", L = 1.0}
+    ... ''')
+    >>> run.steps, assumption
+    (10, Smooth(L=1.0, lam=1.0))
+    """
+    return described_tables(_tables(text, origin), origin)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file.
 
@@ -28,31 +41,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: the file cannot be read, or is not TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark of the encoding first
+        return _tables(path.read_text(encoding="utf-8-sig"), str(path))  # some editors put a mark of the encoding first
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"A run file needs to be readable text, got path={path}: {why}; check the path.") from error
-    return _tables(text, str(path))
-
-
-def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption]:
-    """As `load_run`, from text.
-
-    >>> run, assumption = parse_run('''
-    ... [run]
-    ... steps = 10
-    ... step_size = 0.1
-    ... noise_std = 1.0
-    ... clip_norm = 2.0
-    ... dataset_size = 5
-    ... [assumption]
-    ... kind = "smooth"
-    ... L = 1.0
-    ... ''')
-    >>> run.steps, assumption
-    (10, Smooth(L=1.0, lam=1.0))
-    """
-    return described_tables(_tables(text, origin), origin)
 
 
 def _tables(text: str, origin: str) -> dict[str, Any]:
@@ -69,12 +61,18 @@ def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, As
         InputError: a value is missing, or a key or value is not known.
     """
     _known(data, ("run", "assumption"), origin)
-    tables = {name: _table(data, name, origin) for name in ("run", "assumption")}
-    names = [field.name for field in fields(NoisySGD)]
-    _known(tables["run"], names, f"[run] of {origin}")
-    for name in ("steps", "step_size", "noise_std", "clip_norm", "dataset_size"):
-        _required(tables["run"], name, f"[run] of {origin}")
-    return NoisySGD(**tables["run"]), _assumption(tables["assumption"], f"[assumption] of {origin}")
+    for name in ("run", "assumption"):
+        if name not in data:
+            got = ", ".join(data) or "nothing"
+            raise InputError(f"{origin} needs a table [{name}], got {got}; add a line [{name}].")
+        if not isinstance(data[name], dict):
+            raise InputError(f"{name} in {origin} needs to be a table, got {name}={data[name]!r}; write [{name}].")
+    known = {field.name: field.default is MISSING for field in fields(NoisySGD)}
+    _known(data["run"], tuple(known), f"[run] of {origin}")
+    for name, required in known.items():
+        if required:
+            _required(data["run"], name, f"[run] of {origin}")
+    return NoisySGD(**data["run"]), _assumption(data["assumption"], f"[assumption] of {origin}")
 
 
 def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
@@ -97,22 +95,13 @@ def _assumption(table: Mapping[str, Any], place: str) -> Assumption:
     return make(**values)
 
 
-def _table(data: Mapping[str, Any], name: str, origin: str) -> dict[str, Any]:
-    if name not in data:
-        raise InputError(f"{origin} needs a table [{name}], got {', '.join(data) or 'nothing'}; add a line [{name}].")
-    table = data[name]
-    if not isinstance(table, dict):
-        raise InputError(f"{name} in {origin} needs to be a table, got {name}={table!r}; write [{name}].")
-    return table
-
-
 def _required(table: Mapping[str, Any], name: str, place: str) -> Any:
     if name not in table:
         raise InputError(f"{place} needs {name}, got keys={', '.join(table) or 'none'}; add a line {name} = ...")
     return table[name]
 
 
-def _known(table: Mapping[str, Any], names: tuple[str, ...] | list[str], place: str) -> None:
+def _known(table: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
     for key in table:
         if key not in names:
             hint = explain_unknown(key, names, f"the keys are {', '.join(names)}.")

@@ -175,8 +175,9 @@ class Journal:
         with writing("Finished rows need", f"out={path.parent}"):
             first, *lines = (path.read_bytes() if path.exists() else b"").decode(errors="replace").split("\n")
             if first or lines:
-                _same(first, wanted, path)
-            self.entries = list(_entries(lines))
+                _refuse_another(_plain_value(first), wanted, path)
+            entries = [entry for line in lines if isinstance(entry := _plain_value(line), dict)]
+            self.entries = [entry for entry in entries if entry.pop("check", None) == digest(entry)]
             self._file: TextIO = path.open("a", encoding="utf-8")
             if not first and not lines:
                 self._line(wanted)
@@ -196,25 +197,19 @@ class Journal:
         self._file.close()
 
 
-def _same(line: str, wanted: Mapping[str, Any], path: Path) -> None:
-    """Refuse a journal whose header is not the wanted one."""
+def _plain_value(line: str) -> Any:
+    """The JSON value of a line, None where it is damaged."""
     try:
-        header = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
-        header = None
+        return None
+
+
+def _refuse_another(header: Any, wanted: Mapping[str, Any], path: Path) -> None:
+    """Refuse a journal whose header is not the wanted one."""
     if header != wanted:
         other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
         raise InputError(
             f"Finished rows need to be of the same computation, got another {' and '.join(other)} than in {path}; "
             "delete that file to start afresh, or name another --out."
         )
-
-
-def _entries(lines: list[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            if entry.pop("check") == digest(entry):
-                yield entry
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            continue

@@ -8,6 +8,7 @@ Source: docs/proofs/network_constants.md, "Activations".
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from math import inf
 from types import MappingProxyType
 from typing import Final
@@ -21,7 +22,7 @@ Curve = Callable[[arb], arb]
 
 
 @dataclass(frozen=True)
-class Smooth:
+class SmoothActivation:
     """An activation with a continuous curvature.
 
     Attributes:
@@ -43,26 +44,20 @@ class Smooth:
     @property
     def steepest(self) -> arb:
         """The largest |phi'| everywhere: at a zero of phi'', or far out."""
-        return _largest(
-            [self.slope(place) for place in self._both(self.turns())], far=1.0 if self.bound == inf else 0.0
-        )
+        return _largest(self.slope, self.turns(), far=1.0 if self.bound == inf else 0.0)
 
     @property
     def most_curved(self) -> arb:
         """The largest |phi''| everywhere: at a zero of phi''', since phi'' vanishes far out."""
-        return _largest([self.curvature(place) for place in self._both(self.bends())], far=0.0)
-
-    @staticmethod
-    def _both(zeros: tuple[arb, ...]) -> list[arb]:
-        return [place for zero in zeros for place in (zero, -zero)]
+        return _largest(self.curvature, self.bends(), far=0.0)
 
     def slopes(self, low: arb, high: arb) -> tuple[arb, arb]:
         """An interval that has phi' on [low, high]."""
-        return _ends([self.slope(place) for place in _places(low, high, self.turns())])
+        return _ends(self.slope, low, high, self.turns())
 
     def curvatures(self, low: arb, high: arb) -> tuple[arb, arb]:
         """An interval that has phi'' on [low, high]."""
-        return _ends([self.curvature(place) for place in _places(low, high, self.bends())])
+        return _ends(self.curvature, low, high, self.bends())
 
 
 @dataclass(frozen=True)
@@ -90,26 +85,19 @@ class PiecewiseLinear:
         return (arb(0), arb(0)) if clear else (-arb("inf"), arb("inf"))
 
 
-Activation = Smooth | PiecewiseLinear
+Activation = SmoothActivation | PiecewiseLinear
 
 
-def _places(low: arb, high: arb, zeros: tuple[arb, ...]) -> list[arb]:
+def _ends(curve: Curve, low: arb, high: arb, zeros: tuple[arb, ...]) -> tuple[arb, arb]:
+    """The least and the largest value of a curve on [low, high], whose derivative has zeros at +- these."""
     between = [zero for one in zeros for zero in (one, -one) if not zero < low and not zero > high]
-    return [low, high, *between]
+    values = [curve(place) for place in (low, high, *between)]
+    return reduce(arb.min, values), reduce(arb.max, values)
 
 
-def _ends(values: list[arb]) -> tuple[arb, arb]:
-    least = most = values[0]
-    for value in values[1:]:
-        least, most = least.min(value), most.max(value)
-    return least, most
-
-
-def _largest(values: list[arb], *, far: float) -> arb:
-    largest = exact(far)
-    for value in values:
-        largest = largest.max(abs(value))
-    return largest
+def _largest(curve: Curve, zeros: tuple[arb, ...], far: float) -> arb:
+    """The largest |curve|: at +- a zero of its derivative, or far out."""
+    return reduce(arb.max, (abs(curve(place)) for zero in zeros for place in (zero, -zero)), exact(far))
 
 
 def _sigmoid(x: arb) -> arb:
@@ -134,39 +122,31 @@ def _steepest_bend() -> arb:
     return (1 / arb(3).sqrt()).atanh()
 
 
-def _nowhere() -> tuple[arb, ...]:
-    return ()
-
-
-def _origin() -> tuple[arb, ...]:
-    return (arb(0),)
-
-
 SMOOTH: Final = MappingProxyType(
     {
         one.name: one
         for one in (
-            Smooth("identity", lambda x: x, lambda _: arb(1), lambda _: arb(0), _nowhere, _nowhere),
-            Smooth(
+            SmoothActivation("identity", lambda x: x, lambda _: arb(1), lambda _: arb(0), lambda: (), lambda: ()),
+            SmoothActivation(
                 "tanh",
                 lambda x: x.tanh(),
                 lambda x: 4 * _bell(2 * x),
                 lambda x: -8 * x.tanh() * _bell(2 * x),
-                _origin,
+                lambda: (arb(0),),
                 lambda: (_steepest_bend(),),
                 bound=1.0,
             ),
-            Smooth(
+            SmoothActivation(
                 "sigmoid",
                 _sigmoid,
                 _bell,
                 lambda x: -(x / 2).tanh() * _bell(x),
-                _origin,
+                lambda: (arb(0),),
                 lambda: (2 * _steepest_bend(),),
                 bound=1.0,
             ),
-            Smooth("softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, _nowhere, _origin),
-            Smooth(
+            SmoothActivation("softplus", lambda x: (1 + x.exp()).log(), _sigmoid, _bell, lambda: (), lambda: (arb(0),)),
+            SmoothActivation(
                 "gelu",
                 lambda x: x * _normal(x),
                 lambda x: _normal(x) + x * _density(x),
@@ -203,11 +183,10 @@ def activation(name: str) -> Activation:
     Raises:
         InputError: its derivatives are not known here.
     """
-    if not isinstance(name, str) or (name not in SMOOTH and name not in ("relu", "leaky_relu", "hardtanh")):
+    piecewise = {"relu": leaky_relu(), "leaky_relu": leaky_relu(0.01, name="leaky_relu"), "hardtanh": hardtanh()}
+    known: dict[str, Activation] = {**SMOOTH, **piecewise}
+    if not isinstance(name, str) or name not in known:
         raise InputError(
-            f"activation needs one of {', '.join(SMOOTH)}, relu, leaky_relu or hardtanh, got activation={echo(name)}; "
-            "choose one of them."
+            f"activation needs one of {', '.join(known)}, got activation={echo(name)}; choose one of them."
         )
-    if name in SMOOTH:
-        return SMOOTH[name]
-    return {"relu": leaky_relu(), "leaky_relu": leaky_relu(0.01, name="leaky_relu"), "hardtanh": hardtanh()}[name]
+    return known[name]

@@ -7,7 +7,9 @@ counterpart. Of `Blocks` it holds for the whole gradient alone: a block is divid
 Source: docs/proofs/expansions.md; claim ours/projection/automatic_clipping. D2P2-SGD does not discuss it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, positive
@@ -18,7 +20,6 @@ from lastiterate.numeric.losses.assumptions import (
     Holder,
     Measured,
     Minimum,
-    Modulus,
     Sum,
     Tabulated,
 )
@@ -44,20 +45,14 @@ def automatic_clipping(
     Smooth(L=4.0, lam=1.0)
     """
     clip_norm, stability = positive("clip_norm", clip_norm), positive("stability", stability)
+
+    def up(value: float) -> float:
+        with precision():
+            return upper(exact(value) * exact(clip_norm) / exact(stability))
+
     if isinstance(assumption, Measured):
-        return replace(assumption, assumption=_clipped(assumption.assumption, clip_norm, stability))
-    return _clipped(assumption, clip_norm, stability)
-
-
-def _clipped(assumption: Assumption, clip_norm: float, stability: float) -> Assumption:
-    if isinstance(assumption, Minimum):
-        return Minimum(*(_clipped(part, clip_norm, stability) for part in assumption.parts))
-    if isinstance(assumption, Modulus):
-        return _steepened(assumption, clip_norm, stability)
-    raise InputError(
-        f"Automatic clipping keeps moduli of continuity alone, got assumption={type(assumption).__name__}; "
-        "assume Smooth, Holder or Clipped."
-    )
+        return replace(assumption, assumption=_steepened(assumption.assumption, up))
+    return _steepened(assumption, up)
 
 
 @dataclass(frozen=True, init=False)
@@ -70,27 +65,19 @@ class _ClippedBlocks(Blocks):
         return f"automatically clipped gradients have the root of the sum of squares of moduli for one: {parts}"
 
 
-def _steepened(modulus: Modulus, clip_norm: float, stability: float) -> Modulus:
-    if isinstance(modulus, Clipped):
-        return modulus
-    if isinstance(modulus, Holder | Tabulated):
-        return _scaled(modulus, clip_norm, stability)
-    if isinstance(modulus, Blocks):
-        return _ClippedBlocks(*(_scaled(part, clip_norm, stability) for part in modulus.parts))
-    if isinstance(modulus, Sum):
-        return Sum(*(_steepened(part, clip_norm, stability) for part in modulus.parts))
+def _steepened(assumption: Assumption, up: Callable[[float], float]) -> Any:
+    """K / gamma times every modulus in it."""
+    match assumption:
+        case Clipped():
+            return assumption
+        case Holder():
+            return replace(assumption, L=up(assumption.L))
+        case Tabulated():
+            return replace(assumption, values=tuple(up(value) for value in assumption.values))
+        case Minimum() | Sum() | Blocks():
+            kind = _ClippedBlocks if isinstance(assumption, Blocks) else type(assumption)
+            return kind(*(_steepened(part, up) for part in assumption.parts))
     raise InputError(
-        f"Automatic clipping needs a modulus that is known here, got assumption={type(modulus).__name__}; tabulate it."
+        f"Automatic clipping keeps known moduli of continuity alone, got assumption={type(assumption).__name__}; "
+        "assume Smooth, Holder or Clipped, or tabulate a modulus of your own."
     )
-
-
-def _scaled(modulus: Holder | Tabulated, clip_norm: float, stability: float) -> Holder | Tabulated:
-    """K / gamma times the modulus, rounded up."""
-
-    def up(value: float) -> float:
-        with precision():
-            return upper(exact(value) * exact(clip_norm) / exact(stability))
-
-    if isinstance(modulus, Holder):
-        return replace(modulus, L=up(modulus.L))
-    return replace(modulus, values=tuple(up(value) for value in modulus.values))

@@ -13,7 +13,6 @@ Source: docs/proofs/constants.md (claims ours/certified/*).
 
 from dataclasses import KW_ONLY, dataclass
 from math import inf, isfinite
-from typing import Final
 
 from flint import arb
 
@@ -91,9 +90,6 @@ class LossConstants:
         return Smooth(self.smoothness)
 
 
-_LOGISTIC: Final = "logistic loss"
-
-
 def logistic_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
@@ -115,7 +111,7 @@ def logistic_regression(
     >>> logistic_regression(2.0).smoothness
     1.0
     """
-    return _linear(feature_norm, scale, l2, parameter_norm, arb(1), arb(1) / 4, _LOGISTIC)
+    return _regression("logistic loss", feature_norm, arb(1), arb(1) / 4, scale, l2, parameter_norm, one_score=not l2)
 
 
 def softmax_regression(
@@ -126,7 +122,9 @@ def softmax_regression(
     >>> softmax_regression(2.0).smoothness
     2.0
     """
-    return _linear(feature_norm, scale, l2, parameter_norm, arb(2).sqrt(), arb(1) / 2, "softmax cross-entropy")
+    with precision():
+        slope = arb(2).sqrt()
+    return _regression("softmax cross-entropy", feature_norm, slope, arb(1) / 2, scale, l2, parameter_norm)
 
 
 def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
@@ -144,15 +142,36 @@ def linear_score(feature_norm: float, *, slope: float, curvature: float, name: s
     >>> linear_score(3.0, slope=inf, curvature=2.0, name="squared error").smoothness
     18.0
     """
-    r, steepest = positive("feature_norm", feature_norm), positive("slope", slope, finite=False)
+    steepest, most = exact(positive("slope", slope, finite=False)), exact(positive("curvature", curvature))
+    return _regression(name, feature_norm, steepest, most, one_score=True)
+
+
+def _regression(
+    name: str,
+    feature_norm: float,
+    slope: arb,
+    curvature: arb,
+    scale: float = 1.0,
+    l2: float = 0.0,
+    parameter_norm: float = inf,
+    *,
+    one_score: bool = False,
+) -> LossConstants:
+    """Constants of a convex loss of linear scores, with these bounds of its derivatives, and of a regulariser."""
+    r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
+    weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is no regulariser.")
+    reach = positive("parameter_norm", parameter_norm, finite=False)
     with precision():
+        lipschitz = exact(factor) * slope * exact(r)
+        if weight:
+            lipschitz = lipschitz + exact(weight) * exact(reach) if reach < inf else arb("inf")
         return LossConstants(
-            lipschitz=upper(exact(r) * exact(steepest)) if isfinite(steepest) else inf,
-            smoothness=upper(exact(positive("curvature", curvature)) * exact(r) ** 2),
-            strong_convexity=0.0,
-            statement=f"{name} of features of norm at most {r:g}",
-            linear_score=True,
-            radius=inf,
+            lipschitz=upper(lipschitz),
+            smoothness=upper(exact(factor) * curvature * exact(r) ** 2 + exact(weight)),
+            strong_convexity=weight,
+            statement=f"{name} of features of norm at most {r:g}" + (f", l2 = {weight:g}" if weight else ""),
+            linear_score=one_score,
+            radius=reach if weight else inf,
             any_sample=True,
             input_norm=r,
         )
@@ -192,19 +211,10 @@ def two_layer(
         )
     phi = SMOOTH[activation]
     with precision():
-        r, first, second, factor = (
-            exact(positive(name, value))
-            for name, value in (
-                ("feature_norm", feature_norm),
-                ("first_norm", first_norm),
-                ("second_norm", second_norm),
-                ("scale", scale),
-            )
-        )
+        r, factor = exact(positive("feature_norm", feature_norm)), exact(positive("scale", scale))
+        first, second = exact(positive("first_norm", first_norm)), exact(positive("second_norm", second_norm))
         slope, width = phi.steepest, count("hidden", hidden)
-        linear = (
-            arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r
-        ) ** 2  # |phi(u)| <= |phi(0)| + slope |u|
+        linear = (arb(width).sqrt() * abs(phi.value(arb(0))) + slope * first * r) ** 2  # |phi(u) - phi(0)| <= slope |u|
         outputs = min(width * exact(phi.bound) ** 2, linear, key=upper)
         jacobian = outputs + 1 + (slope * second * r) ** 2
         bent, mixed = phi.most_curved * second * r**2, slope * r
@@ -219,27 +229,4 @@ def two_layer(
             radius=min(positive("radius", radius), first_norm, second_norm),  # no larger ball is in that set
             any_sample=True,
             input_norm=feature_norm,
-        )
-
-
-def _linear(
-    feature_norm: float, scale: float, l2: float, parameter_norm: float, slope: arb, curvature: arb, name: str
-) -> LossConstants:
-    r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
-    weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is no regulariser.")
-    reach = positive("parameter_norm", parameter_norm, finite=False)
-    with precision():
-        lipschitz = exact(factor) * slope * exact(r)
-        if weight:
-            lipschitz = lipschitz + exact(weight) * exact(reach) if reach < inf else arb("inf")
-        smoothness = exact(factor) * curvature * exact(r) ** 2 + exact(weight)
-        return LossConstants(
-            lipschitz=upper(lipschitz),
-            smoothness=upper(smoothness),
-            strong_convexity=weight,
-            statement=f"{name} of features of norm at most {r:g}" + (f", l2 = {weight:g}" if weight else ""),
-            linear_score=name == _LOGISTIC and not weight,
-            radius=reach if weight else inf,
-            any_sample=True,
-            input_norm=r,
         )

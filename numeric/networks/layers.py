@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, echo
-from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, Smooth, activation
+from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, SmoothActivation, activation
 from lastiterate.numeric.networks.bounds import Affine
 from lastiterate.numeric.networks.matrices import Floats, length
 from lastiterate.numeric.networks.normalisation import Normalisation
@@ -72,7 +72,7 @@ class Layer:
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
-        known = isinstance(self.activation, Smooth | PiecewiseLinear | Normalisation)
+        known = isinstance(self.activation, SmoothActivation | PiecewiseLinear | Normalisation)
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.losses.activations import PiecewiseLinear, Smooth
+from lastiterate.numeric.losses.activations import PiecewiseLinear, SmoothActivation
 from lastiterate.numeric.networks.bounds import Spread
 from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, raised
 from lastiterate.numeric.rounding import exact
@@ -68,7 +68,7 @@ class _EntryBends:
         return Slopes(middle, raised(spread, 4))
 
 
-def entrywise(phi: Smooth | PiecewiseLinear, center: Floats, spread: Spread) -> Response:
+def entrywise(phi: SmoothActivation | PiecewiseLinear, center: Floats, spread: Spread) -> Response:
     """Response of an activation that acts entry by entry, to inputs within ``spread`` of ``center``."""
     ends = [
         (exact(a) - exact(off), exact(a) + exact(off))

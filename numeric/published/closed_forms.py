@@ -42,7 +42,7 @@ def formula(statement: Expr) -> Evaluator:
     return lambda run, _losses, order: statement_value(statement, run, order)
 
 
-def last_step(run: NoisySGD, assumption: Assumption, order: float) -> float:
+def one_last_step(run: NoisySGD, assumption: Assumption, order: float) -> float:
     """Alpha e(D)^2 / (2 sigma^2): not D^2, since the noise comes after a gradient step."""
     if not run.diameter < inf:
         return inf

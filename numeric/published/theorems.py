@@ -60,7 +60,7 @@ TRIVIAL: Final[Mapping[str, PublishedBound]] = {
     ),
     "last_step": _full(
         "last_step", "one last step from the domain", "chien_li/remarks_3_1/last_step",
-        statement=stated.LAST_STEP, evaluate=closed_forms.last_step,
+        statement=stated.LAST_STEP, evaluate=closed_forms.one_last_step,
     ),
 }  # fmt: skip
 """What `bound` has among its candidates, in closed form."""

@@ -156,7 +156,7 @@ def poisson_routes(
 ) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
-    Arguments are those of `numeric.candidates.shifted`; what costs more than ``most`` at this order need not be found,
+    Arguments are those of `numeric.candidates.by_shifts`; what costs more than ``most`` there need not be found,
     by default what costs more than is known to hold.
     """
 

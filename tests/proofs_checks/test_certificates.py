@@ -20,7 +20,7 @@ import lastiterate as li
 from lastiterate.__main__ import cli
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps, step_rdp
-from lastiterate.numeric.candidates import shifted
+from lastiterate.numeric.candidates import by_shifts
 from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import (
     dyadic,
@@ -165,7 +165,7 @@ def _made(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str
 def _uncontracted(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> Candidate:
     """The best bound without contraction."""
     order, delta = ask.get("order"), ask.get("delta")
-    found = [one for one in shifted(run, assumption, order, delta) if one.route != "contraction"]
+    found = [one for one in by_shifts(run, assumption, order, delta) if one.route != "contraction"]
     return min(found, key=lambda one: one.value(order, delta))
 
 
@@ -571,7 +571,7 @@ def test_a_long_path_of_a_few_stretches_is_short_to_write_down() -> None:
 
 def test_composition_of_a_schedule_has_a_certificate() -> None:
     run = li.NoisySGD(50, tuple(1e-4 + 1e-6 * t for t in range(50)), 1.0, 2.0, 5, diameter=1e-4)
-    known = shifted(run, li.Convex(1.0), None, None, every=True)
+    known = by_shifts(run, li.Convex(1.0), None, None, every=True)
     composed = next(one for one in known if one.route == "composition")
     certificate = proofs.certificate(run, li.Convex(1.0), None, None, composed)
     assert accepted(json.loads(json.dumps(certificate)))

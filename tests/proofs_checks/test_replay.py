@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.candidates import shifted
+from lastiterate.numeric.candidates import by_shifts
 from lastiterate.numeric.certificates import proof
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError
@@ -33,7 +33,7 @@ def _run(scheme: str, **changes: Any) -> li.NoisySGD:
 def _certificate(run: li.NoisySGD, assumption: li.Assumption, **ask: float) -> dict[str, Any]:
     """The certificate of the best bound by shifts."""
     order, delta = ask.get("order"), ask.get("delta")
-    best = min(shifted(run, assumption, order, delta), key=lambda one: one.value(order, delta))
+    best = min(by_shifts(run, assumption, order, delta), key=lambda one: one.value(order, delta))
     made: dict[str, Any] = json.loads(json.dumps(proof.certificate(run, assumption, order, delta, best)))
     return made
 

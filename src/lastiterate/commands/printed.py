@@ -1,7 +1,7 @@
 """Records that commands print under --json, of which ``lastiterate schema`` makes the schemas."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, cast, get_type_hints
 
 from typing_extensions import TypedDict
 
@@ -43,7 +43,8 @@ class _Check(TypedDict):
 
 def _plain(result: type[Displayed], **more: Any) -> Any:
     """The type of what `Displayed.as_dict` gives of a result: its fields and properties by their annotations."""
-    found = {"kind": Literal[result._kind]} | get_type_hints(result)  # type: ignore[valid-type,name-defined]
+    make, literal = cast("Any", TypedDict), cast("Any", Literal)  # of names that are known when it runs
+    found = {"kind": literal[result._kind]} | get_type_hints(result)
     found |= {
         name: get_type_hints(one.fget)["return"]
         for base in reversed(result.__mro__)
@@ -51,15 +52,19 @@ def _plain(result: type[Displayed], **more: Any) -> Any:
         if isinstance(one, property) and "return" in one.fget.__annotations__
     }
     named = {name: found[name] for name in ("kind", *result._named.split())}
-    return TypedDict(f"_{result.__name__}", named | more)  # type: ignore[misc]
+    return make(f"_{result.__name__}", named | more)
 
 
 _NUMBER = {"kind": Literal["bound", "estimate"], "epsilon": float | None, "window": list[int]}
 if TYPE_CHECKING:
-    _Bound = _Carried = dict[str, Any]
+    _Bound: TypeAlias = dict[str, Any]
+    _Carried: TypeAlias = dict[str, Any]
+    _Under: TypeAlias = dict[str, Any]
 else:
     _Bound = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], certified=NotRequired[float])
     _Carried = TypedDict("_Carried", {"lambda": float, **_Bound.__annotations__})
+    _REFUTED = list[Literal["epsilon", "mu", "profile"]]
+    _Under = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], under=str, exceeded=bool, refuted=_REFUTED)
 _VARIED = {"noise_std": float, "steps": int, "any_steps": bool, "diameter": float, "batch_size": int}
 _Calibrated = _plain(Bound, **_NUMBER, **{name: NotRequired[kind] for name, kind in _VARIED.items()})
 
@@ -125,10 +130,6 @@ class _Along(AlongTraining):
 class _SideBySide(TypedDict):
     side_by_side: list[WorkloadConstants]
     files: list[str]
-
-
-_REFUTED = list[Literal["epsilon", "mu", "profile"]]
-_Under = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], under=str, exceeded=bool, refuted=_REFUTED)
 
 
 class _Attack(TypedDict):

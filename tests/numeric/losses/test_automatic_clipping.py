@@ -90,7 +90,7 @@ def test_a_modulus_of_ones_own_is_refused():
 
         statement = "mine"
 
-    with pytest.raises(InputError, match="needs a modulus that is known here, got assumption=Own; tabulate it"):
+    with pytest.raises(InputError, match="keeps known moduli of continuity alone, got assumption=Own"):
         automatic_clipping(Own(), stability=0.1)
 
 
