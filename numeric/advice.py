@@ -30,14 +30,7 @@ _FORGETS: Final = 10.0
 
 @dataclass(frozen=True)
 class Knob:
-    """A change of the run.
-
-    Attributes:
-        change: in words.
-        run: the changed run.
-        epsilon: of its last iterate, an upper bound, rounded up.
-        composed: of all its iterates, an upper bound.
-    """
+    """A change of the run in words, the changed run, and upper bounds of the epsilon of its last iterate and of all."""
 
     change: str
     run: NoisySGD
@@ -52,22 +45,17 @@ class Knob:
 @teaches()
 @dataclass(frozen=True)
 class Advice(Displayed):
-    """Prospects of a run. Every epsilon is at ``delta``.
+    """Prospects of a run; every epsilon is at ``delta``.
 
     Attributes:
-        run: the run that is planned.
-        assumption: on its losses.
-        delta: of all numbers.
         found: the bound of its last iterate.
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
-        linear: what linear losses would lose without the domain, all else as planned: an estimate, no bound; nan where
-            it is not known.
+        linear: of linear losses without the domain, all else as planned: an estimate; nan where it is not known.
         helps_from: the least length, within 2%, at which the last iterate costs at most `HELPS` of composition; None
             where it does not at the length that is planned.
-        stop_after: the most steps whose composition costs no more than the last iterate of the whole run; None where
-            one step costs more.
-        why: why nothing is gained; empty where something is.
+        stop_after: the most steps whose composition costs no more than the last iterate of the whole run, or None.
+        why: the reason why nothing is gained; empty where something is.
         knobs: changes of the run, the best first.
     """
 
@@ -161,8 +149,7 @@ def advise(
     Raises:
         InputError: as `bound`, or the run has a schedule.
 
-    >>> plan = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
-    >>> told = advise(plan, Convex(1.0), delta=1e-5)
+    >>> told = advise(NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0), Convex(1.0), delta=1e-5)
     >>> told.helps, told.helps_from < 20, told.stop_after
     (True, True, 2)
     """

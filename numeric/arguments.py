@@ -55,13 +55,7 @@ Taught = TypeVar("Taught", bound=Callable[..., object])
 def explain_unknown(
     key: str, known: Iterable[str], otherwise: str = "leave it out.", hints: Mapping[str, str] | None = None
 ) -> str:
-    """The end of an error about a name that is not taken: what to write in its place.
-
-    Args:
-        key: the name.
-        known: the names that are taken.
-        otherwise: what to say if nothing is known of it.
-        hints: what to say of some names.
+    """The end of an error about a name that is not taken: a hint for it, its name here, or a near one.
 
     >>> explain_unknown("lr", ["step_size"]), explain_unknown("lr", ["L"])
     ('it is called step_size here.', 'leave it out.')
@@ -76,10 +70,7 @@ def explain_unknown(
 
 
 def teaches(**hints: str) -> Callable[[Taught], Taught]:
-    """Make a function, a method or a class refuse wrong arguments with an `InputError`.
-
-    Args:
-        **hints: what to do instead of an argument that it does not take.
+    """Make a function, a method or a class refuse wrong arguments with an `InputError`; hints say what to do instead.
 
     >>> @teaches(radius="double it.")
     ... def ball(diameter: float) -> float:

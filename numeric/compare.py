@@ -25,14 +25,13 @@ class Row(Displayed):
     """One theorem's number for a run.
 
     Attributes:
-        name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "composition", "last_step".
+        name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "last_step" ...
         title: the theorem, as a reader knows it.
         claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself.
-        epsilon: Renyi epsilon at the order asked for; inf where the theorem says nothing.
-        kind: "lower" (no bound can be below it), "bound" (its claim holds), "supported" (the evidence for its claim has
-            a scope), or of a paper's claim that does not hold "refuted" or "gap".
-        ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the
-            number is too small for some run that meets the assumptions.
+        epsilon: Renyi epsilon at the order asked for.
+        kind: "lower" (no bound can be below it), or the standing by `lastiterate.numeric.published.record.kind_of`.
+        ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the number is too small
+            for some run that meets the assumptions.
     """
 
     name: str
@@ -89,24 +88,17 @@ class Comparison(Displayed, Sequence[Row]):
 
 @teaches(delta="theorems are compared by Renyi divergence, at an order; bound and lower_bound take a delta.")
 def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Comparison:
-    """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at one order.
+    """A certified lower bound, ours, the papers' theorems that apply, and the trivial bounds, at an order alpha > 1.
 
-    Args:
-        run: the run; most of the papers' theorems are for constant step size and noise.
-        assumption: what is assumed of the losses.
-        order: alpha > 1.
-
-    Returns:
-        Rows in that order, a sequence that prints as a table. The epsilon of a row of kind "refuted" or "gap" is a
-        claim of a paper, not a bound.
+    Rows come in that order, and print as a table. The epsilon of a row of kind "refuted" or "gap" is a paper's claim,
+    not a bound. Most of the papers' theorems are for constant step size and noise.
 
     Raises:
         InputError: as `lastiterate.numeric.bound.bound`.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(steps=2000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
-    >>> rows = compare(run, Smooth(1), order=2)
-    >>> {row.name: round(row.epsilon, 4) for row in rows[1:3]}
+    >>> {row.name: round(row.epsilon, 4) for row in compare(run, Smooth(1), order=2)[1:3]}
     {'bound': 0.0142, 'output_perturbation': 1.0}
     """
     order = renyi_order(order)

@@ -22,13 +22,7 @@ _WIDTH: Final = 130
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts.
-
-    Attributes:
-        caption: over the table: what the numbers are.
-        columns: headings; all of them empty for a table of names and values.
-        rows: as many cells each as there are columns.
-        notes: lines below it, what the numbers rest on.
+    """A table of texts: a caption, headings (all empty for a table of names and values), rows, and lines below.
 
     >>> print(TextTable("Bounds", ("by", "epsilon"), (("shifts", "0.5"),)))
     Bounds

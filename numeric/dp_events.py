@@ -54,16 +54,8 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     """The composition of every step of the run, as dp_accounting describes it.
 
     Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, for a schedule that
-    of its dearest step.
-
-    Args:
-        run: the run; its projection, and that only the last iterate is released, have no event.
-
-    Returns:
-        A `DpEvent`, whose noise multipliers are rounded down and whose sampling probability is rounded up.
-
-    Raises:
-        InputError: dp_accounting is not installed.
+    of its dearest step. The projection, and that only the last iterate is released, have no event. Multipliers are
+    rounded down, sampling probabilities up.
 
     >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
     10
@@ -84,17 +76,10 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
 def from_dp_event(
     event: "DpEvent", *, step_size: float, clip_norm: float, dataset_size: int, diameter: float = inf
 ) -> NoisySGD:
-    """The run that an event describes; what events do not hold is given beside it.
+    """The run that an event describes, its noise rounded down; what events do not hold is given beside it.
 
-    Args:
-        event: a Gaussian, sampled or not, composed with itself or with others of its kind.
-        step_size: eta.
-        clip_norm: K.
-        dataset_size: n.
-        diameter: of the domain of the projection; inf for none.
-
-    Returns:
-        The run; its noise is rounded down. A plain Gaussian is a step on the full batch.
+    The event is a Gaussian, sampled or not, composed with itself or with others of its kind; a plain one is a step on
+    the full batch.
 
     Raises:
         InputError: the event is of another kind, mixes kinds, or does not fit ``dataset_size``.

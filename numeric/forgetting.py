@@ -156,16 +156,9 @@ def steps_to_forget(
 ) -> Forgetting:
     """The least number of clean steps after which a target is met, one step fewer than which is known to miss it.
 
-    Args:
-        run: as of `forgetting`.
-        assumption: likewise.
-        epsilon: the target, above 0, of `Forgetting.epsilon`.
-        order: as of `forgetting`.
-        delta: likewise.
-        step_size: likewise.
-        noise_std: likewise.
-        retrained: the target is of `Forgetting.retrained`.
-        on_bound: called after every bound with their number so far, and with about how many there will be.
+    Arguments are those of `forgetting`, but for ``epsilon``, the target, above 0; ``retrained``, whether it is of
+    `Forgetting.retrained` in place of `Forgetting.epsilon`; and ``on_bound``, called after every bound with their
+    number so far, and with about how many there will be.
 
     Raises:
         InputError: as `forgetting`, or the target holds at the deletion, or no number of steps is known to meet it.

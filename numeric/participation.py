@@ -166,14 +166,13 @@ def participation(
     order: float | None = None,
     delta: float | None = None,
 ) -> Participation:
-    """Bound what the last iterate tells of a sample that is used at known steps.
+    """Bound what the last iterate tells of a sample that is used at known steps; numbers at an order or a delta.
 
     Args:
         run: its batches have a fixed order; those of the steps that are not listed hold other samples.
-        assumption: what is assumed of the losses on the domain.
+        assumption: as of `bound`.
         steps: where the sample is used, from 0, rising.
-        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run. Batches without
-            the sample may have any size.
+        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run.
         position: in place of a list the batch of an epoch that holds the sample, from 0.
         at_most: in place of a list how often the sample is used at most, at steps that are not known, the same in both
             runs and fixed before training.

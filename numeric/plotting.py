@@ -56,19 +56,14 @@ class Curve:
     """Values against the number of iterations, or against what the panel says.
 
     Attributes:
-        name: in the CSV.
-        label: in the legend.
+        name: in the CSV; ``label`` is that in the legend.
         x: iterations T, or places on the horizontal axis of the panel, shape (k,), increasing.
         y: Rényi epsilon at the order of the panel, or what its vertical axis says, shape (k,).
-        status: of the numbers.
-        color: any colour of matplotlib.
         line: "-", "--", ":" or "-."; "" for markers alone, whose bands are drawn as bars.
         width: in points.
-        marker: a marker of matplotlib at every place, or "".
-        low: lower end of a band, shape (k,), or ().
-        high: upper end of a band, shape (k,), or ().
-        of: the member of a family: curves of one ``label`` and several members share a line style, curves of one
-            member a colour, and the legend explains each once. Empty for a curve that stands for itself.
+        low: lower end of a band, shape (k,), or (); ``high`` is the upper one.
+        of: the member of a family: curves of one label and several members share a line style, curves of one member a
+            colour, and the legend explains each once. Empty for a curve that stands for itself.
     """
 
     name: str
@@ -90,14 +85,11 @@ class Panel:
     """Curves on one pair of axes.
 
     Attributes:
-        curves: drawn in this order.
         top: upper end of the vertical axis; curves may leave it, and of those above it the legend has the last value.
         order: the Rényi order of every curve; None where there is none.
-        across: label of the horizontal axis.
+        across: label of the horizontal axis, which is logarithmic unless ``logarithmic`` is false.
         upward: label of the vertical axis; Rényi epsilon at ``order`` if left out.
-        logarithmic: whether the horizontal axis is logarithmic.
         bottom: lower end of the vertical axis, which is logarithmic where it is above 0.
-        title: one line above the axes, or "".
         places: names of the places 1, 2, ... on the horizontal axis, where it shows no numbers.
     """
 

@@ -275,10 +275,8 @@ class ProjectionBound(Displayed):
     """A rigorous upper bound for a run with random projections; rounded up, of either law from the other.
 
     Attributes:
-        run: the run.
         epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None.
         order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
-        delta: in (0, 1), or None.
         route: through what the composition went.
         claim: key of the ledger's claim behind the number.
         assumptions: what it rests on.
@@ -308,15 +306,7 @@ class ProjectionBound(Displayed):
 def projection_bound(
     run: RandomProjectionRun, *, order: float | None = None, delta: float | None = None
 ) -> ProjectionBound:
-    """Bound the privacy loss of a run with random projections.
-
-    Args:
-        run: the run.
-        order: alpha > 1 for (alpha, epsilon)-RDP, or
-        delta: in (0, 1) for (epsilon, delta)-DP; one of the two.
-
-    Returns:
-        A rigorous upper bound.
+    """Bound the privacy loss of a run with random projections, rigorously, at an order alpha > 1 or a delta in (0, 1).
 
     Raises:
         InputError: it is no such run, not exactly one of order and delta is given, one is out of range, or the order

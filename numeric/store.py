@@ -93,11 +93,10 @@ def read_sealed(path: Path) -> bytes:
 
 
 class Store:
-    """The finished parts of one computation, each a few named arrays, in a folder of their own.
+    """The finished parts of one computation, each a few named arrays, in a folder of their own below ``folder``.
 
-    Args:
-        folder: where computations are kept, made if need be; None keeps nothing.
-        settings: everything that decides the numbers of one part, plain JSON values; other settings, another folder.
+    Everything that decides the numbers of one part is in ``settings``, plain JSON values; others, another folder.
+    Without a folder nothing is kept.
 
     Raises:
         InputError: the folder cannot be written.

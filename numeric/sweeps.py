@@ -39,17 +39,13 @@ _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """A grid of bounds.
+    """A grid of bounds, checked.
 
     Attributes:
         run: the run, for everything that does not vary.
-        assumption: the assumption on its losses, for everything that does not vary.
-        axes: name -> values, in the order of the grid; the last axis varies fastest. Names are fields of the run,
-            numbers of the assumption, and either "order" or "delta".
-
-    Raises:
-        InputError: an axis has no such name, no value, values of two kinds or a value twice; neither or both of order
-            and delta; or too many rows.
+        assumption: the assumption on its losses, likewise.
+        axes: name -> values; the last axis varies fastest. Names are fields of the run, numbers of the assumption, and
+            either "order" or "delta".
     """
 
     run: NoisySGD
@@ -139,15 +135,9 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
 
 
 class Result(NamedTuple):
-    """The bound at one point of a grid.
+    """The bound at one point of a grid: epsilon and mu of mu-GDP, rounded up, or why there is no number.
 
-    Attributes:
-        epsilon: rounded up; None where the point is refused.
-        mu: of mu-GDP, rounded up; None where the bound is of another kind.
-        route: how the bound was found.
-        claim: key of the ledger's claim behind it.
-        adjacency: "replace" or "add_remove".
-        error: why there is no number, in one sentence; "" where there is one.
+    Epsilon is None where the point is refused, mu where the bound is of another kind; else ``error`` is "".
     """
 
     epsilon: float | None
@@ -248,35 +238,30 @@ def sweep(
     scheduler: str | None = None,
     on_row: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
-    """Bound the privacy loss at every point of a grid.
+    """Bound the privacy loss at every point of a grid; of run and assumption all that does not vary is taken.
 
     Args:
-        run: the run, for everything that does not vary.
-        assumption: the assumption, for everything that does not vary.
+        run: as of `bound`.
+        assumption: likewise.
         grid: name -> values, as `SweepPlan.axes`.
-        out: a .csv or .parquet file for the table. Finished rows are kept beside it, in ``out`` + ".rows.jsonl", and
-            the same call goes on from them.
+        out: a .csv or .parquet file for the table; finished rows are kept in ``out`` + ".rows.jsonl", and the same call
+            goes on from them.
         jobs: worker processes; -1 for one a core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
-        scheduler: address of the cluster's scheduler; None for the client that is active, or a cluster of its own
-            on this machine.
+        scheduler: address of that cluster; None for the active client, or a cluster of its own on this machine.
         on_row: called with (rows done, rows in all), at the start and whenever a row is there.
 
     Returns:
-        The table, in the order of the grid. A point that is no run, or that the assumption does not allow, has a
-        sentence in the column ``error`` in place of numbers.
+        The table, in the order of the grid. A point that is refused has a sentence in the column ``error``.
 
     Raises:
-        InputError: the grid is not one (see `SweepPlan`), ``out`` cannot be written or holds rows of another sweep, or
-            the backend is not there.
+        InputError: the grid is not one, ``out`` cannot be written or holds rows of another sweep, or no backend.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)
     >>> table = sweep(run, Convex(1.0), {"step_size": [0.1, 30.0], "order": [2, 4]})
-    >>> for one in table.results[1:3]:
-    ...     print(one.epsilon and round(one.epsilon, 4), one.error[:31] or "ok")
-    0.0067 ok
-    None A convex loss needs step_size <
+    >>> [one.epsilon and round(one.epsilon, 4) or one.error[:31] for one in table.results[1:3]]
+    [0.0067, 'A convex loss needs step_size <']
     """
     plan = SweepPlan(run, assumption, grid)
     jobs = -1 if plain_number("jobs", jobs) == -1 else count("jobs", jobs)

@@ -52,7 +52,8 @@ def automatic_clipping(
 
     if isinstance(assumption, Measured):
         return replace(assumption, assumption=_steepened(assumption.assumption, up))
-    return _steepened(assumption, up)
+    found: Assumption = _steepened(assumption, up)
+    return found
 
 
 @dataclass(frozen=True, init=False)

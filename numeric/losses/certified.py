@@ -35,8 +35,7 @@ class LossConstants:
         linear_score: whether the loss depends on one linear score of the sample, so that clipping its gradients gives
             those of another convex loss (claim ours/clipped_scores/convex).
         radius: of the ball of parameters on which they hold, a length; inf: everywhere.
-        any_sample: whether they hold for every sample that may stand in the data, of which the statement says which
-            those are, and not for the samples at hand alone.
+        any_sample: whether they hold for every sample that the statement admits, and not for those at hand alone.
         input_norm: greatest norm of an input for which they hold; inf where the statement says another set.
         loss: of the outputs, "cross_entropy" or "logistic"; empty where the statement says it alone.
         scale: factor of that loss.
@@ -93,20 +92,13 @@ class LossConstants:
 def logistic_regression(
     feature_norm: float, *, scale: float = 1.0, l2: float = 0.0, parameter_norm: float = inf
 ) -> LossConstants:
-    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1.
+    """Constants of scale * log(1 + exp(-y w.x)) + l2/2 |w|^2, y = +-1: upper bounds; the strong convexity is l2.
 
     Args:
         feature_norm: greatest norm of the features of any possible sample, the constant one included.
         scale: factor of the loss.
         l2: weight of the regulariser, at least 0.
-        parameter_norm: greatest |w| on the domain; needed where l2 > 0, for a Lipschitz constant that holds there
-            alone.
-
-    Returns:
-        Upper bounds, rounded up; the strong convexity is l2.
-
-    Raises:
-        InputError: a number out of its range.
+        parameter_norm: greatest |w| on the domain; needed where l2 > 0: the Lipschitz constant holds there alone.
 
     >>> logistic_regression(2.0).smoothness
     1.0
@@ -128,16 +120,9 @@ def softmax_regression(
 
 
 def linear_score(feature_norm: float, *, slope: float, curvature: float, name: str) -> LossConstants:
-    """Constants of phi(w.x) with convex phi, of one linear score.
+    """Constants of phi(w.x) with convex phi, of one linear score, from upper bounds of |phi'| and of phi''.
 
-    Args:
-        feature_norm: greatest norm of the features of any possible sample, the constant one included.
-        slope: upper bound of |phi'|; inf where there is none, as for the squared error.
-        curvature: upper bound of phi''.
-        name: of the loss.
-
-    Raises:
-        InputError: a number out of its range.
+    The slope may be inf, as for the squared error. Other arguments as `logistic_regression`.
 
     >>> linear_score(3.0, slope=inf, curvature=2.0, name="squared error").smoothness
     18.0
@@ -187,7 +172,7 @@ def two_layer(
     activation: str,
     scale: float = 1.0,
 ) -> LossConstants:
-    """Constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 with respect to all parameters.
+    """Constants of scale * cross-entropy of W2 phi(W1 x + b1) + b2 with respect to all parameters: upper bounds.
 
     Args:
         feature_norm: greatest norm of (x, 1) over all possible samples.
@@ -197,12 +182,6 @@ def two_layer(
         hidden: number of hidden units.
         activation: one of `lastiterate.numeric.losses.activations.SMOOTH`.
         scale: factor of the loss.
-
-    Returns:
-        Upper bounds, rounded up.
-
-    Raises:
-        InputError: a number out of its range, or an activation whose constants are not known.
     """
     if activation not in SMOOTH:
         raise InputError(
