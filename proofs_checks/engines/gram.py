@@ -43,11 +43,6 @@ def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
                 raise InputError(f"A family needs constants that suit each other, got {family}; show 0 <= {number}.")
 
 
-def undefined(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> str:
-    """Say what is not shown to be defined: a side, a point or a constant; "" where all are."""
-    return unmet(tuple(_numbers(check)), _known(check, assumptions), lambda given, need: entails(tuple(given), need))
-
-
 def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[Boolean, ...]:
     """The conditions on numbers that are supposed."""
     return (*assumptions, *(one for one in check.given if not one.atoms(Vector, FunctionValue)))
@@ -127,14 +122,8 @@ def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
     for number in problem.signs:
         if not _nonnegative(number, given):
             return f"the number {number} before a length may be negative"
-    return next(
-        (
-            f"the minor {one} may be negative"
-            for one in _minors(_left(rest.matrix, given))
-            if not _nonnegative(one, given)
-        ),
-        "",
-    )
+    minors = _minors(_left(rest.matrix, given))
+    return next((f"the minor {one} may be negative" for one in minors if not _nonnegative(one, given)), "")
 
 
 def _left(matrix: sp.Matrix, given: tuple[Boolean, ...]) -> sp.Matrix:
@@ -172,7 +161,7 @@ def _nonnegative(number: sp.Expr, given: tuple[Boolean, ...]) -> bool:
 def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `VectorInequality` under the assumptions and its own premises."""
     require(check, assumptions)
-    why = undefined(check, assumptions)
+    why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # a side, a point or a constant
     if why:
         return undecided(check, why)
     proofs = dict[str, None]()
@@ -221,12 +210,10 @@ def _consistent(problem: GramCase, spot: dict[sp.Symbol, sp.Rational]) -> bool:
 
 def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | None:
     """Inner products and values, of members of the families, that break the goal."""
-    for problem in cases:
-        if problem.exact:
-            for spot in (*points_on_edges(problem), *points_inside(problem, 6)):
-                found = find_matrix(problem, spot)
-                if found is not None:
-                    return problem, found
+    for problem in (one for one in cases if one.exact):
+        for spot in (*points_on_edges(problem), *points_inside(problem, 6)):
+            if (found := find_matrix(problem, spot)) is not None:
+                return problem, found
     return None
 
 

@@ -332,19 +332,14 @@ _DENOMINATORS = (1, 10, 100, 10**4, 10**6)
 
 
 class Matrix(NamedTuple):
-    """Exact inner products and values that meet the hypotheses and break the goal, if there is one.
+    """Exact inner products and values of functions at a point of the parameters.
 
-    Attributes:
-        point: of the parameters.
-        vectors: rows of coordinates, a column for every letter: the inner products are theirs.
-        values: of functions.
-        excess: the goal there, above 0.
+    The inner products are those of vectors: rows of coordinates, a column for every letter.
     """
 
     point: Point
     vectors: sp.Matrix
     values: sp.Matrix
-    excess: sp.Expr
 
 
 def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix | None:
@@ -356,10 +351,9 @@ def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix
     weights, directions = np.linalg.eigh(gram)
     roots = (directions * np.sqrt(np.maximum(weights, 0))).T[::-1]
     for rank, most in product(range(1, len(roots) + 1), _DENOMINATORS):
-        exact = Matrix(point, _rounded(roots[:rank], most), _rounded(values.reshape(-1, 1), most), sp.S.Zero)
-        excess = _excess(problem, exact, goal=goal)
-        if excess is not None:
-            return exact._replace(excess=excess)
+        exact = Matrix(point, _rounded(roots[:rank], most), _rounded(values.reshape(-1, 1), most))
+        if _is_right(problem, exact, goal=goal):
+            return exact
     return None
 
 
@@ -402,15 +396,12 @@ def _rounded(array: Floats, most: int) -> sp.Matrix:
     return sp.Matrix(*array.shape, numbers)
 
 
-def _excess(problem: GramCase, found: Matrix, *, goal: bool) -> sp.Expr | None:
-    """The goal at exact inner products, where every hypothesis is met and the goal is not; 0 without a goal."""
+def _is_right(problem: GramCase, found: Matrix, *, goal: bool) -> bool:
+    """Tell whether exact inner products meet every hypothesis and, with ``goal``, break the goal."""
     gram = found.vectors.T * found.vectors
     if any(_value(form.at(found.point), gram, found.values) > 0 for form in problem.hypotheses.values()):
-        return None
-    if not goal:
-        return sp.S.Zero
-    excess = _value(problem.goal.at(found.point), gram, found.values)
-    return excess if excess > 0 else None
+        return False
+    return not goal or bool(_value(problem.goal.at(found.point), gram, found.values) > 0)
 
 
 def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:

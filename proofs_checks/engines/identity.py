@@ -72,9 +72,8 @@ def by_induction(difference: sp.Expr, conditions: Sequence[Boolean], is_zero: Ca
     sums = sorted(difference.atoms(sp.Sum), key=sp.default_sort_key)
     if not sums or any(len(one.limits) != 1 or len(one.limits[0]) != 3 for one in sums):
         return False
-    for letter in sorted(
-        sums[0].limits[0][2].free_symbols - {s for one in conditions for s in one.free_symbols}, key=str
-    ):
+    known = set[sp.Symbol]().union(*(one.free_symbols for one in conditions))
+    for letter in sorted(sums[0].limits[0][2].free_symbols - known, key=str):
         start = 1 if letter.is_positive else 0
         every = letter.is_integer and letter.is_nonnegative and set(letter._assumptions_orig) <= _EVERY
         if every and all(_grows(one, letter, start) for one in sums):
@@ -86,12 +85,8 @@ def _grows(total: sp.Sum, letter: sp.Symbol, start: int) -> bool:
     """Tell whether a sum has one summand more for the next value of the letter, and a few for the first one."""
     _, low, high = total.limits[0]
     count = (high - low).xreplace({letter: sp.Integer(start)})
-    return (
-        (high - letter).is_Integer
-        and not total.function.has(letter)
-        and not low.has(letter)
-        and (count.is_Integer and -1 <= count <= 8)
-    )
+    few = count.is_Integer and -1 <= count <= 8
+    return bool(few and (high - letter).is_Integer and not total.function.has(letter) and not low.has(letter))
 
 
 def _inducted(
@@ -119,10 +114,6 @@ CASES = 3
 """How often a residue is split into two cases."""
 
 
-def _hyperbolic(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.expand(expression.rewrite(sp.exp)))
-
-
 def _powers(expression: sp.Expr) -> sp.Expr:
     return sp.powsimp(sp.expand(sp.expand_power_exp(sp.expand_power_base(expression, force=False))))
 
@@ -142,7 +133,7 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("radsimp", lambda e: sp.expand(sp.radsimp(e))),
     ("factor", sp.factor),
     ("simplify", sp.simplify),
-    ("exponential form", _hyperbolic),
+    ("exponential form", lambda e: sp.simplify(sp.expand(e.rewrite(sp.exp)))),
     ("trigsimp", sp.trigsimp),
     ("error functions", lambda e: sp.expand(e.rewrite(sp.erf))),
     ("real and imaginary parts", _parts),
