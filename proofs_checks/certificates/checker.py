@@ -58,7 +58,7 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
 
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
     """A whole number."""
-    need(type(value) is int and least <= value <= most, f"{value!r} is no whole number in [{least}, {most}]")
+    need(type(value) is int and least <= value <= most, f"{value!r} is not a whole number in [{least}, {most}]")
     return int(value)
 
 
@@ -315,7 +315,7 @@ def _cost(node: Node, updates: Updates) -> arb:
 
 
 def _gaussian(node: Node, run: _Run, loss: _Loss, kappa: arb | None = None) -> tuple[arb, arb]:
-    """mu^2 of the last iterates, log mean exp (kappa mu^2) / kappa over random orders; the chance that it fails."""
+    """mu^2 of the last iterates, log mean exp (kappa mu^2) / kappa over random orders; its probability to fail."""
     rule, never = node["rule"], arb(0)
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
@@ -430,7 +430,7 @@ def _tail(n: int, q: arb, k: int) -> arb:
 
 
 def leaving(node: Node, window: Node, run: _Run) -> tuple[tuple[int, int] | None, arb]:
-    """Sizes of Poisson batches without the sample, and the chance stated that some from ``since`` on has others."""
+    """Sizes of Poisson batches without the sample, and the probability that one from ``since`` on has another size."""
     if run.scheme != "poisson":
         return None, arb(0)
     others, sizes = run.n - 1, node["sizes"]
@@ -493,7 +493,7 @@ def price(node: Node, run: _Run, alpha: arb) -> arb:
 
 
 def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb, arb]:
-    """Width w and contraction C of blocks of steps, a distance at tau, and the chance of the event outside which.
+    """Width w and contraction C of blocks of steps, a distance at tau, and the probability of the event outside which.
 
     docs/proofs/poisson.md, "Blocks of strongly convex steps". Batches of at most k samples, eta k / b (L + m) <= 2, at
     least S in all w: C = (1 - eta m S / (b w))^w, counted at the last step of the block. Tracked over all blocks from
@@ -517,7 +517,7 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
 
 
 def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
-    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the chance that this fails.
+    """Counts of steps by multiplier listed, mu^2 of one Gaussian beside them, the probability that this fails.
 
     The composition of these dominates the last iterates in both directions, docs/proofs/without_replacement.md and
     poisson.md. Of the variance of step t the part (multiplier_t s_t)^2 hides the change of the data, the rest v_t a
@@ -558,7 +558,7 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
 
 
 def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
-    """Epsilon of (alpha, epsilon)-RDP in both directions, and the chance of the event outside which it holds."""
+    """Epsilon of (alpha, epsilon)-RDP in both directions, and the probability of the event outside which it holds."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
         squared, chance = _at("of", _gaussian, node["of"], run, loss, alpha * (alpha - 1) / 2)
@@ -571,7 +571,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
     if rule == "moments":
         return stated(node, "rdp", _moments(node, run, loss, alpha)), never
     need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
-    # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with chance p_0, G_1 with p_1, ..., the last one never.
+    # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with probability p_0, G_1 with p_1, ..., the last never.
     terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")
     (least, chance), (first, then) = terms[0], node["of"][:2]
@@ -580,7 +580,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
         w, each, blocks = whole(node["steps"], 1, run.steps), (alpha - 1) * terms[1][0] / run.steps, first.get("blocks")
         since = first["start"] - blocks["before"] * blocks["width"] if blocks else first["since"]
         alike = run.constant and first["rule"] == then["rule"] == "window" and then["start"] == 0
-        need(alike and len(terms) == 2 and len(then["kinds"]) == 1, "steps are not alike")
+        need(alike and len(terms) == 2 and len(then["kinds"]) == 1, "steps are not identical")
         need(since >= run.steps - w > 0, "the bound rests on more steps")
         n, x = run.steps // w, chance * (each * w).exp()
         total = total * (1 - x**n) / (1 - x) + x**n * (each * (run.steps - n * w) - (alpha - 1) * least).exp()
@@ -591,7 +591,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
 
 
 def profile(side: str, q: arb, g: arb, t: arb) -> arb:
-    """E_t of a step that the sample moves by g, in units of its noise, with chance q. docs/proofs/privacy_loss.md.
+    """E_t of a step that the sample moves by g, in units of its noise, with probability q. docs/proofs/privacy_loss.md.
 
     "remove": with over without the sample; "add": without over with; "replace": either. For q = 1 that of a Gaussian.
     """
@@ -702,7 +702,7 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     total, (k, last) = sum(each), tabled(stages[-1]["table"], h)
     need(run.scheme == "full" or (run.scheme == "cyclic" and run.constant), "these batches have no such blocks")
     if goes:
-        need(run.constant and total % run.epoch == 0, "rounds are not alike")
+        need(run.constant and total % run.epoch == 0, "rounds are not identical")
         if run.epoch == 1 and run.steps % total:
             rest = run.part(0, run.steps % total, arb(0))
             mu = _at("rest", _cost, node["rest"], Updates(rest, loss, "every")).sqrt().upper()
@@ -783,7 +783,7 @@ def from_losses(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) ->
 
 
 def from_gdp(node: Node, run: _Run, loss: _Loss, epsilon: arb, delta: arb) -> None:
-    """mu-GDP outside an event of chance p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
+    """mu-GDP but with probability p: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) + p <= delta."""
     squared, chance = _at("of", _gaussian, node["of"], run, loss)
     with ctx.workprec(32 * BITS):  # the two terms nearly cancel
         found = arb(0) if squared == 0 else profile("remove", arb(1), squared.sqrt(), epsilon.exp())

@@ -60,7 +60,7 @@ def _letters(check: VectorInequality) -> None:
         if any(families.setdefault(name, family) != family for name in (family.name, family.image_name)):
             raise InputError(f"A name needs one family, got {family.name} for two; put them into one.")
         if points.setdefault((family.name, one.name), one) != one:
-            raise InputError(f"Samples need names of their own, got name={one.name!r} for two; name them apart.")
+            raise InputError(f"Samples need names of their own, got name={one.name!r} for two; give each its own.")
         letters = (letter for letter in (one.image, one.value) if letter.is_Symbol and letter != one.point)
         meaning = family.name, sp.expand(one.point)
         if any(meanings.setdefault(letter, meaning) != meaning for letter in letters):

@@ -27,7 +27,7 @@ from lastiterate.symbolic.notation import PREVIOUS
 from lastiterate.symbolic.unevaluated import carried_out
 
 _EVERY: Final = {"integer", "positive", "nonnegative"}
-"""What may be declared of a letter that takes every value from 0 or 1 on."""
+"""Declarations that a letter may have which takes every value from 0 or 1 on."""
 
 
 def summed(expression: sp.Expr) -> sp.Expr:

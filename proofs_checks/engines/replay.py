@@ -114,7 +114,9 @@ class _Theorem:
         """mu^2 of shifts, of which the last hides what is left; all that is supposed of them is checked."""
         total, before, p = arb(0), _Numbers(), arb(0)
         if len(shifts) != len(rows) - 1:
-            raise InputError(f"A path needs shifts for {len(rows) - 1} steps, got shifts={len(shifts)}; write it anew.")
+            raise InputError(
+                f"A path needs shifts for {len(rows) - 1} steps, got shifts={len(shifts)}; write one each."
+            )
         for row, shift in zip(rows, [*shifts, None], strict=True):
             after = self.after(row, z)
             a = _just_above(after) if shift is None else shift
@@ -202,7 +204,7 @@ def replay_theorems(certificate: Mapping[str, Any]) -> tuple[ReplayedTheorem, ..
             node = node["of"][0] if isinstance(node["of"], list) else node["of"]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
-            f"A certificate needs a proof, a class and a run, got error={error!r}; write it anew."
+            f"A certificate needs a proof, a class and a run, got error={error!r}; write it again."
         ) from None
     if losses is None or run.scheme == "shuffled":
         return ()

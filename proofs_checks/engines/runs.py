@@ -37,7 +37,7 @@ _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
     "prime", "composite", "irrational",
 )  # fmt: skip
-"""What a sequence may be declared to be."""
+"""Declarations of a sequence that its values are held against."""
 
 
 @dataclass(frozen=True)

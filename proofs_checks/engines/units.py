@@ -1,4 +1,4 @@
-"""Units: whether every sum of a formula adds like things, and whether its two sides are alike.
+"""Units: every sum of a formula adds quantities of one unit, and its two sides have one unit.
 
 A unit is a product of powers of base units (length, gradient), read from the table of notation. A formula that
 adds a length to a number cannot be right in every system of units, whatever its constants are; one that passes

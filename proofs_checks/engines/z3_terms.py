@@ -35,7 +35,7 @@ _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.floor: lambda value, x: [value <= x, value > x - 1],
     sp.ceiling: lambda value, x: [value >= x, value < x + 1],
 }
-"""What is known of the value of a function that z3 does not know."""
+"""Facts about the value of a function that z3 does not know."""
 
 
 def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
