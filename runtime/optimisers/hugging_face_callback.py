@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import TrainerCallback
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
@@ -19,15 +19,9 @@ class HuggingFaceRecord(Record, TrainerCallback):
     Arguments and attributes are those of `lastiterate.runtime.optimisers.trainers.Record`.
     """
 
-    def on_train_begin(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,  # noqa: ARG002
-        control: TrainerControl,  # noqa: ARG002
-        **given: Any,
-    ) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
         """Refuse settings that the theory does not cover."""
-        wrapped = given.get("optimizer")
+        wrapped, decay = given.get("optimizer"), self._optimiser.run.weight_decay
         check_settings(
             self._optimiser,
             [getattr(wrapped, "optimizer", wrapped)],
@@ -35,19 +29,13 @@ class HuggingFaceRecord(Record, TrainerCallback):
             max_grad_norm=(args.max_grad_norm or 0, 0),
             fp16=(args.fp16, False),
             bf16=(args.bf16, False),
-            weight_decay=(args.weight_decay or self._optimiser.run.weight_decay, self._optimiser.run.weight_decay),
+            weight_decay=(args.weight_decay or decay, decay),
             label_smoothing_factor=(args.label_smoothing_factor, 0),
             load_best_model_at_end=(args.load_best_model_at_end, False),
             neftune_noise_alpha=(args.neftune_noise_alpha or 0, 0),
             n_gpu=(max(args.n_gpu, args.world_size), 1),
         )
 
-    def on_train_end(
-        self,
-        args: TrainingArguments,  # noqa: ARG002
-        state: TrainerState,  # noqa: ARG002
-        control: TrainerControl,  # noqa: ARG002
-        **given: Any,  # noqa: ARG002
-    ) -> None:
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
         """Bound the run."""
         self._ended()

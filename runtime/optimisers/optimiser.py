@@ -97,7 +97,8 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
     ) -> None:
         self._need("run", run, NoisySGD, "a NoisySGD")
         super().__init__(module, loss, run, seed=seed, memory=memory, cuda_graphs=cuda_graphs)
-        self._looked: list[tuple[Tensor, Tensor]] = []
+        self._looked: list[tuple[Tensor, Tensor]] = []  # samples that an assumption is tried on: the first of the steps
+        self._room = SAMPLES  # for more of them
         self._trials: dict[tuple[Assumption, int], str] = {}
         self._around_start = isinstance(center, str) and center == "initial"
         self._center = _center(center, self._point())
@@ -121,10 +122,9 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
 
     def _tried(self, assumption: Assumption) -> str:
         """On what the assumption was tried, on the domain, in words."""
-        looked = self._samples()
-        if not looked:  # steps before a checkpoint were not seen
+        if not self._looked:  # steps before a checkpoint were not seen
             return UNTRIED
-        inputs, targets = map(torch.cat, zip(*looked, strict=True))
+        inputs, targets = map(torch.cat, zip(*self._looked, strict=True))
         key = assumption, len(inputs)
         if key not in self._trials:
             module = deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
@@ -140,16 +140,6 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         held = self._center.device, self._center.dtype
         rows = Rows(inputs, *held), Rows(targets, *held)
         return refuse_tied_rows("the samples", module, self._loss, *rows)
-
-    def _look(self, inputs: Tensor, targets: Tensor) -> None:
-        """Keep the first rows that steps are made on."""
-        room = SAMPLES - sum(len(rows) for rows, _ in self._looked)
-        if room > 0:
-            self._looked.append((inputs[:room].clone(), targets[:room].clone()))
-
-    def _samples(self) -> list[tuple[Tensor, Tensor]]:
-        """Inputs and targets that an assumption is tried on: those that the first steps were made on."""
-        return self._looked
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs to go on bit by bit; safe for ``torch.load(weights_only=True)``."""
@@ -174,7 +164,10 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         total = torch.zeros_like(point)
         if gradients is not None:
             total = gradients.total(point, run.clip_norm, uneven=not run.scheme.fixed_size)
-            self._look(*(rows[:] for rows in gradients.rows()))
+            if self._room > 0:
+                inputs, targets = (rows[: self._room].clone() for rows in gradients.rows())
+                self._looked.append((inputs, targets))
+                self._room -= len(inputs)
         drawn = self._normal(len(point), point)
         decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
         moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn

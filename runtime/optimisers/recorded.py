@@ -79,6 +79,8 @@ class RecordedSGD(ProjectedNoisySGD):
                 f"{len(targets)}; give all of the data, and describe it."
             )
         self._inputs, self._targets = inputs, targets
+        chosen = sorted({*spread_over(len(inputs)), *telling_rows(inputs, targets)})
+        self._looked, self._room = [(inputs[chosen], targets[chosen])], 0
         self._tied(deepcopy(module, {id(self): self}), inputs, targets)
         self._seen: list[object] = []
         self._autocast = self._stepping = False
@@ -125,14 +127,6 @@ class RecordedSGD(ProjectedNoisySGD):
             return super()._tried(assumption)
         finally:
             self._stepping = False
-
-    def _look(self, inputs: Tensor, targets: Tensor) -> None:
-        """Nothing, as all of the data is known."""
-
-    def _samples(self) -> list[tuple[Tensor, Tensor]]:
-        """Inputs and targets spread evenly over the data, and those in which ties between rows would show."""
-        chosen = sorted({*spread_over(len(self._inputs)), *telling_rows(self._inputs, self._targets)})
-        return [(self._inputs[chosen], self._targets[chosen])]
 
     def check_ended(self) -> None:
         """Refuse to speak of a training whose end or whose parameters are not those of the run."""

@@ -8,11 +8,13 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.runtime.optimisers.recorded import RecordedSGD
 
+_ONE_BATCH: Final = "every step is on one batch; describe a larger batch_size"
+_CLIPPED: Final = "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out"
 _WHY: Final = {
-    "accumulate_grad_batches": "every step is on one batch; describe a larger batch_size",
-    "gradient_accumulation_steps": "every step is on one batch; describe a larger batch_size",
-    "gradient_clip_val": "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out",
-    "max_grad_norm": "samples are clipped one by one to clip_norm, which keeps their mean short, too; leave it out",
+    "accumulate_grad_batches": _ONE_BATCH,
+    "gradient_accumulation_steps": _ONE_BATCH,
+    "gradient_clip_val": _CLIPPED,
+    "max_grad_norm": _CLIPPED,
     "weight_decay": "decay is a number of the run, outside of the clip; describe it there, or leave it out",
     "averaging": "the theory is about the last iterate, and not about an average of several",
     "load_best_model_at_end": "the theory is about the last iterate, and not about the best of several",
@@ -50,7 +52,6 @@ class Record:
         self.bound: Bound | None = None
 
     def _ended(self) -> None:
-        """Bound the run."""
         self._optimiser.check_ended()
         self.bound = self._optimiser.bound(self._assumption, **self._at)
 

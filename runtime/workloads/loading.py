@@ -78,22 +78,20 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
             f"workload={name}; name a function that returns a Workload."
         )
     with user_code("The factory of a workload must return one", f"from workload={name}; mend the factory."):
-        workload = _made(factory, name, data)
+        if data is None:
+            workload = factory()
+        else:
+            takes = inspect.signature(factory).parameters
+            if "data" not in takes and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
+                raise InputError(
+                    f"The workload reads no data of yours, got data={data} for workload={name}; leave it out."
+                )
+            workload = factory(data=data)
     if not isinstance(workload, Workload):
         got = f"the class {workload.__name__}" if isinstance(workload, type) else type(workload).__name__
         remedy = "call it" if workload is Workload else "build one from a module factory, a per-sample loss and data"
         raise InputError(f"The factory must return a lastiterate.Workload, got {got} from workload={name}; {remedy}.")
     return workload if checkpoint is None else workload.at_checkpoint(checkpoint)
-
-
-def _made(factory: Callable[..., object], name: str, data: Path | None) -> object:
-    """Call the factory, whatever it returns."""
-    if data is None:
-        return factory()
-    takes = inspect.signature(factory).parameters
-    if "data" not in takes and not any(one.kind is one.VAR_KEYWORD for one in takes.values()):
-        raise InputError(f"The workload reads no data of yours, got data={data} for workload={name}; leave it out.")
-    return factory(data=data)
 
 
 def _imported(home: str, attribute: str, name: str) -> object:

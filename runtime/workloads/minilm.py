@@ -62,6 +62,7 @@ class Encoder(nn.Module):
     def __init__(self, bert: Any) -> None:
         super().__init__()
         self.bert: Any = bert.eval()
+        self.width = int(bert.config.hidden_size)
 
     def forward(self, rows: Tensor) -> Tensor:
         """One vector a sentence."""
@@ -72,27 +73,13 @@ class Encoder(nn.Module):
         return mean
 
 
-class Sentences(nn.Module):
-    """The encoder with a linear layer on top: token numbers to one score a class."""
-
-    def __init__(self, encoder: Encoder, classes: int) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self.head = nn.Linear(encoder.bert.config.hidden_size, classes)
-
-    def forward(self, rows: Tensor) -> Tensor:
-        """Scores, shape (sentences, classes)."""
-        scores: Tensor = self.head(self.encoder(rows))
-        return scores
-
-
 def minilm() -> Workload:
     """The pretrained transformer on the sentences of scikit-learn's data set descriptions."""
     sentences, labels, names = read_descriptions()
     version = import_module("sklearn").__version__
     return Workload(
         name=_NAME,
-        module=lambda: Sentences(pretrained(), len(names)),
+        module=lambda: nn.Sequential(encoder := pretrained(), nn.Linear(encoder.width, len(names))),
         loss=functional.cross_entropy,
         inputs=tokens(sentences),
         targets=labels,

@@ -101,14 +101,15 @@ class _Stream:
                 f"A loader needs to be iterable again, got {type(data).__name__}, which is over after one pass; give a "
                 "DataLoader, a Dataset, or a class whose __iter__ begins again."
             )
-        self._data = data if hasattr(data, "__iter__") else _Indexed(data)
+        self._data = data
         self._batched = isinstance(data, DataLoader) and data.batch_sampler is not None
         self.kinds: list[tuple[torch.dtype, torch.Size]] = []
 
     def rows(self) -> Iterator[Row]:
         """One pass."""
         with user_code("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
-            for given in self._data:
+            data = self._data
+            for given in data if hasattr(data, "__iter__") else (data[k] for k in range(len(data))):
                 parts = [part if self._batched else part[None] for part in _pair(given)]
                 if not all(part.ndim for part in parts) or len(parts[0]) != len(parts[1]):
                     raise InputError(
@@ -124,16 +125,6 @@ class _Stream:
                             f"{_words(seen)}; pad or crop them, and cast them to one type."
                         )
                 yield from zip(*(_bytes(part) for part in parts), strict=True)
-
-
-class _Indexed:
-    """A Dataset that is read by index."""
-
-    def __init__(self, data: Any) -> None:
-        self._data = data
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self._data[k] for k in range(len(self._data)))
 
 
 def _pair(given: Any) -> list[Tensor]:
