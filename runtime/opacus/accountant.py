@@ -47,13 +47,8 @@ _NAME = "last_iterate"
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint: steps counted, and the description of the training, so far.
 
-    Attributes:
-        mechanism: name of the accountant.
-        history: (noise multiplier, sampling rate, number of steps) of runs of equal steps.
-        step_sizes: (step size, number of steps) of runs of equal steps; 0 where it is not known.
-        projected: after how many steps there was a projection.
-        description: of the training; None if there is none.
-        parameters: a fingerprint of what the last step left; empty where that is not known.
+    ``step_sizes`` are (step size, number of steps) of runs of equal steps, 0 where not known; ``projected`` counts
+    the steps with a projection, and ``parameters`` is a fingerprint of what the last step left.
     """
 
     mechanism: str

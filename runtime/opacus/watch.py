@@ -128,13 +128,10 @@ class _Trial:
 class Watch:
     """State that a training must go on with, from `describe` on.
 
-    Args:
-        optimizer: as described.
-        data_loader: as described; its sampler is replaced by one that draws the same and counts.
-        told: the description.
-        assumption: tried on what the steps show of the losses, unless items of the data read otherwise every time.
-        scheduled: which of `SCHEDULED` may change from step to step.
-        last: noise multiplier and step size of the last step; None before the first, for those of the optimiser.
+    The sampler of the loader is replaced by one that draws the same and counts. The assumption is tried on what the
+    steps show of the losses, unless items of the data read otherwise every time. ``scheduled`` says which of
+    `SCHEDULED` may change from step to step; ``last`` are noise multiplier and step size of the last step, None before
+    the first.
     """
 
     def __init__(

@@ -203,16 +203,12 @@ def _center(center: str | Tensor | Sequence[float], start: Tensor) -> Tensor:
 def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None:
     """Refuse a map that moves two points apart, with these points; what is not refused is not proved.
 
-    Pairs are drawn at many distances around many points. Each of them is turned to where the map stretches more, by the
-    powers of its derivative, which is symmetric for the proximal map of a convex function.
-
-    Args:
-        proximal: the map.
-        start: shape (dimension,), a point around which it is tried.
-        radius: of the ball around it on which points are drawn, a length.
+    Pairs are drawn at many distances around many points of the ball of this radius around ``start``. Each of them is
+    turned to where the map stretches more, by the powers of its derivative, which is symmetric for the proximal map of
+    a convex function.
 
     Raises:
-        InputError: the map is none of vectors of this shape, is random, or expands.
+        InputError: the map does not return such vectors, is random, or expands.
     """
     generator = stream(0, purpose=_PURPOSE)
 

@@ -52,10 +52,6 @@ RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
 class Classifier(nn.Module):
     """A classifier of Transformers as a map of rows to scores; its parameters keep the names that they have there.
 
-    Args:
-        whole: the classifier.
-        segmented: whether it takes segments.
-
     Shapes: (sentences, 3, tokens) of whole numbers, as `read_tokens` gives them, to (sentences, classes).
     """
 

@@ -180,16 +180,8 @@ def refuse_tied_rows(
 ) -> str:
     """Refuse a module that mixes rows, and a loss of several rows that is not the mean or the sum of theirs alone.
 
-    Args:
-        name: of the workload.
-        module: on the device and in the dtype of its rows.
-        loss: loss(output, target) of a batch.
-        inputs: shape (n, ...).
-        targets: shape (n, ...).
-        batched: gradients are read off a pass of the whole batch, so that the loss must take one and be its mean.
-
-    Returns:
-        On what it was tried, in words.
+    The module is on the device and in the dtype of its rows. Where gradients are read off a pass of the whole batch
+    (``batched``), the loss must take one and be the mean. What is returned says on what it was tried.
 
     Raises:
         InputError: with the rows that are tied.
@@ -230,14 +222,9 @@ def refuse_tied_losses(name: str, given: Together, *, batched: bool = False) -> 
 
 
 def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, scale: float) -> None:
-    """Refuse a loss that is not ``scale`` times the one that is certified, at a few random outputs.
+    """Refuse a loss that is not ``scale`` times "cross_entropy" or "logistic", or that ties the rows of a batch.
 
-    Args:
-        given: the loss, as a workload has it.
-        targets: of its samples, shape (n, ...); the first few are tried.
-        outputs: of its network.
-        loss: "cross_entropy", or "logistic" of one output.
-        scale: factor of the loss.
+    It is tried at a few random outputs, so many a row, for the first targets, shape (n, ...).
     """
     refuse_tied_losses("certified", random_outputs(given, targets, outputs))
     generator = torch.Generator().manual_seed(0)

@@ -53,9 +53,6 @@ a third of a unit that drowns in the rounding of float32, so the domain is wider
 class Encoder(nn.Module):
     """The encoder without dropout: token numbers to one vector a sentence, the mean over its tokens, not normalised.
 
-    Args:
-        bert: of Transformers.
-
     Shapes: (sentences, tokens) of integers, 0 where there is no token, to (sentences, hidden size).
     """
 

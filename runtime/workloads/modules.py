@@ -26,9 +26,6 @@ class LowRank(nn.Module):
         rank: rows of A and columns of B.
         alpha: factor of the product, times ``rank``; None for ``rank``.
 
-    Raises:
-        InputError: no linear layer, or numbers out of their range.
-
     Source: Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang & Chen, "LoRA: Low-Rank Adaptation of Large Language Models",
     2021.
     """

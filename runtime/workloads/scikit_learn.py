@@ -35,19 +35,13 @@ def _tenth_of_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
 def iris_mlp(activation: Callable[[], nn.Module] = nn.ReLU, *, name: str = "builtin:iris-mlp") -> Workload:
     """The network of Chien & Li, appendix A.13: Iris, two layers, hidden width 64, 0.1 times cross-entropy.
 
-    The paper does not say how the features are scaled, which activation is used, or how the weights are
-    initialised. Chosen here: each feature standardised to mean 0 and standard deviation 1 over the 150
-    flowers (the lengths in centimetres would make the constants depend on the unit), ReLU, and torch's
-    default initialisation of a linear layer.
+    The paper does not say how the features are scaled, which activation is used, or how the weights are initialised.
+    Chosen here: each feature standardised to mean 0 and standard deviation 1 (the lengths in centimetres would make the
+    constants depend on the unit), ReLU, and torch's default initialisation of a linear layer.
 
-    With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is Hölder continuous of no
-    order at all: a sampled constant is finite only because few sampled pairs are close to each other.
-    ``builtin:iris-mlp-tanh`` and ``builtin:iris-mlp-gelu`` have smooth activations and true constants on
-    every bounded domain.
-
-    Args:
-        activation: makes the module between the two layers.
-        name: how the workload is called in results.
+    With ReLU the per-sample gradient *jumps* where a hidden unit switches, so it is not Hölder continuous of any order:
+    a sampled constant is finite only because few sampled pairs are close to each other. ``builtin:iris-mlp-tanh`` and
+    ``builtin:iris-mlp-gelu`` have smooth activations and true constants on every bounded domain.
     """
     features, labels = _standardised("iris", name)
     return Workload(
