@@ -89,8 +89,8 @@ class Checkpointing:
         for name, value in self._told.items():
             if name not in held or held[name] != value:
                 raise InputError(
-                    f"A training goes on only where it stopped, with {name}={value}, got {name}={held.get(name)} in "
-                    f"path={self._path}; name another file, or delete this one to start again."
+                    f"A training resumes from its own checkpoint, with {name}={value}, got {name}={held.get(name)} "
+                    f"in path={self._path}; name another file, or delete this one to start again."
                 )
         return held
 

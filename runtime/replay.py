@@ -35,7 +35,7 @@ class Recording(NamedTuple):
     Attributes:
         held: the arguments that it reads.
         start: does the work again.
-        made: what it writes, anew with each start.
+        made: what it writes, again with each start.
     """
 
     held: list[Tensor]
@@ -53,9 +53,9 @@ class Recording(NamedTuple):
 class Replayed:
     """A function of tensors, of which the work is recorded and replayed where the device can do that.
 
-    Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the answer is of tensors alike. No
-    argument may be written to. The first call of each shape runs as it is: libraries choose and load their kernels. The
-    second is looked at: where something is read off the device, or comes to it, no call is ever recorded.
+    Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the result, tensors in the same way.
+    No argument may be written to. The first call of each shape runs as it is: libraries choose and load their kernels.
+    The second is looked at: where something is read off the device, or comes to it, no call is ever recorded.
 
     Args:
         function: what is replayed.

@@ -109,9 +109,9 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             scheduled: of "lr" and "noise_multiplier" those that change from step to step, by a schedule that does not
                 look at the data. Whatever else changes is refused before the step that would use it.
             public: numbers (m, b) that do not look at the data, not even at their number: every sample is drawn with
-                chance 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are set to
-                them, and a data set may have a sample more or less. Without them Opacus computes both from the number
-                of samples, and what is accounted for is a sample that is blotted out, the number staying as it is.
+                probability 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are
+                set to them, and a data set may have a sample more or less. Without them Opacus computes both from the
+                number of samples, and what is accounted for is a sample that is blotted out at the same number.
             module: what ``make_private`` returned. With it and ``loss`` it is tried on some of the data, under every
                 assumption, whether the loss of a batch is the mean of the losses of its rows alone, and refused with
                 the pair of rows where it is not; and the assumption is, with the pair of points that refutes it.
@@ -119,7 +119,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
-            InputError: the optimiser does more than plain SGD, batches are no Poisson batches, no theorem holds for
+            InputError: the optimiser does more than plain SGD, batches are not Poisson batches, no theorem holds for
                 such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
                 given alone, a row changes the gradients of others, or the losses do not meet the assumption.
         """

@@ -1,6 +1,6 @@
 """Description of a training that Opacus does not give its accountant, read off what ``make_private`` returned.
 
-Opacus draws every sample with chance q = 1 / m, m the number of batches in an epoch, and divides the sum of the
+Opacus draws every sample with probability q = 1 / m, m the number of batches in an epoch, and divides the sum of the
 gradients by the whole part b of q n. Both change with n (its issues 571 and 819), and the scale of the noise with
 them, which the last iterate shows in many dimensions. So no number holds for data sets of n and of n - 1 samples, and
 either n stays as it is and a sample is blotted out (its gradient is 0), or m and b are public numbers.
@@ -91,7 +91,7 @@ class Description:
             assumption: of the losses.
 
         Raises:
-            InputError: the steps are no steps of one Poisson-sampled training, or there are none.
+            InputError: the steps are not those of one Poisson-sampled training, or there are none.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -173,7 +173,7 @@ def describe_training(
 
 
 def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[int, int]) -> None:
-    """Let a loader draw with chance 1/m, and an optimiser divide by b."""
+    """Let a loader draw with probability 1/m, and an optimiser divide by b."""
     if not isinstance(public, tuple) or len(public) != 2:
         raise InputError(
             f"public needs two numbers, of batches in an epoch and of samples to divide by, got public={public!r}; "

@@ -81,7 +81,7 @@ class _Trial:
         self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
-        """The clause that tells of a pair which refutes the assumption; empty where there is none.
+        """The pair that refutes the assumption, as a clause; empty where there is none.
 
         Args:
             optimizer: at a step, with the gradients of the batch.
@@ -166,7 +166,7 @@ class Watch:
         self._hook.remove()
 
     def check_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
-        """Refuse a step that is no step of what was described; called before it is taken."""
+        """Refuse, before it is taken, a step of another training than the described one."""
         self._check_settings(optimizer)
         self.check_parameters()
         self._check_data(sample_rate)

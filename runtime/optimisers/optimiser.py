@@ -60,7 +60,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
             "origin"; or a vector of shape (dimension,), which must not depend on the data.
         proximal: a map of all parameters, shape (dimension,), that comes after the noise and before the projection in
             every step, such as ``lambda w: softshrink(w, step_size * weight)`` for a penalty of absolute values. It
-            must not look at the data and move no two points apart; then the bound of the run is the same. It is tried
+            must not look at the data and increase no distance; then the bound of the run is the same. It is tried
             on pairs of points, and what is not refused is not proved.
         seed: of the noise and of the batches; the same draws on every device.
         memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
@@ -69,8 +69,8 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
             is changed between steps is not seen.
 
     Raises:
-        InputError: the module mixes samples or is random, or has nothing to train; the center is no point; or the
-            proximal map moves two points apart.
+        InputError: the module mixes samples or is random, or has nothing to train; the center is not a point; or the
+            proximal map increases the distance of two points.
 
     Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
@@ -201,7 +201,7 @@ def _center(center: str | Tensor | Sequence[float], start: Tensor) -> Tensor:
 
 @torch.no_grad()
 def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None:
-    """Refuse a map that moves two points apart, with these points; what is not refused is not proved.
+    """Refuse a map that increases the distance of two points, with these; what is not refused is not proved.
 
     Pairs are drawn at many distances around many points of the ball of this radius around ``start``. Each of them is
     turned to where the map stretches more, by the powers of its derivative, which is symmetric for the proximal map of

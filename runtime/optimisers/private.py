@@ -98,8 +98,8 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
             targets: shape (k, ...).
 
         Raises:
-            InputError: the run is over, the rows are none that it drew, or the parameters stop being finite; everything
-                is then as before.
+            InputError: the run is over, the rows are not those that it drew, or the parameters stop being finite;
+                everything is then as before.
         """
         t = self.done
         if t >= self.run.steps:
@@ -215,7 +215,7 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                 )
 
     def _check_point(self, name: str, value: object) -> None:
-        """Refuse a value of a checkpoint that is no finite point of this module's parameter space."""
+        """Refuse a value of a checkpoint that is not a finite point of this module's parameter space."""
         mine = self._point()
         fits = isinstance(value, Tensor) and (value.shape, value.dtype) == (mine.shape, mine.dtype)
         if not isinstance(value, Tensor) or not fits or not bool(torch.isfinite(value).all()):

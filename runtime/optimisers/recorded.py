@@ -122,7 +122,7 @@ class RecordedSGD(ProjectedNoisySGD):
         return loss
 
     def _tried(self, assumption: Assumption) -> str:
-        self._stepping = True  # passes of the trial are none of the trainer
+        self._stepping = True  # passes of the trial are not the trainer's
         try:
             return super()._tried(assumption)
         finally:
@@ -143,13 +143,13 @@ class RecordedSGD(ProjectedNoisySGD):
         self._due = next(self._plan, self._due)
 
     def _see(self, module: nn.Module, given: tuple[object, ...], named: dict[str, object]) -> None:  # noqa: ARG002
-        """Keep the batch of a forward pass that is to be differentiated; validation is none."""
+        """Keep the batch of a forward pass that is to be differentiated, which validation is not."""
         if torch.is_grad_enabled() and not self._stepping:
             self._seen.append(next(iter((*given, *named.values())), None))
             self._autocast |= torch.is_autocast_enabled(self._kept.device.type)
 
     def _check_step(self) -> None:
-        """Refuse a step that is none of the run, before anything is changed."""
+        """Refuse, before anything is changed, a step that the run does not have."""
         t = self.done
         if t >= self.run.steps:
             raise InputError(

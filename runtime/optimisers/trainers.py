@@ -36,7 +36,7 @@ class Record:
         bound: what was trained, bounded; None before the end.
 
     Raises:
-        InputError: the optimiser is no `RecordedSGD`, or nothing can be said of its run.
+        InputError: the optimiser is not a `RecordedSGD`, or nothing can be said of its run.
     """
 
     def __init__(

@@ -235,7 +235,7 @@ def _whole_numbers(values: Any) -> Tensor:
     """Values as int64, or a ValueError where they are something else."""
     read = np.asarray(values)
     if read.dtype.kind not in "iub":
-        raise ValueError(f"{read.dtype} is no kind of whole number")
+        raise ValueError(f"{read.dtype} is not a type of whole numbers")
     return torch.from_numpy(read.astype(np.int64))
 
 

@@ -52,8 +52,8 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
 
     Raises:
         InputError: the name has no colon, nothing of that name exists, it is not callable, it takes no ``data``
-            and some were given, it or its module raises, what it returns is no `Workload`, or the checkpoint cannot be
-            used.
+            and some were given, it or its module raises, it does not return a `Workload`, or the checkpoint cannot
+            be used.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):

@@ -106,7 +106,7 @@ def some_rows(items: Any) -> tuple[Tensor, Tensor]:
 
 
 def _targets(items: Any) -> Tensor | None:
-    """The targets of all items, of as many as are read in a second, or None where there are none."""
+    """The targets of all items, or of as many as are read in a second; None where there are none."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):
