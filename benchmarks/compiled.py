@@ -20,7 +20,7 @@ from lastiterate.runtime.constants.pairs import measure_center
 from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.devices import keep_freed_memory, threads_of_torch
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.inner_products import held, products
+from lastiterate.runtime.inner_products import prepare_factors, products
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import subset
@@ -81,7 +81,7 @@ def _works(gradients: Gradients, points: int) -> Iterator[_Work]:
         here, there = (
             gradients.factored.at(gradients.parameters(at), slice(None)) for at in (gradients.start, near[0])
         )
-        yield _Work("Gram differences", gradients.samples, products, (there, held(here)))
+        yield _Work("Gram differences", gradients.samples, products, (there, prepare_factors(here)))
     own_sample = torch.arange(len(near)) % gradients.samples
     arguments = (near, torch.ones_like(near), rows[own_sample], targets[own_sample])
     yield _Work("Hessian products of a search step", points, vmap(gradients.curved), arguments)

@@ -76,7 +76,7 @@ class _Grams(NamedTuple):
 Held = Tensor | Outer | _Grams
 
 
-def held(parts: tuple[Part, ...]) -> tuple[Held, ...]:
+def prepare_factors(parts: tuple[Part, ...]) -> tuple[Held, ...]:
     """The gradients at a point that many others are compared with, with all that is needed of them alone."""
     return tuple(
         _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts

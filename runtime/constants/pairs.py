@@ -20,7 +20,7 @@ from torch import Tensor
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.sampling import Draw, Sampling
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.inner_products import Held, Products, held, lengths, products, root
+from lastiterate.runtime.inner_products import Held, Products, lengths, prepare_factors, products, root
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, leaf_norms, norm
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import Stream
@@ -195,7 +195,7 @@ def around_factored(
     for chunk in chunks:
         rows, targets = (values[chunk] for values in gradients.rows())
         parts = factored.of_rows(gradients.parameters(center), rows, targets)
-        here, v = held(parts), clip_factor(lengths(parts), clip_norm)
+        here, v = prepare_factors(parts), clip_factor(lengths(parts), clip_norm)
         sums = {kind: factored.summed(parts, factors) for kind, factors in _factors(v, center).items()}
         del parts
         of_point = gradients.replayed(_of_point, len(rows), factored.at_once)

@@ -35,7 +35,7 @@ from lastiterate.runtime.constants.sampling import Draw
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.workload import Workload
 
 TRIED: Final = (Holder, Convex, StronglyConvex)
@@ -182,7 +182,7 @@ def _bent(
     drawn, vectors = (ball_points(many, diameter / 2, Draw.UNIFORM, generator, gradients.start) for _ in range(2))
     at = gradients.start + drawn
     samples = generator.integers(gradients.samples, many, at.device)
-    middle = project(at, gradients.start, diameter * (1 - 2 * _CLOSE))
+    middle = project_onto_ball(at, gradients.start, diameter * (1 - 2 * _CLOSE))
     changes, reach = Changes(gradients, samples, clip_norm), _CLOSE * diameter / 4
 
     def product(vectors: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from lastiterate.numeric.errors import InputError, count, positive
 from lastiterate.runtime.constants.distributed import local_device
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.rows import in_parts
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -153,7 +153,7 @@ class InputSet:
         if not self.ball:
             return inputs.clamp(self.low, self.high)
         flat = inputs.flatten(start_dim=1)
-        return project(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
+        return project_onto_ball(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
 
     def holds(self, inputs: Tensor) -> bool:
         """Tell whether all of these inputs are in the set."""

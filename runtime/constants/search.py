@@ -36,7 +36,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, difference, norm
 from lastiterate.runtime.random_streams import Stream, stream
 from lastiterate.runtime.replay import Replayed
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 
 _SEARCH: Final = 2**42
 _FREE: Final = 2**48
@@ -126,7 +126,7 @@ class Search(NamedTuple):
         samples = generator.integers(self.gradients.samples, starts, self.center.device)
         first, offsets = self._starts(starts, generator)
         rows = self._rows(samples, self._stream(_FREE))
-        state = self.pairs(first, project(first + offsets, self.center, self.diameter), rows)
+        state = self.pairs(first, project_onto_ball(first + offsets, self.center, self.diameter), rows)
         started = state["ratio"].amax()
         if also is not None and len(also["x"]):
             state = _joined([state, *self._again(also)])
@@ -169,7 +169,7 @@ class Search(NamedTuple):
         best = _promising(_joined(found), starts)
         best = _taken(best, best["ratio"] > 0)
         middle, away = best["x"], _CLOSE * self.diameter / 2 * best["vectors"]
-        middle = project(middle, self.center, self.diameter * (1 - _CLOSE))
+        middle = project_onto_ball(middle, self.center, self.diameter * (1 - _CLOSE))
         best |= {"x": middle + away, "y": middle - away}
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
 
@@ -204,7 +204,7 @@ class Search(NamedTuple):
             near = self.around[generator.integers(len(self.around), number // 2, self.around.device)]
             at[1::2] = near.to(self.center)
         offsets = ball_points(2 * number, self.diameter / 2, Draw.LOG_UNIFORM, generator, self.center)
-        return project(at + offsets[::2], self.center, self.diameter), offsets[1::2]
+        return project_onto_ball(at + offsets[::2], self.center, self.diameter), offsets[1::2]
 
     def _rows(self, samples: Tensor, generator: Stream) -> State:
         """Rows of these samples; free inputs are the nearest of the set, and every second one is drawn."""
@@ -295,7 +295,7 @@ class Search(NamedTuple):
         return self._better(state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0)
 
     def _inside(self, middle: Tensor, away: Tensor) -> State:
-        x, y = (project(middle + sign * away / 2, self.center, self.diameter) for sign in (1, -1))
+        x, y = (project_onto_ball(middle + sign * away / 2, self.center, self.diameter) for sign in (1, -1))
         return {"x": x, "y": y}
 
     def _better(self, state: State, step: str, changed: State, most: float = inf) -> State:
@@ -380,7 +380,7 @@ class _Bend(Search):
     def _shift(self, state: State) -> State:
         ahead = state["shift"][:, None] * _unit(state["slope_x"])
         return self._better(
-            state, "shift", {"x": project(state["x"] + ahead, self.center, self.diameter)}, self.diameter / 2
+            state, "shift", {"x": project_onto_ball(state["x"] + ahead, self.center, self.diameter)}, self.diameter / 2
         )
 
     def _turned(self, state: State) -> Tensor:

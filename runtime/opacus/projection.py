@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, positive
-from lastiterate.runtime.training.descent import project as nearest
+from lastiterate.runtime.training.descent import project_onto_ball
 
 _NAME = "_lastiterate_projection"
 
@@ -36,7 +36,7 @@ class Projection:
         """Project; called by torch after a step."""
         with torch.no_grad():
             here = torch.cat([one.reshape(-1) for one in self._parameters])
-            moved = nearest(here, self.centre, self.diameter)
+            moved = project_onto_ball(here, self.centre, self.diameter)
             if moved is not here:
                 sizes = [one.numel() for one in self._parameters]
                 for parameter, values in zip(self._parameters, torch.split(moved, sizes), strict=True):

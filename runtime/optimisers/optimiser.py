@@ -30,7 +30,7 @@ from lastiterate.runtime.constants.refutation import check_not_refuted
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.independence import refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import SAMPLES
@@ -106,7 +106,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         if proximal is not None:
             radius = run.diameter / 2 if isfinite(run.diameter) else max(1.0, float(self._point().norm()))
             check_nonexpansive(proximal, self._center, radius)
-        self._move(project(self._point(), self._center, run.diameter))
+        self._move(project_onto_ball(self._point(), self._center, run.diameter))
 
     def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
         """Bound of what was run so far, by an assumption that is tried on samples that the steps were made on.
@@ -173,7 +173,7 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
         if self._proximal is not None:
             moved = self._proximal(moved)
-        return project(moved, self._center, run.diameter)
+        return project_onto_ball(moved, self._center, run.diameter)
 
 
 def _center(center: str | Tensor | Sequence[float], start: Tensor) -> Tensor:

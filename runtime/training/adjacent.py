@@ -17,7 +17,7 @@ from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import seed_of, stream
 from lastiterate.runtime.replay import Replayed
 from lastiterate.runtime.training.batches import draw_batches_of_many
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.workload import Workload
 
 _BATCHES = 2**54
@@ -162,7 +162,7 @@ def adjacent_runs(
         moved = moved.repeat(2, 1) if coupled else moved
         decayed = (1 - step_size * run.weight_decay) * points
         points = decayed - step_size / run.batch * sums + noise_std * moved
-        return project(points, gradients.start, run.diameter)
+        return project_onto_ball(points, gradients.start, run.diameter)
 
     step = Replayed(moved_on) if gradients.little(2 * pairs * run.batch) else moved_on
     for t, chosen in enumerate(draw_batches_of_many(run, runs, drawn, points.device)):

@@ -65,7 +65,7 @@ def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
     return tuple((2 * i * steps + centers - 1) // (2 * (centers - 1)) for i in range(centers))
 
 
-def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
+def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor:
     """The nearest points of the ball of this *diameter* around ``center``, and never a point outside of it.
 
     The theorems need a diameter that no rounding exceeds. Lengths are taken in double precision; a point whose length
@@ -80,7 +80,7 @@ def project(points: Tensor, center: Tensor, diameter: float) -> Tensor:
         diameter: greatest distance of two points of the ball; inf leaves the points where they are.
 
     Example:
-        >>> project(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
+        >>> project_onto_ball(torch.tensor([3.0, 4.0]), torch.zeros(2), diameter=1.0)
         tensor([0.3000, 0.4000])
     """
     if diameter == inf:
@@ -180,7 +180,7 @@ def train(
             (drawn,) = noise.normals(1, gradients.dimension, initial)
             decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
             moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
-            moved = project(moved, points[0], run.diameter)
+            moved = project_onto_ball(moved, points[0], run.diameter)
             if not bool(torch.isfinite(torch.linalg.vector_norm(moved, ord=inf))):
                 raise InputError(_what_diverged(gradients, current, t + 1))
             if t + 1 in rows:

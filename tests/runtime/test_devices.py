@@ -15,7 +15,7 @@ from lastiterate.runtime.constants.pairs import around_factored
 from lastiterate.runtime.devices import device_of
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, difference, flat, norm
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 from lastiterate.runtime.workloads.loading import load_workload
 
 META = torch.device("meta")
@@ -62,7 +62,7 @@ def test_everything_is_made_where_the_gradients_are_and_in_their_format(
             points + drawn,
         ]
     assert formats.seen == {torch.float32}, "mps has no float64"
-    found.append(project(points + drawn, gradients.start, 1.0))
+    found.append(project_onto_ball(points + drawn, gradients.start, 1.0))
     for samples in (torch.tensor([0, 1]).to(META), None):
         changes = Changes(gradients, samples, 1.0)
         change, longest = changes.between(points, points)

@@ -18,7 +18,7 @@ from lastiterate.runtime.constants.pairs import measure_center
 from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.factors import Factored, Outer
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.inner_products import _gamma, held, products, root
+from lastiterate.runtime.inner_products import _gamma, prepare_factors, products, root
 from lastiterate.runtime.leaves import flat
 from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.random_streams import WORDS, stream
@@ -282,7 +282,7 @@ def test_the_rounding_of_inner_products_is_bounded(near: float, cancelling: floa
     """Exact rational arithmetic says what the products of these very floats are."""
     drawn = torch.Generator().manual_seed(7)
     here, there = ends(near, cancelling, drawn)
-    found = products((there,), held((here,)))
+    found = products((there,), prepare_factors((here,)))
     u, v = torch.tensor([0.75], dtype=torch.float64), torch.tensor([0.5], dtype=torch.float64)
     for scale, factors in (((u, v), (0.75, 0.5)), ((u / u, v / v), (1.0, 1.0))):
         squared, error = found.scaled(*scale)
@@ -300,7 +300,7 @@ def test_every_parameter_counts_in_the_rounding() -> None:
     pair, vector = Outer(torch.ones(2, 1, 3, 7), torch.ones(2, 1, 3, 5)), torch.ones(1, 1, 11)
     further = 3 + inner_products._FURTHER
     expected = [[_gamma(7 + 5 + 27 + further)]] * 2 + [[_gamma(11 + further)]]
-    assert products((pair, vector), held((pair, vector))).gamma.tolist() == expected
+    assert products((pair, vector), prepare_factors((pair, vector))).gamma.tolist() == expected
 
 
 def ends(near: float, cancelling: float, drawn: torch.Generator) -> tuple[Outer, Outer]:

@@ -13,7 +13,7 @@ from lastiterate.runtime import checkpointing
 from lastiterate.runtime.checkpointing import read_checkpoint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import paper_run, project, spread_iterates, train
+from lastiterate.runtime.training.descent import paper_run, project_onto_ball, spread_iterates, train
 from lastiterate.runtime.workloads.loading import load_workload
 
 CURVATURES = [[1.0, 2.0, 0.5], [30.0, 1.0, 1.0]]
@@ -60,9 +60,9 @@ def test_the_domain_has_the_diameter_and_not_the_radius() -> None:
 
 def test_projection_leaves_inner_points_and_an_infinite_domain_alone() -> None:
     center, inside, outside = torch.zeros(2), torch.tensor([0.3, 0.0]), torch.tensor([3.0, 4.0])
-    assert torch.equal(project(inside, center, 1.0), inside)
-    assert project(outside, center, float("inf")) is outside
-    torch.testing.assert_close(project(outside, center, 1.0), torch.tensor([0.3, 0.4]))
+    assert torch.equal(project_onto_ball(inside, center, 1.0), inside)
+    assert project_onto_ball(outside, center, float("inf")) is outside
+    torch.testing.assert_close(project_onto_ball(outside, center, 1.0), torch.tensor([0.3, 0.4]))
 
 
 def test_seeds_decide_everything() -> None:

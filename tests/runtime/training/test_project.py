@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.runtime.training import descent
-from lastiterate.runtime.training.descent import project
+from lastiterate.runtime.training.descent import project_onto_ball
 
 DTYPES = [torch.float32, torch.float64]
 
@@ -38,9 +38,9 @@ def exceeds(points: torch.Tensor, center: torch.Tensor, diameter: float) -> np.n
 def test_ten_thousand_points_come_back_into_the_ball_and_stay_where_they_are(seed: int, dtype: torch.dtype) -> None:
     points, center, width = drawn(seed, dtype)
     diameter = float(width)
-    back = project(points, center, diameter)
+    back = project_onto_ball(points, center, diameter)
     assert not exceeds(back, center, diameter).any()
-    assert torch.equal(project(back, center, diameter), back)
+    assert torch.equal(project_onto_ball(back, center, diameter), back)
     inside = (points.double() - center.double()).norm(dim=1) < diameter / 2 * (1 - 1e-12)
     assert torch.equal(back[inside], points[inside])
 
@@ -51,10 +51,13 @@ def test_where_all_is_inside_nothing_is_moved_and_a_device_that_is_not_looked_at
 ) -> None:
     points, center, width = drawn(3, dtype)
     some = list(points[::97])
-    looked = [project(one, center, float(width)) for one in some]
+    looked = [project_onto_ball(one, center, float(width)) for one in some]
     assert 10 < sum(found is one for found, one in zip(looked, some, strict=True)) < len(some) - 10
     monkeypatch.setattr(descent, "_looks", lambda _: False)
-    assert all(torch.equal(found, project(one, center, float(width))) for found, one in zip(looked, some, strict=True))
+    assert all(
+        torch.equal(found, project_onto_ball(one, center, float(width)))
+        for found, one in zip(looked, some, strict=True)
+    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -64,10 +67,10 @@ def test_in_exact_arithmetic_too(seed: int, dimension: int, dtype: torch.dtype, 
     center = (torch.randn(dimension, generator=generator) * 10.0**far).to(dtype)
     diameter = 10.0**wide
     point = center + (torch.randn(dimension, generator=generator) * 10.0**wide).to(dtype)
-    back = project(point, center, diameter)
+    back = project_onto_ball(point, center, diameter)
     pairs = zip(back.tolist(), center.tolist(), strict=True)
     assert sum((Fraction(a) - Fraction(b)) ** 2 for a, b in pairs) <= (Fraction(diameter) / 2) ** 2
-    assert torch.equal(project(back, center, diameter), back)
+    assert torch.equal(project_onto_ball(back, center, diameter), back)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -87,7 +90,7 @@ def test_it_is_the_nearest_point_and_brings_no_pair_further_apart_up_to_the_slac
 ) -> None:
     points, center, width = drawn(seed, dtype)
     diameter = float(width)
-    back = project(points, center, diameter).double()
+    back = project_onto_ball(points, center, diameter).double()
     away = points.double() - center.double()
     nearest = center.double() + away * (diameter / 2 / away.norm(dim=1, keepdim=True)).clamp(max=1.0)
     reach = float(center.double().norm()) + diameter
@@ -100,11 +103,13 @@ def test_it_is_the_nearest_point_and_brings_no_pair_further_apart_up_to_the_slac
 
 def test_a_ball_too_small_for_the_floats_is_its_center_and_no_ball_is_no_projection() -> None:
     center = torch.full((3,), 1e6)
-    assert torch.equal(project(center + 5, center, 1e-6), center)
-    assert project(center + 5, center, inf).tolist() == (center + 5).tolist()
+    assert torch.equal(project_onto_ball(center + 5, center, 1e-6), center)
+    assert project_onto_ball(center + 5, center, inf).tolist() == (center + 5).tolist()
 
 
 def test_many_points_are_projected_as_each_alone() -> None:
     points, center, width = drawn(3, torch.float64, points=8)
-    cloud = project(points.reshape(2, 4, 6), center, float(width))
-    assert torch.equal(cloud.reshape(8, 6), torch.stack([project(point, center, float(width)) for point in points]))
+    cloud = project_onto_ball(points.reshape(2, 4, 6), center, float(width))
+    assert torch.equal(
+        cloud.reshape(8, 6), torch.stack([project_onto_ball(point, center, float(width)) for point in points])
+    )
