@@ -29,11 +29,8 @@ from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, 
 if TYPE_CHECKING:
     from lastiterate.proofs_checks.attacks.targets import Target
 
-UNBOUNDED = 400
-"""Settings without projection, for each check."""
-
-BOUNDED = 200
-"""Settings with a finite diameter, for each check."""
+UNBOUNDED, BOUNDED = 400, 200
+"""Settings without projection and with a finite diameter, for each check."""
 
 SEED = 2025
 """Of the settings, which are the same for every claim, so that an attack is carried out once at each."""

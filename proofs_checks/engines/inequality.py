@@ -131,14 +131,9 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise UnsupportedError(f"the inequality engine cannot decide the relation {check.relation}")
     everything = (*assumptions, *check.given)
     premises = usable(everything)
-    answer, point = _question(check, premises, whole=False)
-    if answer == z3.unsat:
-        return _proved(check, everything)
     symbols = free_symbols(check.left, check.right, everything)
-    if point and fails(check, everything, point):
-        return refuted_at(check, point)
-    if any(symbol.is_integer for symbol in symbols):
-        answer, point = _question(check, premises, whole=True)
+    for whole in (False, True) if any(symbol.is_integer for symbol in symbols) else (False,):
+        answer, point = _question(check, premises, whole=whole)
         if answer == z3.unsat:
             return _proved(check, everything)
         if point and fails(check, everything, point):

@@ -9,7 +9,7 @@ name; so does a function of the step, C for C(j).
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
@@ -223,25 +223,20 @@ def replay_theorems(certificate: Mapping[str, Any]) -> tuple[ReplayedTheorem, ..
     return tuple(one for one in found if one is not None)
 
 
-@dataclass
 class _Run:
     """The numbers of a run, by the letters of the theorems."""
 
-    description: Mapping[str, Any]
-    losses: Mapping[str, Any]
-    constants: _Numbers = field(init=False)
-
-    def __post_init__(self) -> None:
-        told, names = self.description, {"L": "L", "lam": "lambda", "m": "m"}
-        self.steps, self.scheme = int(told["steps"]), str(told["scheme"])
-        n, b = int(told["dataset_size"]), int(told["batch_size"])
+    def __init__(self, described: Mapping[str, Any], losses: Mapping[str, Any]) -> None:
+        names = {"L": "L", "lam": "lambda", "m": "m"}
+        self.steps, self.scheme = int(described["steps"]), str(described["scheme"])
+        n, b = int(described["dataset_size"]), int(described["batch_size"])
         self.epoch = 1 if self.scheme == "full" else n // b
-        self.constants = {"n": arb(n), "b": arb(b), "K": arb(tuple(told["clip_norm"])), "q": arb(b) / n}
-        if told["diameter"] is not None:
-            self.constants["D"] = arb(tuple(told["diameter"]))
-        self.constants |= {names[key]: arb(tuple(value)) for key, value in self.losses.items() if key in names}
-        self.eta, self.noise = (list(_listed(told[name])) for name in ("step_size", "noise_std"))
-        self.constant = len(told["step_size"]) == len(told["noise_std"]) == 1
+        self.constants: _Numbers = {"n": arb(n), "b": arb(b), "K": arb(tuple(described["clip_norm"])), "q": arb(b) / n}
+        if described["diameter"] is not None:
+            self.constants["D"] = arb(tuple(described["diameter"]))
+        self.constants |= {names[key]: arb(tuple(value)) for key, value in losses.items() if key in names}
+        self.eta, self.noise = (list(_listed(described[name])) for name in ("step_size", "noise_std"))
+        self.constant = len(described["step_size"]) == len(described["noise_std"]) == 1
 
     def rows(self, steps: Iterable[tuple[int, float]], beside: Callable[[int, float], _Numbers]) -> list[_Numbers]:
         """Step size, variance and what is beside them, for steps each with a number; one object for equal ones."""
