@@ -22,17 +22,22 @@ from numpy.typing import ArrayLike
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, echo, within
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.numeric.networks.bounds import largest_form, total_norm
-from lastiterate.numeric.networks.derivatives import Derivatives, derivatives
-from lastiterate.numeric.networks.hessian import Hessian, parameters
-from lastiterate.numeric.networks.layers import Layer, checked, floats
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, spectral_norm
+from lastiterate.numeric.networks.derivatives import Derivatives, Hessian, derivatives
+from lastiterate.numeric.networks.layers import Layer, Sharing, fitting_layers, floats
+from lastiterate.numeric.networks.matrices import (
+    Floats,
+    MatrixBall,
+    as_float,
+    length,
+    round_up,
+    spectral_norm,
+    total_norm,
+)
 from lastiterate.numeric.networks.outputs import LOSSES, Gradient, OutputLoss
-from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FEW: Final = 600
-"""Numbers that move, up to which the Hessian is looked at as a matrix: a tenth of a second for a sample and a label."""
+"""Most moving parameters for which the Hessian is bounded as a matrix: .1 s for a sample and a label."""
 
 _KEPT: Final = 8
 """Samples whose derivatives and Hessian are kept for their other labels."""
@@ -55,13 +60,13 @@ def network_constants(
     """Constants of every per-sample loss on the ball of parameters of this radius around those given.
 
     Args:
-        layers: the network at the centre of the ball, and what of it moves.
+        layers: the network at the centre of the ball.
         samples: inputs, shape (n, features).
         radius: of the ball, a length: Euclidean, over all parameters that move.
-        labels: the class of each sample, shape (n,); None for whatever it may be, as a bound needs.
-        input_radius: the constants hold for every input that is so near to one of the samples. Samples zero and the
-            greatest norm of an input give constants that hold for any data, and a bound.
-        inputs: a set that these neighbourhoods cover, in words, where it is chosen without a look at the data: the
+        labels: the class of each sample, shape (n,); None for any class, as a bound needs.
+        input_radius: the constants hold for every input within this distance of one of the samples. Samples zero and
+            the greatest norm of an input give constants that hold for any data, and a bound.
+        inputs: a set that these neighbourhoods cover, in words, if it was chosen without looking at the data: the
             constants hold for any data in it, and give a bound.
         loss: "cross_entropy" of the outputs, or "logistic" of one output and labels 0 and 1.
         scale: factor of the loss.
@@ -77,9 +82,12 @@ def network_constants(
     >>> round(network_constants([layer], [[0.6, 0.8]], 1e6).smoothness, 12)
     1.0
     """
-    network = checked(layers)
-    rows = _rows(samples, network[0].inputs)
-    outputs = network[-1].outputs
+    network = fitting_layers(layers)
+    rows, features, outputs = floats("samples", samples, 2), network[0].inputs, network[-1].outputs
+    if rows.shape[1] != features:
+        raise InputError(
+            f"samples needs rows of {features} features, got samples of shape {rows.shape}; give shape (n, {features})."
+        )
     if not isinstance(loss, str) or loss not in LOSSES or (loss == "logistic" and outputs != 1):
         raise InputError(
             f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={echo(loss)} of {outputs}; choose one."
@@ -97,7 +105,7 @@ def network_constants(
         @lru_cache(_KEPT)
         def at(n: int) -> tuple[Derivatives, OutputLoss]:
             found = derivatives(network, affine, exact(reach), rows[n], exact(near))
-            return found, LOSSES[loss](found.outputs, found.spread.each, found.spread.total, names[n])
+            return found, LOSSES[loss](*found.outputs, names[n])
 
         @lru_cache(_KEPT)
         def of_sample(n: int) -> tuple[Hessian, Sequence[Gradient]]:
@@ -111,12 +119,11 @@ def network_constants(
             if found.kinked is not None:
                 kinks.add(found.kinked)
             for place, (slope, curvature) in enumerate(_of_sample(network, found, here)):
-                lipschitz = _most(lipschitz, slope)
+                lipschitz = exact(max(as_float(lipschitz), as_float(slope)))  # infinite where one is not a number
                 curved.append((as_float(curvature), n, place))
-        if not kinks and parameters(network) <= _FEW:
-            smoothness = _sharpened(curved, of_sample)
-        else:
-            smoothness = max(curved)[0]
+        moving = [one.weight for one in network if one.weight_moves] + [one.bias for one in network if one.bias_moves]
+        few = sum(np.asarray(one).size for one in moving) <= _FEW
+        smoothness = _sharpened(curved, of_sample) if few and not kinks else max(curved)[0]
         return LossConstants(
             lipschitz=upper(exact(factor) * lipschitz),
             smoothness=inf if kinks else upper(exact(factor) * exact(smoothness)),
@@ -135,7 +142,7 @@ def _sharpened(
 ) -> float:
     """The largest bound of (bound, sample, label), each the lesser of its own and that of the Hessian as a matrix.
 
-    The largest ones are looked at first, and no more of them than can be the largest in the end.
+    They are taken in falling order, until none that is left can be the largest.
     """
     largest = 0.0
     for most, n, place in sorted(curved, reverse=True):
@@ -144,20 +151,6 @@ def _sharpened(
         hessian, gradients = of_sample(n)
         largest = max(largest, min(most, as_float(hessian.of(gradients[place]).norm)))
     return largest
-
-
-def _most(one: arb, other: arb) -> arb:
-    """The larger upper end; infinite where one is no number."""
-    return exact(max(as_float(one), as_float(other)))
-
-
-def _rows(samples: ArrayLike, features: int) -> Floats:
-    rows = floats("samples", samples, 2)
-    if rows.shape[1] != features:
-        raise InputError(
-            f"samples needs rows of {features} features, got samples of shape {rows.shape}; give shape (n, {features})."
-        )
-    return rows
 
 
 def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[list[int] | None]:
@@ -179,21 +172,17 @@ def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) ->
     """Bounds of the gradient's norm and of the Hessian's, for each label."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
-    bent = _transposed_product(loss.root, jacobian)
+    bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
     flat = (loss.growth * total_norm(bent) ** 2).min(loss.curvature * total_norm(jacobian) ** 2)
     joint = np.array([as_float(matrix.norm * size) for matrix, size in bent])
     growth = as_float(loss.growth)
     for gradient in loss.gradients:
         parts = [as_float(_pulled_norm(matrix, gradient)) for matrix, _ in jacobian]
         sizes = [as_float(size) for _, size in jacobian]
-        slope = length(raised(np.array(parts) * np.array(sizes), 2))
+        slope = length(round_up(np.array(parts) * np.array(sizes), 2))
         form = _second_derivative(layers, found, gradient, dict(zip(moving, parts, strict=True)))
-        together = raised(form + growth * np.outer(joint, joint), 4)
-        yield slope, (flat + largest_form(form)).min(largest_form(together))
-
-
-def _transposed_product(root: MatrixBall, blocks: list[tuple[MatrixBall, arb]]) -> list[tuple[MatrixBall, arb]]:
-    return [(root.turned.times(matrix), size) for matrix, size in blocks]
+        together = round_up(form + growth * np.outer(joint, joint), 4)
+        yield slope, (flat + spectral_norm(form)).min(spectral_norm(together))
 
 
 def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
@@ -206,10 +195,10 @@ def _pulled(matrix: MatrixBall, gradient: Gradient) -> Floats:
     """At least |C^T g| entry by entry, C the centre of the ball, for every gradient."""
     outputs = len(gradient.center)
     middle = np.abs(matrix.center.T @ gradient.center)
-    size = raised(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
-    columns = raised(np.sqrt((matrix.center * matrix.center).sum(axis=0)), outputs + 2) + 1e-150
-    near = raised(middle + size * (outputs * 2.0**-52) + columns * as_float(gradient.radius), 4)
-    return np.minimum(near, raised(columns * as_float(gradient.norm), 1))
+    size = round_up(np.abs(matrix.center).T @ np.abs(gradient.center), outputs)
+    columns = round_up(np.sqrt((matrix.center * matrix.center).sum(axis=0)), outputs + 2) + 1e-150
+    near = round_up(middle + size * (outputs * 2.0**-52) + columns * as_float(gradient.radius), 4)
+    return np.minimum(near, round_up(columns * as_float(gradient.norm), 1))
 
 
 def _second_derivative(
@@ -228,12 +217,12 @@ def _second_derivative(
                 met = as_float(found.outer[k - 1, j].norm * found.sizes[j])
                 form[here, moving.index(j)] += most * met
                 form[moving.index(j), here] += most * met
-        each = raised(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
+        each = round_up(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
         bend = as_float(found.bends[k].largest(each, _pulled_norm(found.upward[k], gradient)))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
         form[:count, :count] += bend * np.outer(moved, moved)
-    return raised(form, 4 * len(layers) + 8)
+    return round_up(form, 4 * len(layers) + 8)
 
 
 def _mixed(sharing: Sharing, ball: MatrixBall, gradient: Gradient) -> float:

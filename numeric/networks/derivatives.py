@@ -1,39 +1,43 @@
-"""The derivatives of a feed-forward network on a ball of parameters, for one input.
+"""The derivatives of a feed-forward network on a ball of parameters, for one input, and the Hessian of a loss there.
 
-Everything is a ball around what it is at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and the
-derivative of the outputs in every h_l.
+Everything is a ball around its value at the centre: activations, the derivatives da_l/da_j and dh_l/da_j, and the
+derivative of the outputs in every h_l. The Hessian is the sum over the layers that docs/proofs/network_constants.md
+has, with matrices in the place of their norms: on a small ball of parameters its radius is small, and the bound is near
+to the largest eigenvalue at the centre.
 
-Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
+Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours/certified/network/*).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.networks.bounds import Affine, Spread, box, reached
-from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Slopes, as_float, identity, length
-from lastiterate.numeric.networks.normalisation import Normalisation
-from lastiterate.numeric.networks.responses import Bends, Response, entrywise
-from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.networks.layers import AffineMap, Layer, Sharing
+from lastiterate.numeric.networks.matrices import (
+    Floats,
+    MatrixBall,
+    Slopes,
+    Spread,
+    as_float,
+    box,
+    identity,
+    length,
+    parameter_spread,
+)
+from lastiterate.numeric.networks.outputs import Gradient, OutputLoss
+from lastiterate.numeric.networks.responses import Bends, Normalisation, Response, entrywise
 from lastiterate.numeric.rounding import exact
 
 
 @dataclass(frozen=True)
-class State:
-    """h_l: what it is at the centre, and how far it may be from there with the input and with the parameters too."""
+class _State:
+    """h_l: its value at the centre, and how far it may be from there with the input and with the parameters too."""
 
     center: Floats
     still: Spread
     moved: Spread
-
-    @cached_property
-    def size(self) -> arb:
-        """At least |h_l|."""
-        return length(self.center) + self.moved.total
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,6 @@ class Derivatives:
         slopes: phi_l', by l.
         bends: phi_l'', by l.
         entering: h_(l-1), by l, and the outputs at the end.
-        outputs: the outputs at the centre, shape (outputs,).
-        spread: how far the outputs may be from there.
-        kinked: the first layer with a kink within the ball; None if there is none.
     """
 
     sizes: dict[int, arb]
@@ -59,18 +60,25 @@ class Derivatives:
     upward: list[MatrixBall]
     slopes: list[Slopes | MatrixBall]
     bends: list[Bends]
-    entering: list[State]
-    outputs: Floats
-    spread: Spread
-    kinked: int | None
+    entering: list[_State]
+
+    @property
+    def outputs(self) -> tuple[Floats, Spread]:
+        """The outputs at the centre, shape (outputs,), and how far they may be from there."""
+        return self.entering[-1].center, self.entering[-1].moved
+
+    @property
+    def kinked(self) -> int | None:
+        """The first layer with a kink within the ball; None if there is none."""
+        return next((k for k, bend in enumerate(self.bends) if not bend.finite), None)
 
 
 def derivatives(
-    layers: Sequence[Layer], affine: Sequence[Affine], radius: arb, x: Floats, input_radius: arb
+    layers: Sequence[Layer], affine: Sequence[AffineMap], radius: arb, x: Floats, input_radius: arb
 ) -> Derivatives:
     """The derivatives at every input within ``input_radius`` of x, for all parameters of the ball."""
     around = Spread(np.full(len(x), as_float(input_radius)), input_radius)
-    states = [State(x, around, around)]
+    states = [_State(x, around, around)]
     sizes: dict[int, arb] = {}
     inner: dict[tuple[int, int], MatrixBall] = {}
     outer: dict[tuple[int, int], MatrixBall] = {}
@@ -84,45 +92,43 @@ def derivatives(
         center, rounding = map_.at(before.center)
         still = map_.image(before.still).plus(box(rounding))
         width = len(center)
-        step = reached(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
+        step = parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
         moved = map_.image(before.moved).plus(box(rounding)).plus(step)
-        moved = moved.least(still.plus(reached(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
+        moved = moved.least(still.plus(parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
         phi = layer.phi
         found = phi.response(center, moved) if isinstance(phi, Normalisation) else entrywise(phi, center, moved)
         slopes.append(found.slopes)
         bends.append(found.bends)
-        skipped = _passed(layer, states[k + 1 - layer.skip]) if layer.skip else None
         for j in sizes:
             outer[k, j] = inner[k, j].after(found.slopes)
             if layer.skip and (k - layer.skip, j) in outer:
                 passed = outer[k - layer.skip, j]
                 outer[k, j] = outer[k, j].plus(layer.bypass.still.times(passed) if layer.bypass else passed)
-        states.append(_after(found, still, moved, skipped))
-        total = states[-1].still.plus(reached(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
-        states[-1] = State(states[-1].center, states[-1].still, states[-1].moved.least(total))
-    upward = _upward(layers, affine, slopes)
-    kinked = next((k for k, bend in enumerate(bends) if not bend.finite), None)
-    last = states[-1]
-    return Derivatives(sizes, inner, outer, upward, slopes, bends, states, last.center, last.moved, kinked)
+        after = _after(found, still, moved)
+        if layer.skip:
+            after = _sum(after, _passed(layer, states[k + 1 - layer.skip]))
+        total = after.still.plus(parameter_spread(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
+        states.append(_State(after.center, after.still, after.moved.least(total)))
+    return Derivatives(sizes, inner, outer, _upward(layers, affine, slopes), slopes, bends, states)
 
 
-def _own(layer: Layer, before: State) -> tuple[MatrixBall, arb]:
-    """The derivative of a layer's a in its own parameters: a pair (S, s) as in `reached`."""
+def _own(layer: Layer, before: _State) -> tuple[MatrixBall, arb]:
+    """The derivative of a layer's a in its own parameters: a pair (S, s) as in `parameter_spread`."""
     if layer.sharing:
-        return in_parameters(layer, layer.sharing, before), arb(1)
-    squared = (before.size**2 if layer.weight_moves else arb(0)) + int(layer.bias_moves)
+        return _in_parameters(layer, layer.sharing, before), arb(1)
+    size = length(before.center) + before.moved.total
+    squared = (size**2 if layer.weight_moves else arb(0)) + int(layer.bias_moves)
     return identity(layer.outputs), exact(as_float(squared.sqrt()))
 
 
-def in_parameters(layer: Layer, sharing: Sharing, before: State) -> MatrixBall:
-    """The derivative of a layer's a in its weights and biases, whose h at the bottom is ``before``."""
-    channels, spread = len(np.asarray(layer.weight)), before.moved
-    moves = {"weights": layer.weight_moves, "biases": layer.bias_moves}
-    return sharing.derivative(before.center, spread.each, spread.total, channels, **moves)
+def _in_parameters(layer: Layer, sharing: Sharing, before: _State) -> MatrixBall:
+    """The derivative of a layer's a in its weights and biases."""
+    channels, moves = len(np.asarray(layer.weight)), {"weights": layer.weight_moves, "biases": layer.bias_moves}
+    return sharing.derivative(before.center, before.moved, channels, **moves)
 
 
 def _upward(
-    layers: Sequence[Layer], affine: Sequence[Affine], slopes: Sequence[Slopes | MatrixBall]
+    layers: Sequence[Layer], affine: Sequence[AffineMap], slopes: Sequence[Slopes | MatrixBall]
 ) -> list[MatrixBall]:
     """The derivative of the outputs in h_1, ..., h_depth."""
     depth = len(layers)
@@ -137,24 +143,82 @@ def _upward(
     return found
 
 
-def _passed(layer: Layer, state: State) -> State:
+def _passed(layer: Layer, state: _State) -> _State:
     """The state that skips to a layer, after the matrix on its way."""
     if not layer.bypass:
         return state
     center, rounding = layer.bypass.at(state.center)
-    still, moved = (layer.bypass.image(one).plus(box(rounding)) for one in (state.still, state.moved))
-    return State(center, still, moved)
+    return _State(center, *(layer.bypass.image(one).plus(box(rounding)) for one in (state.still, state.moved)))
 
 
-def _after(found: Response, still: Spread, moved: Spread, skipped: State | None) -> State:
+def _after(found: Response, still: Spread, moved: Spread) -> _State:
     """h from a: values at the centre with their roundings, and the spreads times the slopes."""
-    still, moved = (one.stretched(found.slopes) for one in (still, moved))
+    spreads = [one.stretched(found.slopes) for one in (still, moved)]
     if found.most is not None:
-        still, moved = still.least(found.most), moved.least(found.most)
-    off = box(found.off)
-    still, moved = still.plus(off), moved.plus(off)
-    if skipped is None:
-        return State(found.values, still, moved)
-    total = found.values + skipped.center
+        spreads = [one.least(found.most) for one in spreads]
+    return _State(found.values, *(one.plus(box(found.off)) for one in spreads))
+
+
+def _sum(one: _State, other: _State) -> _State:
+    total = one.center + other.center
     rounded = box(np.abs(total) * 2.0**-52 + 1e-290)
-    return State(total, still.plus(skipped.still).plus(rounded), moved.plus(skipped.moved).plus(rounded))
+    return _State(total, one.still.plus(other.still).plus(rounded), one.moved.plus(other.moved).plus(rounded))
+
+
+class Hessian:
+    """The Hessian of a loss of the outputs on a ball of parameters for one input, whatever the label."""
+
+    def __init__(self, layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> None:
+        self._layers, self._found = layers, found
+        self._sharing = {j: layers[j].sharing or _dense(layers[j].inputs) for j in found.sizes}
+        own = {j: _in_parameters(layers[j], one, found.entering[j]) for j, one in self._sharing.items()}
+        widths = {j: one.center.shape[1] for j, one in own.items()}
+        self._starts = dict(zip(widths, np.cumsum([0, *widths.values()]).tolist(), strict=False))
+        in_all = [
+            {(k, j): ball if layers[j].sharing else ball.times(own[j]) for (k, j), ball in several.items()}
+            for several in (found.inner, found.outer)
+        ]
+        reached = range(min(widths), len(layers))
+        self._inner, self._outer = ({k: _beside(one, k, widths) for k in reached} for one in in_all)
+        root = loss.root.turned.times(self._outer[len(layers) - 1])
+        flat = root.turned.times(root)
+        self._flat = MatrixBall(flat.center, flat.radius + (loss.growth - 1) * root.norm**2)
+
+    def of(self, gradient: Gradient) -> MatrixBall:
+        """A ball that has the Hessian where the loss has this gradient in the outputs, shape (parameters, parameters).
+
+        Layers and their channels stand in their order, the bias of each channel behind its weights.
+        """
+        total = self._flat
+        for k, moved in self._inner.items():
+            bends = self._found.bends[k].form(*gradient.before(self._found.upward[k]))
+            total = total.plus(moved.turned.times(moved.after(bends)))
+            if self._layers[k].weight_moves and k - 1 in self._outer:
+                total = total.plus(self._mixed(k, gradient))
+        return total
+
+    def _mixed(self, k: int, gradient: Gradient) -> MatrixBall:
+        """Derivatives in a weight of layer k and a parameter below it, on both sides of the diagonal."""
+        sharing, layer = self._sharing[k], self._layers[k]
+        at, off = gradient.before(self._found.upward[k].before(self._found.slopes[k]))
+        weighed = sharing.weighed(at).reshape(-1, sharing.terms, sharing.inputs)
+        if layer.bias_moves:
+            weighed = np.concatenate([weighed, np.zeros((len(weighed), 1, sharing.inputs))], axis=1)
+        ball = MatrixBall(weighed.reshape(-1, sharing.inputs), sharing.often * off.total).times(self._outer[k - 1])
+        rows, columns = ball.center.shape
+        both = np.zeros((columns, columns))
+        both[self._starts[k] : self._starts[k] + rows] = ball.center
+        return MatrixBall(both + both.T, ball.radius)
+
+
+def _dense(inputs: int) -> Sharing:
+    """Every weight is used at one place."""
+    return Sharing(inputs, np.arange(inputs).reshape(1, -1, 1))
+
+
+def _beside(balls: dict[tuple[int, int], MatrixBall], k: int, widths: dict[int, int]) -> MatrixBall:
+    """The derivatives of layer k in the parameters of each layer, side by side; of those above it they are zero."""
+    inside = [balls[k, j] for j in widths if (k, j) in balls]
+    missing = np.zeros((len(inside[0].center), sum(widths[j] for j in widths if (k, j) not in balls)))
+    center = np.concatenate([*(ball.center for ball in inside), missing], axis=1)
+    return MatrixBall(center, sum((ball.radius**2 for ball in inside), arb(0)).sqrt())

@@ -1,30 +1,188 @@
-"""The layers of a feed-forward network.
+"""The layers of a feed-forward network: dense ones, convolutions and averages over windows.
 
     h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l) [+ F_l h_(l - skip)],  outputs h_depth.
 
-Source: docs/proofs/network_constants.md.
+Where weights are shared, the inputs that the weights of a channel meet at one place are a column of a matrix X(h), and
+the channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in the
+Frobenius norm where no input stands in more than m columns.
+
+Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/certified/network/sharing).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
+from typing import Final
 
 import numpy as np
 from flint import arb
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.errors import InputError, count, echo
 from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, SmoothActivation, activation
-from lastiterate.numeric.networks.bounds import Affine
-from lastiterate.numeric.networks.matrices import Floats, length
-from lastiterate.numeric.networks.normalisation import Normalisation
-from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.networks.matrices import (
+    Floats,
+    MatrixBall,
+    Spread,
+    as_float,
+    length,
+    round_up,
+    row_lengths,
+    spectral_norm,
+)
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact
+
+LARGEST: Final = 2**24
+"""Entries of the matrix of a layer, 128 MiB in float64."""
+
+Sizes = int | Sequence[int]
+"""One number for every dimension, or one each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """The inputs that the weights of a layer meet.
+
+    Attributes:
+        inputs: how many there are.
+        meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k, p]`` at
+            place p, or a zero where that is -1. The channels are split evenly among the groups, in their order, and
+            the outputs are all places of the first channel, then of the second, and so on.
+
+    Raises:
+        InputError: numbers that are no inputs, or an input that is met twice at one place or by one weight.
+    """
+
+    inputs: int
+    meets: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", count("inputs", self.inputs))
+        try:
+            meets = np.array(self.meets)
+        except (TypeError, ValueError):
+            meets = np.zeros(0, dtype=np.int64)
+        whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"  # groups, terms, places
+        if not whole or meets.min() < -1 or meets.max() >= self.inputs:
+            raise InputError(
+                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got "
+                f"meets of shape {meets.shape}; give those of inputs."
+            )
+        for axis in (1, 2):
+            ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)
+            if ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any():
+                raise InputError(
+                    "meets needs each input once a place and once a weight, got one twice; part the layer."
+                )
+        object.__setattr__(self, "meets", meets.astype(np.int64))
+
+    @property
+    def groups(self) -> int:
+        """Groups of channels."""
+        return len(self.meets)
+
+    @property
+    def terms(self) -> int:
+        """Weights of a channel."""
+        return int(self.meets.shape[1])
+
+    @property
+    def places(self) -> int:
+        """Outputs of a channel."""
+        return int(self.meets.shape[2])
+
+    @cached_property
+    def often(self) -> arb:
+        """The root of the greatest number of places at which a group meets one input: at least |X(h)| / |h|."""
+        met = [np.bincount(group[group >= 0], minlength=1).max() for group in self.meets]
+        return arb(int(max(met))).sqrt()
+
+    def dense(self, weight: Floats) -> Floats:
+        """The map of these weights, shape (channels, terms), as a matrix, shape (channels places, inputs)."""
+        channels, each = len(weight), len(weight) // self.groups
+        matrix = np.zeros((channels, self.places, self.inputs + 1))
+        for c in range(channels):
+            matrix[c, np.arange(self.places), self.meets[c // each]] += weight[c][:, None]
+        return matrix[:, :, :-1].reshape(channels * self.places, self.inputs)
+
+    def derivative(self, h: Floats, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
+        """The derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
+
+        The inputs h, shape (inputs,), may be off by ``spread``.
+        """
+        columns, offs = (np.append(one, 0.0)[self.meets] for one in (h, spread.each))
+        parts = columns if weights else np.zeros((self.groups, 0, self.places))
+        if biases:
+            parts = np.concatenate([parts, np.ones((self.groups, 1, self.places))], axis=1)
+        share, rows, off = channels // self.groups, parts.shape[1], arb(0)
+        center = np.zeros((channels, self.places, channels, rows))
+        for c in range(channels):
+            center[c, :, c] = parts[c // share].T
+        for group in offs:
+            off = off.max(spectral_norm(group))
+        radius = (self.often * spread.total).min(off) if weights else arb(0)
+        return MatrixBall(center.reshape(channels * self.places, channels * rows), radius)
+
+    def weighed(self, outputs: Floats) -> Floats:
+        """The matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
+
+        Exactly the entries of u, shape (channels places,), and zeros: a weight meets an input once.
+        """
+        channels = outputs.reshape(-1, self.places)
+        share = len(channels) // self.groups
+        matrix = np.zeros((len(channels), self.terms, self.inputs + 1))
+        for c, row in enumerate(channels):
+            matrix[c, np.arange(self.terms)[:, None], self.meets[c // share]] = row
+        return matrix[:, :, :-1].reshape(len(channels) * self.terms, self.inputs)
+
+
+@dataclass(frozen=True)
+class AffineMap:
+    """A layer's affine map a = W h + b, with W within ``radius`` in the spectral norm.
+
+    ``weight`` has shape (outputs, inputs), ``bias`` (outputs,); ``error`` is how far W at the centre may be from
+    ``weight``: a rounding of each entry, or 0.
+    """
+
+    weight: Floats
+    bias: Floats
+    radius: arb
+    error: arb
+
+    @cached_property
+    def still(self) -> MatrixBall:
+        """The weights at the centre alone."""
+        return MatrixBall(self.weight, self.error)
+
+    @cached_property
+    def ball(self) -> MatrixBall:
+        """The weights on the ball of the parameters."""
+        return MatrixBall(self.weight, self.radius + self.error)
+
+    @cached_property
+    def _sizes(self) -> tuple[Floats, Floats]:
+        return np.abs(self.weight), row_lengths(self.weight)
+
+    def at(self, center: Floats) -> tuple[Floats, Floats]:
+        """The image of a vector at the centre, and at least the rounding error of each of its entries."""
+        image = self.weight @ center + self.bias
+        size = round_up(self._sizes[0] @ np.abs(center) + np.abs(self.bias), self.weight.shape[1] + 2)
+        return image, round_up(size * ((self.weight.shape[1] + 2) * 2.0**-52), 2)
+
+    def image(self, spread: Spread) -> Spread:
+        """The spread of W h at the centre, h being spread."""
+        sizes, rows = self._sizes
+        columns = self.weight.shape[1]
+        each = np.minimum(round_up(sizes @ spread.each, columns + 1), round_up(rows * as_float(spread.total), 1))
+        total = self.still.norm * spread.total
+        return Spread(np.minimum(each, as_float(total)), total.min(length(each)))
 
 
 def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
-    """The array in float64, or an `InputError` where it is none of finite numbers in so many dimensions."""
+    """The array in float64, or an `InputError` where it does not have finite numbers in so many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -44,13 +202,13 @@ class Layer:
     Attributes:
         weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
         bias: b there, one number a row of the weight; None for no bias.
-        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, or an activation itself,
-            or a `lastiterate.numeric.networks.normalisation.Normalisation`.
+        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, an activation, or a
+            `lastiterate.numeric.networks.responses.Normalisation`.
         skip: the outputs of so many layers before are added to those of this one; 0 for none, 1 for a residual layer.
         through: the matrix F by which they are multiplied before, shape (outputs, theirs), frozen; None for identity.
-        weight_moves, bias_moves: whether the ball moves them; what does not is frozen at the centre.
+        weight_moves, bias_moves: whether the ball moves them; else they are frozen at the centre.
         sharing: where each weight is used; None for once.
-        rounded: whether the weights stand for numbers that are rounded to them.
+        rounded: whether the weights are roundings of the true ones.
 
     Raises:
         InputError: shapes that do not fit, values that are not finite, an activation that is not known.
@@ -115,27 +273,24 @@ class Layer:
         weight = np.asarray(self.weight)
         return self.sharing.dense(weight) if self.sharing else weight
 
-    @property
-    def often(self) -> arb:
-        """At least |W| over the length of the weights that it is made of."""
-        return self.sharing.often if self.sharing else arb(1)
-
     @cached_property
-    def bypass(self) -> Affine | None:
+    def bypass(self) -> AffineMap | None:
         """The map of what skips to this layer, or None for the identity."""
         if self.through is None:
             return None
-        return Affine(np.asarray(self.through), np.zeros(self.outputs), arb(0), arb(0))
+        return AffineMap(np.asarray(self.through), np.zeros(self.outputs), arb(0), arb(0))
 
-    def affine(self, radius: arb) -> Affine:
+    def affine(self, radius: arb) -> AffineMap:
         """The affine map on the ball of this radius."""
-        matrix = self.matrix
+        matrix, often, places = self.matrix, arb(1), 1
+        if self.sharing:
+            often, places = self.sharing.often, self.sharing.places
         off = exact(2.0**-53) * length(matrix) if self.rounded else arb(0)
-        bias = np.repeat(np.asarray(self.bias), self.sharing.places if self.sharing else 1)
-        return Affine(matrix, bias, self.often * radius if self.weight_moves else arb(0), off)
+        bias = np.repeat(np.asarray(self.bias), places)
+        return AffineMap(matrix, bias, often * radius if self.weight_moves else arb(0), off)
 
 
-def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers, whose shapes fit and of which one moves, or an `InputError` that says what does not."""
     if not isinstance(layers, list | tuple) or not layers or not all(isinstance(one, Layer) for one in layers):
         raise InputError(f"layers needs at least one Layer, got layers={echo(layers)}; give Layer(weight, bias), ....")
@@ -156,3 +311,118 @@ def checked(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     if not any(layer.moves for layer in layers):
         raise InputError("layers needs parameters that move, got none; let weight_moves or bias_moves be true.")
     return tuple(layers)
+
+
+@teaches()
+def convolution(
+    weight: ArrayLike,
+    bias: ArrayLike | None,
+    shape: Sequence[int],
+    *,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+    activation: str | Activation = "identity",
+    weight_moves: bool = True,
+    bias_moves: bool = True,
+) -> Layer:
+    """A convolution as torch has it, padded with zeros, in any number of dimensions.
+
+    Args:
+        weight: shape (channels, input channels of a group, *kernel).
+        bias: shape (channels,); None for none.
+        shape: of an input, (input channels, *sizes); inputs and outputs are flattened in this order.
+        stride: of the windows.
+        padding: zeros at each end.
+        dilation: distance of the entries of a window.
+        groups: number of groups of channels, each of which sees its own inputs alone.
+        activation: as for `Layer`.
+        weight_moves: as for `Layer`.
+        bias_moves: as for `Layer`.
+
+    Raises:
+        InputError: shapes that do not fit.
+
+    >>> convolution([[[1.0, -1.0]]], None, (1, 3)).matrix.tolist()
+    [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]
+    """
+    sizes = _shape(shape)
+    values = floats("weight", weight, len(sizes) + 1)
+    parts = count("groups", groups)
+    if values.shape[1] * parts != sizes[0] or len(values) % parts:
+        raise InputError(
+            f"A convolution needs weights (channels, input channels / groups, ...), got weight of shape {values.shape} "
+            f"for inputs of shape {sizes} in groups={parts}; mend it."
+        )
+    return Layer(
+        values.reshape(len(values), -1),
+        bias,
+        activation,
+        weight_moves=weight_moves,
+        bias_moves=bias_moves,
+        sharing=_windows(sizes, values.shape[2:], stride, padding, dilation, parts),
+    )
+
+
+@teaches()
+def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
+    """Averages over windows of each channel, padding counted as zeros: a layer that does not move.
+
+    Args:
+        shape: of an input, (channels, *sizes).
+        kernel: size of the windows.
+        stride: of the windows; None for their size.
+        padding: zeros at each end.
+
+    Raises:
+        InputError: windows that do not fit.
+
+    >>> average_pool((1, 4), 2).matrix.tolist()
+    [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
+    """
+    sizes = _shape(shape)
+    windows = _each("kernel", kernel, len(sizes) - 1, 1)
+    sharing = _windows(sizes, windows, kernel if stride is None else stride, padding, 1, sizes[0])
+    weights = np.full((sizes[0], sharing.terms), 1 / sharing.terms)
+    return Layer(weights, sharing=sharing, weight_moves=False, rounded=True)
+
+
+def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(shape, list | tuple) or len(shape) < 2:  # channels and a size
+        raise InputError(f"shape needs (channels, *sizes), got shape={echo(shape)}; give that of one input.")
+    return tuple(count("shape", size) for size in shape)
+
+
+def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ...]:
+    several = tuple(given) if isinstance(given, list | tuple) else (given,) * dimensions
+    if len(several) != dimensions:
+        raise InputError(f"{name} needs one number, or {dimensions}, got {name}={echo(given)}; give one a dimension.")
+    return tuple(count(name, one, least) for one in several)
+
+
+def _windows(
+    shape: Sequence[int], kernel: Sequence[int], stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+) -> Sharing:
+    """The inputs, flattened in the order (channels, *sizes), that stand in each window."""
+    channels, *sizes = shape
+    several = len(sizes)
+    steps, pads, gaps = (
+        _each(name, given, several, least)
+        for name, given, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1))
+    )
+    axes = list(zip(sizes, kernel, steps, pads, gaps, strict=True))
+    places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
+    if min(places) < 1:
+        raise InputError(f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it.")
+    if channels * prod(sizes) * max(prod(places), prod(kernel)) > LARGEST:
+        raise InputError(f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead.")
+    at, inside = np.zeros((1,) * 2 * several, dtype=np.int64), np.ones((1,) * 2 * several, dtype=bool)
+    for d, (size, width, step, pad, gap) in enumerate(axes):
+        line = np.arange(width)[:, None] * gap + np.arange(places[d]) * step - pad
+        line = np.expand_dims(line, tuple(axis for axis in range(2 * several) if axis not in (d, several + d)))
+        at, inside = at * size + line, inside & (line >= 0) & (line < size)
+    window = np.where(inside, at, -1).reshape(prod(kernel), -1)
+    starts = np.arange(channels)[:, None, None] * prod(sizes)
+    meets = np.where(window < 0, -1, window + starts)
+    return Sharing(channels * prod(sizes), meets.reshape(groups, -1, window.shape[1]))

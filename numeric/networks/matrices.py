@@ -1,4 +1,4 @@
-"""Balls of matrices in the spectral norm: a centre in float64 and a radius that every rounding is added to.
+"""Balls of matrices and vectors around a centre in float64, whose radii include every rounding.
 
 A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, u = 2^-53 and
 gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors alike. What is lost to underflow is
@@ -7,6 +7,7 @@ less than 2^-1022 for each entry and operation, and 1e-290 is added for it.
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
@@ -36,7 +37,7 @@ def gamma(operations: int) -> arb:
     return share / (1 - share)
 
 
-def raised(values: Floats, operations: int) -> Floats:
+def round_up(values: Floats, operations: int) -> Floats:
     """At least what nonnegative numbers would be if none of so many operations (+, *, /, sqrt) had been rounded."""
     above: Floats = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
@@ -50,7 +51,7 @@ def length(values: Floats) -> arb:
     if largest == 0.0:
         return arb(0)
     scaled = values / largest
-    root = float(raised(np.sqrt(np.sum(scaled * scaled)), values.size + 4))
+    root = float(round_up(np.sqrt(np.sum(scaled * scaled)), values.size + 4))
     return exact(root) * exact(largest) * (1 + gamma(4))
 
 
@@ -88,12 +89,12 @@ def spectral_norm(matrix: Floats) -> arb:
 def _row_sum(matrix: Floats, terms: int) -> arb:
     """At least the largest sum along a row or a column: no less than the spectral norm, symmetric or not."""
     sizes = np.abs(matrix)
-    return exact(float(raised(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
+    return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
 
 def row_lengths(matrix: Floats) -> Floats:
     """At least the Euclidean norm of every row, shape (rows,)."""
-    return raised(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
+    return round_up(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Slopes:
     @cached_property
     def above(self) -> Floats:
         """At least the absolute value of every entry."""
-        return raised(np.abs(self.middle) + self.spread, 1)
+        return round_up(np.abs(self.middle) + self.spread, 1)
 
     @cached_property
     def largest(self) -> arb:
@@ -175,3 +176,65 @@ def as_float(ball: arb) -> float:
     """At least the ball, and no more than the largest float where it is finite; nan becomes infinite."""
     found = upper(ball)
     return found if found == found else inf
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Greatest distance of a vector from its centre: each entry by ``each``, (width,), all together ``total``."""
+
+    each: Floats
+    total: arb
+
+    def plus(self, other: "Spread") -> "Spread":
+        """Of the sum of two vectors."""
+        return Spread(round_up(self.each + other.each, 1), self.total + other.total)
+
+    def least(self, other: "Spread") -> "Spread":
+        """The lesser of both: entry by entry, and all together."""
+        each = np.minimum(self.each, other.each)
+        total = self.total.min(other.total).min(length(each))
+        return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
+
+    def stretched(self, slopes: Slopes | MatrixBall) -> "Spread":
+        """Of the vector after a map whose derivative is one of these wherever the vector may be."""
+        if isinstance(slopes, MatrixBall):
+            turned = as_float(slopes.radius * self.total)
+            near = round_up(np.abs(slopes.center) @ self.each, len(self.each) + 1)
+            each = round_up(np.minimum(near, row_lengths(slopes.center) * as_float(self.total)) + turned, 3)
+            return Spread(each, (slopes.norm * self.total).min(length(each)))
+        each = round_up(slopes.above * self.each, 1)
+        return Spread(each, (self.total * slopes.largest).min(length(each)))
+
+
+def box(each: Floats) -> Spread:
+    """The spread of a vector of which only the entries are bounded."""
+    return Spread(each, length(each))
+
+
+def parameter_spread(radius: arb, blocks: Iterable[tuple[MatrixBall, arb]], width: int) -> Spread:
+    """The spread of a vector that moves with the parameters: the radius times its derivative in them.
+
+    ``blocks`` are pairs (S, s): the derivative along a direction (v_1, v_2, ...) is a sum of terms S z, |z| <= s v.
+    """
+    rows, squares, sizes = np.zeros(width), arb(0), list(blocks)
+    for matrix, size in sizes:
+        rows = rows + ((row_lengths(matrix.center) + as_float(matrix.radius)) * as_float(size)) ** 2
+        squares += (matrix.norm * size) ** 2
+    each = round_up(np.sqrt(rows) * as_float(radius), 2 * len(sizes) + 8)
+    total = squares.sqrt() * radius
+    return Spread(np.minimum(each, as_float(total)), total.min(length(each)))
+
+
+def total_norm(blocks: Iterable[tuple[MatrixBall, arb]]) -> arb:
+    """At least the spectral norm of (s_1 S_1, s_2 S_2, ...) for all matrices S of the balls: of a whole Jacobian."""
+    parts, radii, each = [], arb(0), arb(0)
+    for matrix, size in blocks:
+        parts.append(matrix.center * as_float(size))
+        radii += (matrix.radius * size) ** 2
+        each += (matrix.norm * size) ** 2
+    if not parts:
+        return arb(0)
+    stacked = np.concatenate(parts, axis=1)
+    # sizes are floats rounded up: the norm rises with each, since the squares of the blocks add.
+    together = spectral_norm(stacked) + exact(2.0**-52) * length(stacked) + radii.sqrt()
+    return together.min(each.sqrt())

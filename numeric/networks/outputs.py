@@ -8,8 +8,9 @@ Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours
 ours/certified/cross_entropy).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from types import MappingProxyType
 from typing import Final
 
@@ -17,8 +18,7 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.losses.activations import SMOOTH
-from lastiterate.numeric.networks.bounds import Spread
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, as_float, length, raised, row_lengths
+from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Spread, as_float, length, round_up, row_lengths
 from lastiterate.numeric.rounding import exact
 
 
@@ -39,10 +39,10 @@ class Gradient:
     def before(self, matrix: MatrixBall) -> tuple[Floats, Spread]:
         """A^T g at the centre of a ball of matrices A, and how far it may be from there."""
         outputs = len(self.center)
-        sizes = raised(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
+        sizes = round_up(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
         columns = row_lengths(matrix.turned.center)
         turned = matrix.radius * self.norm
-        each = raised(sizes + columns * as_float(self.radius) + as_float(turned), 4)
+        each = round_up(sizes + columns * as_float(self.radius) + as_float(turned), 4)
         return matrix.center.T @ self.center, Spread(each, length(sizes) + matrix.center_norm * self.radius + turned)
 
 
@@ -63,33 +63,26 @@ class OutputLoss:
     growth: arb
 
 
-def cross_entropy(center: Floats, spread: Floats, reach: arb, labels: Sequence[int] | None) -> OutputLoss:
-    """Softmax cross-entropy, target a class.
-
-    Args:
-        center: outputs, shape (outputs,).
-        spread: how far each of them may be from there, shape (outputs,).
-        reach: how far all together may be, in the Euclidean norm.
-        labels: the classes that the sample may have; None for all.
-    """
+def cross_entropy(center: Floats, spread: Spread, labels: Sequence[int] | None) -> OutputLoss:
+    """Softmax cross-entropy of outputs within ``spread`` of ``center``, whose target is one of the labels, or any."""
     classes = range(len(center))
     at = [exact(float(value)) for value in center]
-    off = [exact(float(value)) for value in spread]
+    off = [exact(float(value)) for value in spread.each]
     middle = [1 / sum(((at[j] - at[i]).exp() for j in classes), arb(0)) for i in classes]
     low = [1 / (1 + sum(((at[j] + off[j] - at[i] + off[i]).exp() for j in classes if j != i), arb(0))) for i in classes]
     high = [
         1 / (1 + sum(((at[j] - off[j] - at[i] - off[i]).exp() for j in classes if j != i), arb(0))) for i in classes
     ]
-    swing = (2 * _largest(off)).min(arb(2).sqrt() * reach)
+    swing = (2 * reduce(arb.max, off)).min(arb(2).sqrt() * spread.total)
     roots = [value.sqrt() for value in middle]
     root = _rounded([[roots[i] * ((i == j) - roots[i] * roots[j]) for j in classes] for i in classes])
     curvature = (
         (arb(1) / 2)
-        .min(_largest(high))
-        .min(_largest([2 * _largest_product(low[i], high[i]) for i in classes]))
+        .min(reduce(arb.max, high))
+        .min(reduce(arb.max, [2 * _largest_product(low[i], high[i]) for i in classes]))
         .min(swing.exp() * root.norm**2)
     )
-    moved = (curvature * reach).min(_norm([high[i] - low[i] for i in classes]))
+    moved = (curvature * spread.total).min(_norm([high[i] - low[i] for i in classes]))
     gradients = []
     for label in classes if labels is None else labels:
         wrong = 1 - low[label]
@@ -99,10 +92,10 @@ def cross_entropy(center: Floats, spread: Floats, reach: arb, labels: Sequence[i
     return OutputLoss(tuple(gradients), curvature, root, swing.exp())
 
 
-def logistic(center: Floats, spread: Floats, reach: arb, labels: Sequence[int] | None) -> OutputLoss:
+def logistic(center: Floats, spread: Spread, labels: Sequence[int] | None) -> OutputLoss:
     """The logistic loss log(1 + exp(f)) - y f of one output, target y = 0 or 1; arguments as `cross_entropy`."""
     sigmoid = SMOOTH["sigmoid"]
-    at, off = exact(float(center[0])), exact(float(spread[0])).min(reach)
+    at, off = exact(float(center[0])), exact(float(spread.each[0])).min(spread.total)
     curvature = sigmoid.slopes(at - off, at + off)[1].min(arb(1) / 4)
     below, above = sigmoid.value(at - off), sigmoid.value(at + off)
     gradients = [
@@ -111,8 +104,6 @@ def logistic(center: Floats, spread: Floats, reach: arb, labels: Sequence[int] |
     ]
     return OutputLoss(tuple(gradients), curvature, _rounded([[sigmoid.slope(at).sqrt()]]), off.exp())
 
-
-Loss = Callable[[Floats, Floats, arb, Sequence[int] | None], OutputLoss]
 
 LOSSES: Final = MappingProxyType({"cross_entropy": cross_entropy, "logistic": logistic})
 """The losses by name."""
@@ -138,13 +129,6 @@ def _rounded(rows: list[list[arb]]) -> MatrixBall:
 def _norm(values: list[arb]) -> arb:
     """At least the Euclidean norm; a ball around zero may have a root that is no number."""
     return exact(as_float(sum((value**2 for value in values), arb(0)))).sqrt()
-
-
-def _largest(values: list[arb]) -> arb:
-    found = values[0]
-    for value in values[1:]:
-        found = found.max(value)
-    return found
 
 
 def _largest_product(low: arb, high: arb) -> arb:

@@ -18,11 +18,9 @@ from lastiterate.numeric.errors import InputError, count, echo, within
 from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import LARGEST, average_pool, convolution
-from lastiterate.numeric.networks.layers import Layer
+from lastiterate.numeric.networks.layers import LARGEST, Layer, Sharing, average_pool, convolution
 from lastiterate.numeric.networks.matrices import Floats
-from lastiterate.numeric.networks.normalisation import Normalisation
-from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.runtime.workloads.modules import LowRank, Residual
 from lastiterate.runtime.workloads.trials import refuse_complex

@@ -35,9 +35,9 @@ from lastiterate.numeric.lower import lower_bound as lower_bound
 from lastiterate.numeric.lower import replay as replay
 from lastiterate.numeric.lower import search_losses as search_losses
 from lastiterate.numeric.networks.constants import network_constants as network_constants
-from lastiterate.numeric.networks.convolutions import average_pool as average_pool
-from lastiterate.numeric.networks.convolutions import convolution as convolution
 from lastiterate.numeric.networks.layers import Layer as Layer
+from lastiterate.numeric.networks.layers import average_pool as average_pool
+from lastiterate.numeric.networks.layers import convolution as convolution
 from lastiterate.numeric.participation import ByPosition as ByPosition
 from lastiterate.numeric.participation import Participation as Participation
 from lastiterate.numeric.participation import by_position as by_position

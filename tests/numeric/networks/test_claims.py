@@ -10,12 +10,10 @@ from sympy import Eq, Function, Symbol
 
 from lastiterate.numeric.losses.activations import SMOOTH
 from lastiterate.numeric.networks import constants
-from lastiterate.numeric.networks.derivatives import derivatives
-from lastiterate.numeric.networks.hessian import Hessian
-from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.matrices import MatrixBall
+from lastiterate.numeric.networks.derivatives import Hessian, derivatives
+from lastiterate.numeric.networks.layers import Layer, Sharing
+from lastiterate.numeric.networks.matrices import MatrixBall, box
 from lastiterate.numeric.networks.outputs import Gradient, OutputLoss, cross_entropy
-from lastiterate.numeric.networks.sharing import Sharing
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.symbolic.notation import a, d, h, p, r, u, v, x, xi, y, z
 from lastiterate.symbolic.ours.networks import CLAIMS
@@ -123,8 +121,8 @@ def test_distances_pass_a_layer_as_the_claim_says(seed: int) -> None:
     law = _law("distance from the centre, layer by layer", _at("Y", _K + 1))
     inside = law.xreplace({_at("N"): weight, _at("Y"): near, _at("S"): x0 + near, r: radius, _at("P"): 1})
     slope = 1 / (1 + exp(-(weight * x0 + float(inside))))
-    assert upper(at.spread.total) == pytest.approx(slope * float(inside), rel=1e-12)
-    assert at.spread.each[0] == pytest.approx(slope * float(inside), rel=1e-12)
+    assert upper(at.outputs[1].total) == pytest.approx(slope * float(inside), rel=1e-12)
+    assert at.outputs[1].each[0] == pytest.approx(slope * float(inside), rel=1e-12)
 
 
 def test_a_product_of_balls_is_that_of_the_claim() -> None:
@@ -141,7 +139,7 @@ def test_a_product_of_balls_is_that_of_the_claim() -> None:
 def test_the_loss_in_its_outputs_is_that_of_the_claims() -> None:
     outputs = np.array([0.3, -0.9])
     with precision():
-        loss = cross_entropy(outputs, np.zeros(2), exact(0.0), None)
+        loss = cross_entropy(outputs, box(np.zeros(2)), None)
     chances = np.exp(outputs) / np.exp(outputs).sum()
     roots = dict(zip((x, y), np.sqrt(chances).tolist(), strict=True))
     hessian = loss.root.center @ loss.root.center.T

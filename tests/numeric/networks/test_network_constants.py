@@ -17,13 +17,10 @@ from lastiterate.numeric.losses.activations import SMOOTH, activation
 from lastiterate.numeric.losses.certified import logistic_regression, softmax_regression
 from lastiterate.numeric.networks import constants
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import average_pool, convolution
-from lastiterate.numeric.networks.derivatives import derivatives
-from lastiterate.numeric.networks.hessian import Hessian
-from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks.derivatives import Hessian, derivatives
+from lastiterate.numeric.networks.layers import Layer, Sharing, average_pool, convolution
 from lastiterate.numeric.networks.outputs import LOSSES
-from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact, precision
 
 _NAMES = ("tanh", "sigmoid", "softplus", "gelu")
@@ -268,7 +265,7 @@ def test_the_ball_of_hessians_holds_them(seed: int) -> None:
     with precision():
         reach, near = exact(radius), exact(0.1)
         at = derivatives(layers, [layer.affine(reach) for layer in layers], reach, x, near)
-        loss = LOSSES["cross_entropy"](at.outputs, at.spread.each, at.spread.total, None)
+        loss = LOSSES["cross_entropy"](*at.outputs, None)
         ball = Hessian(layers, at, loss)
         for y, gradient in enumerate(loss.gradients):
             inside = ball.of(gradient)

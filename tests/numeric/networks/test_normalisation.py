@@ -9,10 +9,9 @@ from flint import arb
 from sympy import Rational
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.networks import normalisation
-from lastiterate.numeric.networks.bounds import Spread, none
-from lastiterate.numeric.networks.matrices import MatrixBall
-from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks import responses
+from lastiterate.numeric.networks.matrices import MatrixBall, Spread, box
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.symbolic.formulas import networks as stated
 
@@ -80,8 +79,8 @@ def test_the_second_derivative_is_that_of_the_claims() -> None:
     u -= u.mean()
     u /= np.linalg.norm(u)
     with precision():
-        found = Normalisation(eps=eps).response(center, none(d))
-        slopes, form = _matrix(found.slopes), _matrix(found.bends.form(m, none(d)))
+        found = Normalisation(eps=eps).response(center, box(np.zeros(d)))
+        slopes, form = _matrix(found.slopes), _matrix(found.bends.form(m, box(np.zeros(d))))
     n = found.values / sqrt(d)
     z = center - center.mean()
     c, s = Rational(float(n @ u)), Rational(sqrt(z @ z / d + eps))
@@ -107,15 +106,15 @@ def test_bounds_three_percent_too_small_are_exceeded(
 
     def claimed() -> float:
         with precision():
-            found = Normalisation(eps=eps).response(center, none(d))
+            found = Normalisation(eps=eps).response(center, box(np.zeros(d)))
             if constant == "_SLOPE":
-                group = normalisation._Group(Normalisation(eps=eps), center, arb(0))
+                group = responses._Group(Normalisation(eps=eps), center, arb(0))
                 return upper(group._least[0])
             return upper(found.bends.largest(np.full(d, 9.0), arb(1)))
 
     assert truth <= claimed() * _ROUNDING
     assert claimed() <= truth * 1.0001
-    monkeypatch.setattr(normalisation, constant, getattr(normalisation, constant) * Rational(97, 100))
+    monkeypatch.setattr(responses, constant, getattr(responses, constant) * Rational(97, 100))
     assert claimed() < truth
 
 
@@ -124,7 +123,7 @@ def test_bounds_three_percent_too_small_are_exceeded(
     [
         (lambda: Normalisation(eps=0.0), "eps=0"),
         (lambda: Normalisation(groups=0), "groups=0"),
-        (lambda: Normalisation(groups=2).response(np.ones(3), none(3)), "groups=2 of 3"),
+        (lambda: Normalisation(groups=2).response(np.ones(3), box(np.zeros(3))), "groups=2 of 3"),
     ],
 )
 def test_bad_input(call: Callable[[], object], said: str) -> None:

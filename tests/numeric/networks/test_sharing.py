@@ -10,11 +10,9 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.networks import constants
-from lastiterate.numeric.networks.bounds import Spread
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import average_pool, convolution
-from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.sharing import Sharing
+from lastiterate.numeric.networks.layers import Layer, Sharing, average_pool, convolution
+from lastiterate.numeric.networks.matrices import Spread, box
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _CIRCLE = Sharing(5, (np.arange(5) + np.arange(3)[:, None])[None] % 5)
@@ -40,7 +38,7 @@ def test_a_convolution_is_that_of_torch(shape: tuple[int, ...], kernel: tuple[in
     wanted = torchs(torch.tensor(h)[None], torch.tensor(weight), torch.tensor(bias), **more)[0]  # type: ignore[operator]
     np.testing.assert_allclose(layer.affine(exact(0.0)).at(h.ravel())[0], wanted.ravel(), atol=1e-13)
     with precision():
-        ball = layer.sharing.derivative(h.ravel(), np.zeros(h.size), exact(0.0), 4, weights=True, biases=True)  # type: ignore[union-attr]
+        ball = layer.sharing.derivative(h.ravel(), box(np.zeros(h.size)), 4, weights=True, biases=True)  # type: ignore[union-attr]
     moved = np.concatenate([weight.reshape(4, -1), bias[:, None]], axis=1)
     np.testing.assert_allclose(ball.center @ moved.ravel(), wanted.ravel(), atol=1e-13)
     u = rng.normal(size=layer.outputs)
@@ -67,8 +65,8 @@ def test_bounds_are_attained_on_a_circle() -> None:
         assert upper(layer.affine(exact(0.1)).radius) == pytest.approx(0.1 * largest, rel=1e-12)
         for each, total in ((np.full(5, np.inf), 0.2 * sqrt(5)), (0.2 * h, 1e9)):
             spread = Spread(each, exact(total))
-            ball = _CIRCLE.derivative(h, spread.each, spread.total, 1, weights=True, biases=False)
-            moved = _CIRCLE.derivative(1.2 * h, 0 * h, exact(0.0), 1, weights=True, biases=False).center - ball.center
+            ball = _CIRCLE.derivative(h, spread, 1, weights=True, biases=False)
+            moved = _CIRCLE.derivative(1.2 * h, box(0 * h), 1, weights=True, biases=False).center - ball.center
             off = np.linalg.norm(moved, 2)
             assert off * (1 - 1e-12) <= upper(ball.radius) <= off * (1 + 1e-12)
 

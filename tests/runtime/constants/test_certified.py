@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.certified import softmax_regression
-from lastiterate.numeric.networks.bounds import none
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks.matrices import box
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants.certified import certified_constants
@@ -150,7 +150,7 @@ def test_outputs_are_those_of_the_module() -> None:
             before = layer.matrix @ states[-1] + bias
             if isinstance(layer.phi, Normalisation):
                 with precision():
-                    out = layer.phi.response(before, none(len(before))).values
+                    out = layer.phi.response(before, box(np.zeros(len(before)))).values
             else:
                 out = known[layer.phi.name](torch.tensor(before)).numpy()
             if layer.skip:
