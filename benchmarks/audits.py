@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lastiterate.numeric.lower.audit import all_scores
 from lastiterate.numeric.lower.one_run import one_run
-from lastiterate.numeric.lower.scores import all_scores
 
 __all__ = ["WORDS", "power", "table"]
 

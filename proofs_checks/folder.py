@@ -1,7 +1,7 @@
 """Claims of a folder or a file of one's own: modules with a tuple CLAIMS, and what their checks name.
 
 A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name ->
-`proofs_checks.attacks.Attack`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
+`proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
 them by name, as those of the ledger use the package's own. Loading runs the Python of these modules and nothing else.
 """
 

@@ -30,7 +30,7 @@ from lastiterate.numeric.contraction.chain import FINE, Goal, Prices, chain_bloc
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, gaussian_table
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
 from lastiterate.numeric.losses.expansion import Expansion
-from lastiterate.numeric.lower.grid import TAIL
+from lastiterate.numeric.lower.walk import TAIL
 from lastiterate.numeric.rounding import exact, geometric_sum, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import hide_initial, optimum

@@ -2,36 +2,232 @@
 
 The counts of right and wrong answers at one threshold, learned from other runs, give
 
-    epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),
+    epsilon >= max(log((1 - delta - FPR) / FNR), log((1 - delta - FNR) / FPR)),   mu >= -(z(FPR) + z(FNR)),
 
-Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data": below
-epsilon with the stated confidence, in whichever of the two directions is larger. Observed rates give no bound. All
-scores together, where they are there, give more (`lastiterate.numeric.lower.scores`).
+Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data", z the
+inverse of the standard normal distribution function: both fall where a rate rises. Observed rates give no bound.
 
-Source: docs/proofs/lower_bounds.md; Kairouz, Oh & Viswanath 2015; Clopper & Pearson 1934; Dong, Roth & Su 2022 for mu.
+All scores together give more, without a half of the runs to learn a threshold from. A score is a number computed from a
+released model by a rule that was fixed before these runs.
+
+AUC    A run with the sample has a larger score than one without, ties counted half, with probability
+       A <= Phi(mu / sqrt 2) under mu-GDP. The observed share U is a mean over all pairs, and E f(U) <= E f(B / n) for
+       convex f, where B is Binomial(n, A) and n the smaller number of runs. So P(U >= x) <= E max(B - t, 0) / (n x - t)
+       for every t < n x, and A is doubted where U is at least the mean of the worst share ``doubt`` of B / n.
+Curve  Clopper-Pearson limits of both rates of wrong answers at every threshold of a list, all at once.
+
+The curve refutes any claim on the two laws; the AUC as it is used here a claim of mu-GDP alone.
+Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth &
+Su 2022 for mu.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import exp, inf, isqrt, log
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtrc, bdtrik, betainccinv, ndtri
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import InputError, chance, count
-from lastiterate.numeric.lower.rates import DOWN, at_most, epsilon_of_rates, mu_of_rates
-from lastiterate.numeric.lower.scores import Scores
 from lastiterate.numeric.rounding import printed_down
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import PrivacyLoss
     from lastiterate.numeric.lower.one_run import OneRun
 
+DOWN: Final = 1 - 1e-12
+"""More than the rounding of scipy's inverse functions and of a logarithm."""
+_ABSOLUTE: Final = 1e-12
+"""The same for differences, which may nearly cancel."""
+_BEYOND: Final = 700.0
+"""No float is e to a much larger power."""
+_MARGIN: Final = 1e-10
+_MARGIN_OF_RUN: Final = 1e-15
+"""Together, the second times the runs, more than the rounding of scipy's binomial tails, as a part of a share."""
+_HALVINGS: Final = 40
 _SHARES = (0.0, 0.25, 0.5, 1.0)
 """Of the epsilon of a bound: where its profile is compared with the curve."""
+
+
+def rates_at_most(wrong: NDArray[np.int64], runs: int, doubt: float) -> Array:
+    """Upper Clopper-Pearson limits of rates, each exceeded with probability at most ``doubt``; shape of ``wrong``.
+
+    >>> rates_at_most(np.array([0, 10]), 10, 0.5**10).round(3).tolist()
+    [0.5, 1.0]
+    """
+    some = np.minimum(wrong, runs - 1)
+    return np.where(wrong >= runs, 1.0, np.minimum(betainccinv(some + 1, runs - some, doubt) / DOWN, 1.0))
+
+
+def epsilon_of_rates(fpr: float, fnr: float, delta: float) -> float:
+    """The least epsilon at ``delta`` of laws that a test distinguishes with these rates; -inf where any; not rounded.
+
+    >>> round(epsilon_of_rates(0.1, 0.5, 1e-5), 4)  # log(.5 / .1) and log(.9 / .5)
+    1.6094
+    """
+
+    def one(first: float, second: float) -> float:
+        left = 1 - delta - first
+        return -inf if left <= 0 else inf if second == 0 else log(left / second)
+
+    return max(one(fpr, fnr), one(fnr, fpr))
+
+
+def mu_of_rates(fpr: float, fnr: float) -> float:
+    """The least mu of a Gaussian pair that a test distinguishes with these rates; rounded down, at least 0.
+
+    >>> round(mu_of_rates(0.025, 0.025), 3)
+    3.92
+    """
+    if fpr + fnr >= 1:
+        return 0.0
+    return max((-float(ndtri(fpr) + ndtri(fnr)) - _ABSOLUTE) * DOWN, 0.0)
+
+
+def delta_of_rates(fpr: float, fnr: float, epsilon: float) -> float:
+    """The least delta at ``epsilon`` of laws that a test distinguishes with these rates; rounded down, at least 0.
+
+    >>> round(delta_of_rates(0.1, 0.5, 0.0), 3)
+    0.4
+    """
+    if epsilon > _BEYOND:
+        return 0.0
+    factor = exp(epsilon) / DOWN
+    return max(1 - fnr - factor * fpr - _ABSOLUTE, 1 - fpr - factor * fnr - _ABSOLUTE, 0.0)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Limits from all scores, of the AUC and of the trade-off curve. They hold together at confidence ``level``.
+
+    Attributes:
+        auc: share of pairs in which the run with the sample has the larger score, ties counted half; measured.
+        auc_at_least: lower limit of its expectation.
+        curve: tests by thresholds, (false positive rate, false negative rate) each; upper limits.
+        level: confidence of all limits together.
+    """
+
+    auc: float
+    auc_at_least: float
+    curve: tuple[tuple[float, float], ...]
+    level: float
+
+    @property
+    def mu(self) -> float:
+        """Lower limit of mu, from the AUC or from the curve; refutes a claim of mu-GDP, and no other."""
+        return max([mu_of_auc(self.auc_at_least), *(mu_of_rates(*rates) for rates in self.curve)])
+
+    def epsilon(self, delta: float) -> float:
+        """Lower limit of epsilon, for all delta in (0, 1) at once, at least 0; refutes any (epsilon, delta)."""
+        delta = chance("delta", delta)
+        return max([0.0, *(epsilon_of_rates(*rates, delta) * DOWN for rates in self.curve)])
+
+    def delta(self, epsilon: float) -> float:
+        """Lower limit of the profile at ``epsilon`` >= 0, of the worse order of the laws, for all epsilon at once."""
+        return max([0.0, *(delta_of_rates(*rates, epsilon) for rates in self.curve)])
+
+
+def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
+    """The limits from the scores of independent runs; half of the doubt is for the AUC, half for the curve.
+
+    Args:
+        with_it: scores of the runs with the sample, shape (positives,); large ones are to speak for the sample.
+        without: scores of the runs without it, shape (negatives,).
+        level: confidence, in (0, 1).
+
+    Raises:
+        InputError: scores that are not a list of numbers, or a level out of its range.
+
+    >>> found = all_scores(np.arange(100.0) + 50, np.arange(100.0))
+    >>> found.auc, round(found.auc_at_least, 3), round(found.mu, 2), round(found.epsilon(1e-5), 2)
+    (0.875, 0.784, 1.11, 1.42)
+    """
+    level = chance("level", level)
+    positive, negative = np.sort(score_list("with_it", with_it)), np.sort(score_list("without", without))
+    doubt = (1 - level) / 2
+    share = auc(positive, negative)
+    limit = auc_limits(np.array([share]), min(len(positive), len(negative)), doubt)
+    return Scores(share, float(limit[0]), _curve(positive, negative, doubt), level)
+
+
+def auc(with_it: Array, without: Array) -> float:
+    """The share of pairs in which the run with the sample has the larger score, ties counted half.
+
+    >>> auc(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    0.875
+    """
+    rising = np.sort(without)
+    less, no_more = (np.searchsorted(rising, with_it, side) for side in ("left", "right"))
+    return float((less.sum() + no_more.sum()) / (2 * len(with_it) * len(without)))
+
+
+def auc_limits(shares: Array, runs: int, doubt: float) -> Array:
+    """Lower limits of the expectation of an AUC from observed ones, each above it with probability at most ``doubt``.
+
+    ``shares`` has shape (audits,), ``runs`` is the smaller of the numbers of runs of the two sides. The limits, shape
+    (audits,), are rounded down; at share 1 that of Clopper and Pearson, doubt^(1 / runs).
+    """
+    low, high = np.zeros_like(shares), np.ones_like(shares)
+    surely = shares - (_MARGIN + _MARGIN_OF_RUN * runs)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        doubted = _worst_mean(middle, runs, doubt) <= surely
+        low, high = np.where(doubted, middle, low), np.where(doubted, high, middle)
+    return low
+
+
+def mu_of_auc(area: float) -> float:
+    """The least mu under which a test between the two orders of a pair is right with this probability; rounded down.
+
+    >>> round(mu_of_auc(0.76), 3), mu_of_auc(0.4)
+    (0.999, 0.0)
+    """
+    return max(float(2**0.5 * ndtri(area)) * DOWN, 0.0)
+
+
+def _worst_mean(rates: Array, runs: int, doubt: float) -> Array:
+    """The least of (t + E max(B - t, 0) / doubt) / runs over a few t, B binomial; rises with the rates."""
+    quantile = np.ceil(np.nan_to_num(bdtrik(1 - doubt, runs, rates)))
+    t = np.clip(quantile + np.array([[-1.0], [0.0], [1.0]]), 0, runs - 1)
+    excess = runs * rates * bdtrc(t - 1, runs - 1, rates) - t * bdtrc(t, runs, rates)
+    found: Array = np.minimum(((t + excess / doubt) / runs).min(axis=0), 1.0)
+    return found
+
+
+def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, float], ...]:
+    """Limits of the two rates at thresholds between the sorted scores, all of them together at this doubt."""
+    wrong, missed = _ranks(len(without)), _ranks(len(with_it))
+    each = doubt / (len(wrong) + len(missed))
+    fpr = np.append(rates_at_most(wrong, len(without), each), 1.0)
+    fnr = np.append(rates_at_most(missed, len(with_it), each), 1.0)
+    thresholds = without[len(without) - 1 - wrong]  # the answer is "with" above it
+    also_missed = np.searchsorted(missed, np.searchsorted(with_it, thresholds, side="right"))
+    lowest = with_it[missed]  # the answer is "with" from it on
+    also_wrong = np.searchsorted(wrong, len(without) - np.searchsorted(without, lowest, side="left"))
+    pairs = zip(np.append(fpr[:-1], fpr[also_wrong]), np.append(fnr[also_missed], fnr[:-1]), strict=True)
+    return tuple(sorted({(float(one), float(other)) for one, other in pairs if one + other < 1}))
+
+
+def _ranks(runs: int) -> NDArray[np.int64]:
+    """Numbers of wrong answers at which a rate is limited: 0, 1, 4, 9, ..., about two standard deviations apart."""
+    return np.arange(isqrt(runs - 1) + 1) ** 2
+
+
+def score_list(name: str, scores: ArrayLike) -> Array:
+    """The scores, shape (runs,), or an `InputError` where they are not a list of numbers."""
+    try:
+        found = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.ndim != 1 or not len(found) or np.isnan(found).any():
+        got = f"shape {found.shape}" if found.ndim != 1 or not len(found) else "nan among them"
+        raise InputError(f"{name} needs at least one score, in one list, got {name}={got}; compute the scores again.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -43,7 +239,7 @@ class Audit(Displayed):
             curve of all scores. It refutes every claim of a smaller epsilon at this delta.
         mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0: the largest from the
             counts, the AUC and the curve. It refutes a claim of mu-GDP with a smaller mu (`Bound.mu`), and no other.
-        observed: the formula with the observed rates, as the paper has it; no bound, and inf where a rate is 0.
+        observed: the formula with the observed rates, as the paper has it; not a bound, and inf where a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without.
         negatives: runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
@@ -51,8 +247,8 @@ class Audit(Displayed):
         delta: of (epsilon, delta).
         level: confidence of all numbers together.
         gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down. It refutes a smaller epsilon
-            that was derived from mu-GDP, and says nothing of an (epsilon, delta) that was not.
-        scores: what all scores show; None for an audit from counts alone.
+            that was derived from mu-GDP, and no other.
+        scores: limits from all scores; None for an audit from counts alone.
     """
 
     epsilon: float
@@ -71,26 +267,23 @@ class Audit(Displayed):
         """The lower limits, with the counts behind them."""
         missed, accused = f"{self.false_negatives} of {self.positives}", f"{self.false_positives} of {self.negatives}"
         counts = {"runs with the sample missed": missed, "runs without it accused": accused}
-        return shown(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
+        return limits_table(self, counts | {"epsilon from these rates": f"{self.observed:.6g}, an estimate"})
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
-        """The claims of a bound that are too small; all that is said holds at ``level`` together.
+        """The claims of a bound that are too small, at confidence ``level`` together.
 
         "epsilon": at the bound's delta. "mu": of GDP, where the bound has one. "profile": where the bound's epsilon
         does not rest on a mu, as for random batches or by contraction, the curve of all scores is compared with the
         bound's delta at a few other epsilons.
 
-        Args:
-            bound: a bound at a delta.
-
         Raises:
             InputError: the bound is at no delta, or at another one than the audit.
         """
-        shown = None if self.scores is None else self.scores.delta
-        return claims_refuted(bound, self.delta, self.epsilon, self.mu, shown)
+        least_delta = None if self.scores is None else self.scores.delta
+        return claims_refuted(bound, self.delta, self.epsilon, self.mu, least_delta)
 
 
-def shown(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
+def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
     """Lower limits of an attack, rounded down, and the counts behind them."""
     values = {f"epsilon at delta = {found.delta:g} is at least": printed_down(found.epsilon)}
     values |= {"mu is at least, if mu-GDP holds": printed_down(found.mu)}
@@ -98,7 +291,7 @@ def shown(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 
 
 def claims_refuted(
-    bound: "PrivacyLoss", delta: float, epsilon: float, mu: float, shown: Callable[[float], float] | None
+    bound: "PrivacyLoss", delta: float, epsilon: float, mu: float, least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
     """The claims of a bound that lower limits of epsilon at ``delta``, of mu and of the profile refute.
 
@@ -111,8 +304,8 @@ def claims_refuted(
     if bound.mu is not None:
         found += ["mu"] * (mu > bound.mu)
     gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, delta)
-    if shown is not None and not gaussian and np.isfinite(bound.epsilon):
-        points = [(share * bound.epsilon, shown(share * bound.epsilon)) for share in _SHARES]
+    if least_delta is not None and not gaussian and np.isfinite(bound.epsilon):
+        points = [(share * bound.epsilon, least_delta(share * bound.epsilon)) for share in _SHARES]
         profile = bound.profile()
         found += ["profile"] * any(least > 0 and least > profile(at) for at, least in points)
     return tuple(found)
@@ -131,14 +324,14 @@ def audit(
     """The lower confidence bounds from counts on runs that played no part in choosing the attack, and from all scores.
 
     Args:
-        false_positives: runs without the sample that were taken for runs with it.
+        false_positives: runs without the sample that were taken for runs with it, of ``negatives`` in all.
         negatives: runs without the sample.
-        false_negatives: runs with the sample that were taken for runs without.
+        false_negatives: runs with the sample that were taken for runs without, of ``positives`` in all.
         positives: runs with the sample.
         delta: in (0, 1).
         level: confidence of all together, in (0, 1).
-        scores: what all scores of the same or of other runs show, at a larger level: the counts have the rest of the
-            doubt. The runs may be the same, but those that taught the score may not be among them.
+        scores: limits from all scores of the same or of other runs, at a larger level: the counts have the rest of the
+            doubt. The runs that the score was learned from may not be among them.
 
     Raises:
         InputError: a count or a level out of its range, or a level of the scores that leaves no doubt to the counts.
@@ -163,7 +356,7 @@ def audit(
                 f"scores need a level above level={level:g}, got scores.level={scores.level:g}; share the doubt."
             )
     fpr, fnr = (
-        float(at_most(np.array([wrong]), runs, doubt / 2)[0])
+        float(rates_at_most(np.array([wrong]), runs, doubt / 2)[0])
         for wrong, runs in ((false_positives, negatives), (false_negatives, positives))
     )
     epsilon, mu = max(epsilon_of_rates(fpr, fnr, delta) * DOWN, 0.0), mu_of_rates(fpr, fnr)
@@ -193,13 +386,10 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """`Audit.epsilon` from counts of many tests, shape (tests,); each by itself holds with confidence ``level``.
-
-    The counts of wrong answers are of shape (tests,); all else is as for `audit`.
-    """
+    """`Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level`` by itself."""
     rates = zip(
-        at_most(false_positives, negatives, (1 - level) / 2).tolist(),
-        at_most(false_negatives, positives, (1 - level) / 2).tolist(),
+        rates_at_most(false_positives, negatives, (1 - level) / 2).tolist(),
+        rates_at_most(false_negatives, positives, (1 - level) / 2).tolist(),
         strict=True,
     )
     return np.array([max(epsilon_of_rates(fpr, fnr, delta) * DOWN, 0.0) for fpr, fnr in rates])

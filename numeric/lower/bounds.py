@@ -1,34 +1,36 @@
-"""The greatest certified lower bound that the exactly solvable runs give for a described run."""
+"""The greatest certified lower bound that exactly solvable runs give for a run, and a search for a greater one."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
-from math import inf, isfinite, sqrt
+from math import fsum, inf, isfinite, sqrt
 
 from flint import arb
 from scipy.special import ndtr
 
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import order_or_delta
+from lastiterate.numeric.errors import InputError, count, order_or_delta
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.lower.decayed import decayed
-from lastiterate.numeric.lower.grid import Update
-from lastiterate.numeric.lower.interval import interval_witnesses, widest
+from lastiterate.numeric.lower.gradients import admits_curvature, least_curvature
 from lastiterate.numeric.lower.line import (
-    BinomialLaw,
+    MOST,
+    Kinds,
+    Move,
     affine_law,
+    binomial_mixture,
     component_below,
+    decayed,
+    kinds_of_steps,
     mixture_masses,
     one_step_below,
 )
-from lastiterate.numeric.lower.losses import admits_curvature, least_curvature
-from lastiterate.numeric.lower.scheduled import scheduled
-from lastiterate.numeric.lower.target import Target
-from lastiterate.numeric.lower.walk import Walk, last_masses
+from lastiterate.numeric.lower.masses import Target
+from lastiterate.numeric.lower.search import best_losses, interval_witnesses, widest
+from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.lower.witness import Witness
-from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down
+from lastiterate.numeric.rounding import exact, lower, precision, printed_down
 from lastiterate.numeric.run import NoisySGD, described_run, extreme
 
 _JUST_BELOW = 1 - 1e-13
@@ -45,8 +47,8 @@ class LowerBound(Displayed):
     Attributes:
         value: Renyi divergence at the order, or epsilon at the delta, rounded down; of either law from the other.
         witness: the losses, in a few words.
-        description: what the run is, and how its last iterate is known.
-        losses: what `replay` takes, for a run on an interval.
+        description: the run, and how its last iterate is known.
+        losses: the argument of `replay`, for a run on an interval.
     """
 
     value: float
@@ -112,14 +114,48 @@ def lower_bounds(
     described_run("A lower bound", run)
     described_assumption(assumption)
     target = Target(None if order is None else min(order, _HIGHEST), delta)  # a divergence does not fall in its order
-    widest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
-    assumption.expansion(run, widest, differs=True)  # refuses a step size that the assumption forbids
+    largest = max(range(run.steps), key=run.step_size_at) if not run.constant else 0
+    assumption.expansion(run, largest, differs=True)  # refuses a step size that the assumption forbids
     if extreme(run, assumption):
         return []
     with precision():
-        if isfinite(run.diameter):
-            return list(_on_an_interval(run, assumption, target))
-        return list(_on_the_line(run, assumption, target))
+        return list((_on_an_interval if isfinite(run.diameter) else _on_the_line)(run, assumption, target))
+
+
+@teaches()
+def search_losses(
+    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None, tries: int = 100
+) -> Witness:
+    """The run with the greatest certified loss that a coordinate ascent over piecewise linear gradients finds.
+
+    Args:
+        run: the run; its domain has a finite diameter.
+        assumption: what the losses must meet.
+        order: alpha > 1, for the Renyi divergence; or
+        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Exactly one of the two.
+        tries: how many runs may be evaluated.
+
+    Returns:
+        A witness with its value, which `replay` confirms; not below `lower_bound` for the families on an interval.
+
+    Raises:
+        InputError: as `lower_bound`, or no family of losses on an interval speaks of the run.
+
+    >>> from lastiterate.numeric.losses.assumptions import Convex
+    >>> from lastiterate.numeric.lower.witness import replay
+    >>> run = NoisySGD(40, 0.1, 1.0, 2.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
+    >>> witness = search_losses(run, Convex(4.0), order=2.0, tries=30)
+    >>> replay(Witness.from_json(witness.to_json())) == witness.value > 0.02
+    True
+    """
+    tries = count("tries", tries)
+    known = [one.losses for one in lower_bounds(run, assumption, order=order, delta=delta) if one.losses]
+    if not known:
+        raise InputError(
+            f"A search needs a run on a bounded domain that a family of losses speaks of, got D={run.diameter:g} and "
+            f"{assumption!r}; give a finite diameter, or a smaller one."
+        )
+    return best_losses(max(known, key=lambda one: one.value), tries)
 
 
 def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
@@ -143,29 +179,24 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
                 text = "no projection; the last iterates are mixtures of Gaussians over when the sample was met"
                 yield LowerBound(value * _JUST_BELOW, f"linear losses, {words}", text)
         return
-    if run.scheme.permuted and not run.constant:
-        return
-    found = ((_mixed(run, target, moves), words) for moves, words in _moves(run)) if run.constant else None
-    for value, words in found or scheduled(run, target, _units(run.adjacency)):
-        yield LowerBound(
-            value * (1 if run.constant else _JUST_BELOW),
-            f"linear losses, {words}",
-            "no projection; the last iterates are mixtures of Gaussians over how often the sample was met",
-        )
+    text = "no projection; the last iterates are mixtures of Gaussians over how often the sample was met"
+    kinds = kinds_of_steps(run)
+    for pair, words in _units(run.adjacency) if kinds else ():
+        yield LowerBound(_mixed(run, target, kinds, pair) * _JUST_BELOW, f"linear losses, {words}", text)
 
 
 def _losses(m: float) -> str:
     return f"quadratics of curvature {m:g}" if m else "linear losses"
 
 
-def _moves(run: NoisySGD) -> Iterator[tuple[tuple[float, float], str]]:
+def _moves(run: NoisySGD) -> Iterator[Move]:
     """By how much a step that meets the sample moves the two runs, beyond one that does not; lengths."""
     r = run.step_size_at(0) * run.clip_norm / run.batch
     for (first, second), words in _units(run.adjacency):
         yield (first * r, second * r), words
 
 
-def _units(adjacency: str) -> Iterator[tuple[tuple[float, float], str]]:
+def _units(adjacency: str) -> Iterator[Move]:
     """The same in units of step size times clip norm over batch size, a little less than whole."""
     r = _JUST_BELOW
     if adjacency == "add_remove":
@@ -175,28 +206,26 @@ def _units(adjacency: str) -> Iterator[tuple[tuple[float, float], str]]:
     yield (r, -r), "+K against -K, all others at 0"
 
 
-@lru_cache(maxsize=1024)  # of the losses it is independent, and many share a run
-def _mixed(run: NoisySGD, target: Target, moves: tuple[float, float]) -> float:
-    noise, rate = run.noise_std_at(0), lower(arb(run.batch) / run.dataset_size)
+@lru_cache(maxsize=1024)  # it does not depend on the losses, and many share a run
+def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, float]) -> float:
+    """Loss without projection of two mixtures whose steps move by these multiples of those of ``kinds``."""
+    noise, found = run.noise_std_at(0), [0.0]
     if run.steps == 1 and target.order is not None:
-        pairs = (moves, (moves[1], moves[0]))
-        return max(one_step_below(target.order, rate, one, other, noise) for one, other in pairs)
-    width, found = noise * sqrt(run.steps), []
-    for pair in (moves, moves[::-1]):
-        if run.scheme.permuted:  # once in every whole epoch, and perhaps in the last one
-            epochs, part = divmod(run.steps, run.batches)
-            laws = [BinomialLaw(1, Fraction(part, run.batches), move, width) for move in pair]
-            offsets = (epochs * pair[0], epochs * pair[1])
-        else:
-            rates = Fraction(run.batch, run.dataset_size)
-            laws, offsets = [BinomialLaw(run.steps, rates, move, noise) for move in pair], (0.0, 0.0)
-        if pair[1] == 0:
-            found.append(component_below(target.order, target.delta, laws[0], offsets[0]))
-        try:
-            found.append(target.masses(*mixture_masses(target.order, laws[0], laws[1], offsets)))
-        except ArithmeticError:  # too far apart for floats
-            found.append(0.0)
-    return max(found) * _JUST_BELOW
+        rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
+        pairs = zip(moves, moves[::-1], strict=True)
+        return max(one_step_below(target.order, rate, first, second, noise) for first, second in pairs)
+    std = noise * sqrt(run.steps) if run.constant else sqrt(fsum(run.noise_std_at(t) ** 2 for t in range(run.steps)))
+    for pair in (units, units[::-1]):
+        laws = [binomial_mixture([(T, q, unit * move) for T, q, move in kinds], std) for unit in pair]
+        if not run.constant and max(len(law.places) for law in laws) > MOST:
+            return 0.0
+        if run.constant and pair[1] == 0:
+            steps, q, move = kinds[-1]
+            offset = sum(pair[0] * times * each for times, _, each in kinds[:-1])
+            found.append(component_below(target, steps, q, pair[0] * move, offset, std / sqrt(steps)))
+        with suppress(ArithmeticError):  # too far apart for floats
+            found.append(target.of_masses(*mixture_masses(target.order, *laws)))
+    return max(found)
 
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
@@ -204,11 +233,9 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
     pull = exact(m) + exact(run.weight_decay)
     c, batches = 1 - exact(run.step_size_at(0)) * pull, run.batches
     s, sigma = 2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch, exact(run.noise_std_at(0))
-    if run.constant and batches == 1:
-        return affine_law(c, run.steps, s, sigma)
     if run.constant:
-        met = -(-run.steps // batches) if not pull > 0 else (run.steps - 1) // batches + 1
-        return s * (1 + geometric_sum(c**batches, met - 1)), sigma**2 * (1 + geometric_sum(c * c, run.steps - 1))
+        met = (run.steps - 1) // batches + 1
+        return affine_law(c**batches, met, s, sigma)[0], affine_law(c, run.steps, s, sigma)[1]
     gap, variance = arb(0), arb(0)
     if run.steps > _LONG:
         return gap, arb(1)
@@ -254,10 +281,10 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
         }
         if 2 * max(halves.values()) <= widest(run) * noise:
             for moves, words in _moves(run):
-                laws = [last_masses(_walk(run, halves[words], c, move), extra) for move in moves]
-                if laws[0] is not None and laws[1] is not None:
+                first, second = (last_masses(_walk(run, halves[words], c, move), extra) for move in moves)
+                if first is not None and second is not None:
                     yield LowerBound(
-                        target.masses(laws[0], laws[1]) * _JUST_BELOW,
+                        target.of_masses(first, second) * _JUST_BELOW,
                         f"{_losses(h)}, {words}",
                         f"as update maps on the line, of which an interval of length {2 * halves[words]:g} is hardly "
                         "ever left; certified propagation of the density",
@@ -271,7 +298,6 @@ def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
 def _walk(run: NoisySGD, half: float, slope: float, move: float) -> Walk:
     """Contractions with random batches of a fixed size, on [-half, half]."""
     plain, met = (((1.0, Update.affine(slope, drift, half)),) for drift in (0.0, move))
-    walk = Walk(run.steps, run.noise_std_at(0), 2 * half, plain, met)
-    return (
-        replace(walk, epoch=run.batches) if run.scheme.permuted else replace(walk, chance=run.batch / run.dataset_size)
-    )
+    epoch = run.batches if run.scheme.permuted else 1
+    step = WalkStep(run.noise_std_at(0), plain, met, run.batch / run.dataset_size if epoch == 1 else 0.0)
+    return Walk(run.steps, 2 * half, (step,), epoch)

@@ -1,4 +1,8 @@
-"""Gradients that are piecewise linear on an interval, and which of them meet an assumption, in exact arithmetic."""
+"""Gradients that are piecewise linear on an interval, and which of them meet an assumption, in exact arithmetic.
+
+They are the first coordinate of runs in any dimension. Every shared sample has the gradient ``curvature x + tilt`` or
+an outward push, and the one that differs goes as far the other way as the clip norm leaves.
+"""
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
@@ -9,6 +13,7 @@ import numpy as np
 
 from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.losses.assumptions import Assumption, Blocks, Convex, Minimum, Modulus, StronglyConvex
+from lastiterate.numeric.run import NoisySGD
 
 Gradient = tuple[tuple[float, float], ...]
 """(x, g(x)) with x rising over the interval, linear between; two points of one x are a jump."""
@@ -16,14 +21,12 @@ Gradient = tuple[tuple[float, float], ...]
 _ROUNDING = 2.0**-50
 _SAFE = 1e-13
 """Part of a modulus that is left for the rounding of its value."""
+_STEEPEST = 1 - 1e-12
+"""The same for a slope that is tried in floats."""
 
 
 def drawn_gradient(value: object) -> Gradient:
-    """The gradient that a value describes.
-
-    Raises:
-        InputError: it is none.
-    """
+    """The gradient that a value describes, or an `InputError`."""
     try:
         found = tuple((float(x), float(g)) for x, g in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
@@ -36,29 +39,29 @@ def drawn_gradient(value: object) -> Gradient:
     return found
 
 
-def constant(value: float, half: float) -> Gradient:
-    """The same everywhere on [-half, half]."""
-    return ((-half, value), (half, value))
+def affine_gradient(half: float, slope: float, tilt: float) -> Gradient:
+    """slope x + tilt on [-half, half]."""
+    return ((-half, tilt - slope * half), (half, tilt + slope * half))
 
 
-def greatest(gradient: Gradient) -> float:
+def largest_gradient(gradient: Gradient) -> float:
     """The greatest absolute value."""
     return max(abs(value) for _, value in gradient)
 
 
-def admits(assumption: Assumption, gradient: Gradient) -> bool:
+def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
     """Tell whether a loss on the line with this gradient meets the assumption, but for its bound by the clip norm.
 
     As the gradient along one coordinate of more dimensions it meets it as well; of `Blocks` it lies in one block.
     """
     if isinstance(assumption, Minimum):
-        return all(admits(part, gradient) for part in assumption.parts)
+        return all(admits_gradient(part, gradient) for part in assumption.parts)
     if isinstance(assumption, Convex):
         return _slopes_within(gradient, 0.0, assumption.L)
     if isinstance(assumption, StronglyConvex):
         return _slopes_within(gradient, assumption.m, assumption.L)
     if isinstance(assumption, Blocks):
-        return any(admits(part, gradient) for part in assumption.parts)
+        return any(admits_gradient(part, gradient) for part in assumption.parts)
     return isinstance(assumption, Modulus) and _changes_within(gradient, assumption)
 
 
@@ -73,7 +76,7 @@ def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
 
 def _slack(gradient: Gradient) -> Fraction:
     """The rounding of a difference of two values: a gradient without it is within the rounding of the update."""
-    return Fraction(greatest(gradient)) * Fraction(_ROUNDING)
+    return Fraction(largest_gradient(gradient)) * Fraction(_ROUNDING)
 
 
 def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
@@ -114,3 +117,59 @@ def _at_most(change: Fraction, modulus: Modulus, z: Fraction) -> bool:
     near = nextafter(near, 0.0) if Fraction(near) > z > 0 else near
     value = float(modulus.value(np.array([near]))[0])
     return change <= 0 or value == inf or change <= Fraction(value) * (1 - Fraction(_SAFE))
+
+
+def least_curvature(assumption: Assumption) -> float:
+    """The curvature that every loss must have: m under strong convexity, else 0."""
+    if isinstance(assumption, Minimum):
+        return max(least_curvature(part) for part in assumption.parts)
+    return assumption.m if isinstance(assumption, StronglyConvex) else 0.0
+
+
+def admits_curvature(assumption: Assumption, curvature: float, diameter: float) -> bool:
+    """Tell whether gradients ``curvature x + tilt`` meet the assumption on a domain of this diameter, inf included."""
+    if isinstance(assumption, Minimum):
+        return all(admits_curvature(part, curvature, diameter) for part in assumption.parts)
+    if isinstance(assumption, StronglyConvex):
+        return assumption.m <= curvature <= assumption.L
+    if isinstance(assumption, Convex):
+        return 0 <= curvature <= assumption.L
+    if curvature == 0:
+        return True
+    return isinstance(assumption, Modulus) and _below(assumption, curvature, diameter, inf)
+
+
+def steepest_push(assumption: Assumption, run: NoisySGD) -> float:
+    """A slope kappa for which the gradient -clip(kappa x, -K, K) meets the assumption; inf for a jump, 0 for none."""
+    if isinstance(assumption, Minimum):
+        return min(steepest_push(part, run) for part in assumption.parts)
+    if isinstance(assumption, Blocks):  # in one block
+        return max(steepest_push(part, run) for part in assumption.parts)
+    if not isinstance(assumption, Modulus):
+        return 0.0
+    distance, cap = run.diameter, 2 * run.clip_norm
+    if np.all(assumption.value(np.array([1e-300])) >= cap):
+        return inf
+    # The steepest line to the cap: kappa z <= omega(z) up to z = 2 K / kappa, tried from above.
+    best = 0.0
+    for scale in np.geomspace(1e-9, 1.0, 200).tolist():
+        reach = scale * (distance if isfinite(distance) else 1e6 * run.noise_std_at(0))
+        if _below(assumption, cap / reach, distance, cap):
+            best = max(best, cap / reach * _STEEPEST)
+    whole = float(assumption.value(np.array([distance]))[0]) / distance if isfinite(distance) else 0.0
+    if 0 < whole < inf and _below(assumption, whole * _STEEPEST, distance, cap):
+        best = max(best, whole * _STEEPEST)
+    return best
+
+
+def _below(modulus: Modulus, slope: float, distance: float, cap: float) -> bool:
+    """Tell whether min(slope z, cap) <= omega(z) for 0 < z <= distance, up to rounding.
+
+    Omega is concave between its knots, where it may jump up just after one: a line is below it there if it is below
+    at both ends.
+    """
+    end = min(distance, cap / slope)
+    ends = np.array([z for z in (*modulus.knots, end) if 0 < z <= end])
+    after = np.nextafter(np.array([0.0, *ends[:-1]]), inf)
+    points = np.concatenate([ends, after])
+    return bool(np.all(slope * points <= modulus.value(points)))

@@ -1,29 +1,35 @@
-"""Runs on the whole line whose last iterate is Gaussian, or a mixture of Gaussians over how often a sample was met.
+"""Linear losses without projection: the last iterate is a mixture of Gaussians over when the sample was met.
 
-The sample that differs has a constant gradient, all others have gradient zero, and there is no projection: W_T - W_0 =
-k move + N(0, T sigma^2), |move| = eta K / b, where k steps meet the sample; k ~ Binomial(T, q) where batches hold it
-with chance q, independently. A mass of the numerator is rounded down, one of the denominator up; components left out
-are lost to the numerator and are added to every cell of the denominator. scipy's ``ndtr`` is taken to be within 1e-12
-of the normal tail, relatively, in its lower half; its argument is moved outwards by its own rounding.
+The sample that differs has a constant gradient, all others have gradient zero. Over T_j steps that meet it with
+probability q_j and move the iterate by r_j where they do, W_T - W_0 = sum_j r_j k_j + N(0, the variances' sum) with
+k_j ~ Binomial(T_j, q_j), independent. A mass of the numerator is rounded down, one of the denominator up; components
+left out are lost to the numerator and are added to every cell of the denominator. scipy's ``ndtr`` is taken to be
+within 1e-12 of the normal tail, relatively, in its lower half; its argument is moved outwards by its own rounding.
+
+Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the step k
+before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum to a greatest one. That
+moves the laws of the two runs no further apart: their ratio rises along the line, so that the best tests are half
+lines.
 
 Source: docs/proofs/lower_bounds.md.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import log, sqrt
-from typing import ClassVar
+from math import ceil, log, prod, sqrt
 
 import numpy as np
 from flint import arb
 from scipy.special import gammaln, logsumexp, ndtr, ndtri, xlog1py, xlogy
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
-from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
-from lastiterate.numeric.lower.masses import Masses
+from lastiterate.numeric.lower.masses import Masses, Target
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
+from lastiterate.numeric.run import NoisySGD
 
 _CELLS = 4000
 _LOOK = 300
@@ -33,62 +39,51 @@ _ZOOMS = 5
 _DEEP = 45.0
 """Cells whose part of the sum is below e^-45 of the largest are merged into the outermost two."""
 _TAIL = 1e-12
-_UNIT = 2.0**-52
+_ULPS = 4 * 2.0**-52
+"""Relative error of a standardised place for each sum and product of floats that it is made of, and more."""
 _LEAST = 1e-300
-_MOST = 4096
+MOST = 4096
+"""Components that are kept of a binomial law or of a schedule."""
+_KINDS = 3
+_NEGLIGIBLE = 1e-18
+"""Weights below this share of the greatest are dropped where laws are convolved."""
+_PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
+"""Under decay: places of the lattice; inverse of the least power that counts; standard deviations up to the last
+place; steps that count."""
+_SLACK = 1e-9
+"""Relative reduction of powers in floats."""
+
+Kinds = tuple[tuple[int, Fraction, float], ...]
+"""Number of steps, probability that they meet the sample, and by how much they then move the iterate, a length."""
+
+Move = tuple[tuple[float, float], str]
+"""By how much a step that meets the sample moves the two runs, and the losses in words."""
 
 
 @dataclass(frozen=True, eq=False)
-class BinomialLaw:
-    """k move + N(0, steps noise^2), k ~ Binomial(steps, rate).
+class GaussianMixture:
+    """A mixture of N(place, std^2).
 
     Attributes:
-        steps: T.
-        rate: chance q that a batch holds the sample, exactly.
-        move: what one participation adds to the iterate, a length of any sign; 0 where the sample does nothing.
-        noise: standard deviation of the noise of one step, a length.
+        places: lengths, shape (k,).
+        low: weights rounded down, shape (k,).
+        high: weights rounded up.
+        missing: mass of all other components, rounded up.
+        std: a length.
+        terms: products that a place is the sum of.
     """
 
-    steps: int
-    rate: Fraction
-    move: float
-    noise: float
-    ulps: ClassVar[float] = 4.0
-    """Error of a standardised place, in units of the last place of what it is made of."""
+    places: Array
+    low: Array
+    high: Array
+    missing: float
+    std: float
+    terms: int = 1
 
-    @property
-    def std(self) -> float:
-        """Standard deviation of a component, a length, to float precision."""
-        return self.noise * sqrt(self.steps)
-
-    @cached_property
-    def components(self) -> tuple[Array, Array, Array, float]:
-        """Counts k that are kept, their weights rounded down and up, and the mass of all others rounded up."""
-        if self.move == 0 or self.rate == 0:
-            return np.zeros(1), np.ones(1), np.ones(1), 0.0
-        centre = round(self.steps * self.rate)
-        first = max(0, min(centre - _MOST // 2, self.steps - _MOST))
-        last = min(self.steps, first + _MOST)
-        with precision():
-            q = arb(self.rate.numerator) / self.rate.denominator
-            weight = arb(self.steps).bin(first) * q**first * (1 - q) ** (self.steps - first)
-            weights = [weight]
-            for k in range(first, last):
-                if self.rate == 1:
-                    weight = arb(k + 1 == self.steps)
-                else:
-                    weight = weight * (self.steps - k) / (k + 1) * q / (1 - q)
-                weights.append(weight)
-            missing = max(0.0, upper(1 - sum(weights, arb(0)))) if last - first < self.steps else 0.0
-            low, high = ([end(w) for w in weights] for end in (lower, upper))
-        return np.arange(first, last + 1, dtype=float), np.maximum(low, 0.0), np.array(high), missing
-
-    def masses(self, edges: Array) -> tuple[Array, Array]:
-        """Masses of the cells below, between and above the edges, rounded down and up; shapes (edges + 1,)."""
-        counts, low_weight, high_weight, missing = self.components
-        centre = counts * self.move
-        z = (edges[:, None] - centre[None, :]) / self.std
-        blur = self.ulps * _UNIT * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(centre)[None, :]) / self.std)
+    def masses(self, edges: Array) -> Masses:
+        """Masses of the cells below, between and above the edges, shape (edges + 1,)."""
+        z = (edges[:, None] - self.places[None, :]) / self.std
+        blur = _ULPS * self.terms * (np.abs(z) + (np.abs(edges)[:, None] + np.abs(self.places)[None, :]) / self.std)
         ends = [  # mass to the left of each edge, then to the right
             (ndtr(sign * z - blur) * (1 - _TAIL), ndtr(sign * z + blur) * (1 + _TAIL) + _LEAST) for sign in (1, -1)
         ]
@@ -98,26 +93,81 @@ class BinomialLaw:
         high = np.where(from_left, left_high[1:] - left_low[:-1], right_high[:-1] - right_low[1:])
         low = np.concatenate([left_low[:1], np.maximum(low, 0.0), right_low[-1:]])
         high = np.concatenate([left_high[:1], high, right_high[-1:]])
-        slack = 4 * _UNIT * len(counts)
-        return low @ low_weight * (1 - slack), (high @ high_weight) * (1 + slack) + missing + _LEAST
+        slack = 4 * 2.0**-52 * len(self.places)
+        return Masses.between(low @ self.low * (1 - slack), (high @ self.high) * (1 + slack) + self.missing + _LEAST)
 
     def log_density(self, x: Array) -> Array:
-        """Natural logarithm of the density at x, in floats; where to put cells, no more."""
-        counts, _, weight, _ = self.components
-        z = (x[:, None] - self.move * counts[None, :]) / self.std
+        """Natural logarithm of the density in floats, to choose cells by."""
+        z = (x[:, None] - self.places[None, :]) / self.std
         with np.errstate(divide="ignore"):
-            return np.asarray(logsumexp(np.log(weight) - z**2 / 2, axis=1))
+            return np.asarray(logsumexp(np.log(self.high) - z**2 / 2, axis=1))
 
 
-@dataclass(frozen=True)
-class MixedLaw(BinomialLaw):
-    """Base of mixtures whose components are others than binomial ones; ``noise`` is that of all steps together."""
+def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: float) -> GaussianMixture:
+    """The law for kinds of steps (T_j, q_j, r_j); ``std`` is that of the noise of all steps together."""
+    places, low, high, missing = np.zeros(1), np.ones(1), np.ones(1), 0.0
+    for steps, rate, move in kinds:
+        if not move or rate in (0, 1):
+            places = places + steps * move * int(rate)
+            continue
+        counts, least, most, rest = _binomial(steps, rate)
+        kept = most > most.max() * (_NEGLIGIBLE if len(kinds) > 1 else 0.0)
+        missing += rest + float(most[~kept].sum()) * (1 + 1e-12)
+        places = np.add.outer(places, counts[kept] * move).ravel()
+        low, high = (np.multiply.outer(*pair).ravel() for pair in ((low, least[kept]), (high, most[kept])))
+    slack = 4 * (len(kinds) - 1) * np.finfo(float).eps
+    return GaussianMixture(places, low * (1 - slack), high * (1 + slack), missing, std, len(kinds))
 
-    ulps: ClassVar[float] = 32.0
 
-    @property
-    def std(self) -> float:
-        return self.noise
+def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
+    """Counts, their weights rounded down and up, and the mass of the counts left out, rounded up; 0 < rate < 1."""
+    centre = round(steps * rate)
+    first = max(0, min(centre - MOST // 2, steps - MOST))
+    last = min(steps, first + MOST)
+    with precision():
+        q = arb(rate.numerator) / rate.denominator
+        weight = arb(steps).bin(first) * q**first * (1 - q) ** (steps - first)
+        weights = [weight]
+        for k in range(first, last):
+            weight = weight * (steps - k) / (k + 1) * q / (1 - q)
+            weights.append(weight)
+        missing = max(0.0, upper(1 - sum(weights, arb(0)))) if last - first < steps else 0.0
+        low, high = ([end(w) for w in weights] for end in (lower, upper))
+    return np.arange(first, last + 1, dtype=float), np.maximum(low, 0.0), np.array(high), missing
+
+
+def mixture_masses(order: float | None, first: GaussianMixture, second: GaussianMixture) -> tuple[Masses, Masses]:
+    """Masses on cells that resolve the divergence of the first from the second; None stands for a hockey stick.
+
+    Raises:
+        ArithmeticError: the laws are too far apart for floats.
+    """
+    far = max(float(np.abs(law.places).max()) for law in (first, second))
+    alpha = 2.0 if order is None else order
+    reach = (alpha + 1) * far + 14 * first.std
+    left, right = -reach, reach
+    for _ in range(_ZOOMS):
+        x = np.linspace(left, right, _LOOK)
+        above, below = first.log_density(x), second.log_density(x)
+        height = above if order is None else alpha * above - (alpha - 1) * below
+        kept = np.flatnonzero(height > height.max() - _DEEP)
+        if not len(kept):
+            raise ArithmeticError("the laws are too far apart for floats")
+        left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
+    components = max(len(law.places) for law in (first, second))
+    edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // components)))
+    return first.masses(edges), second.masses(edges)
+
+
+def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture) -> float:
+    """The greater of both directions, rounded down; 0 where floats do not reach."""
+    found = 0.0
+    for pair in ((first, second), (second, first)):
+        try:
+            found = max(found, target.of_masses(*mixture_masses(target.order, *pair)))
+        except ArithmeticError:  # too far apart for floats
+            continue
+    return found
 
 
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
@@ -132,24 +182,6 @@ def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     return s * (1 + geometric_sum(c, steps - 1)), sigma**2 * (1 + geometric_sum(c * c, steps - 1))
 
 
-def gaussian_epsilon_below(mu: arb, delta: float) -> float:
-    """An epsilon, rounded down, for which N(mu, 1) and N(0, 1) are not (epsilon, delta)-apart; 0 where all are."""
-
-    def exceeds(epsilon: float) -> bool:
-        return bool(gaussian_profile(mu, exact(epsilon)) > exact(delta))
-
-    with precision():
-        if not exceeds(0.0):
-            return 0.0
-        low, high = 0.0, 1.0
-        while exceeds(high):
-            low, high = high, 2 * high
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if exceeds(middle) else (low, middle)
-        return low
-
-
 def one_step_below(order: float, rate: float, first: float, second: float, noise: float) -> float:
     """D_order of (1-q) N(0) + q N(first) from (1-q) N(0) + q N(second), rounded down; q a lower bound of the rate.
 
@@ -161,58 +193,89 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return 0.0
 
 
-def component_below(order: float | None, delta: float | None, law: BinomialLaw, offset: float) -> float:
-    """Divergence of a mixture, moved by ``offset``, from N(0, its variance), rounded down, by one component alone.
+def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: float, noise: float) -> float:
+    """Loss of offset + move Binomial(steps, rate) + N(0, steps noise^2) against k = offset = 0, by one component.
 
     The mixture is at least w times its k-th component N, w its weight. So at order alpha the divergence is at least
-    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w.
-
-    Args:
-        order: of the Renyi divergence, or
-        delta: of the hockey stick whose epsilon is wanted.
-        law: the numerator.
-        offset: a length.
+    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w. Rounded down.
     """
-    q, k = float(law.rate), np.unique(np.linspace(0, law.steps, _LOOK).round())
-    about = gammaln(law.steps + 1) - gammaln(k + 1) - gammaln(law.steps - k + 1)
-    about, mu = about + xlogy(k, q) + xlog1py(law.steps - k, -q), np.abs(k * law.move + offset) / law.std
+    order, delta, std = target.order, float(target.delta or 0), noise * sqrt(steps)
+    q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
+    about = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
+    about, mu = about + xlogy(k, q) + xlog1py(steps - k, -q), np.abs(k * move + offset) / std
     if order is not None:
         value = order * mu**2 / 2 + order / (order - 1) * about
     else:
-        value = about + mu**2 / 2 - mu * ndtri(np.exp(np.minimum(log(delta or 1) - about, -1e-9)))
+        value = about + mu**2 / 2 - mu * ndtri(np.exp(np.minimum(log(delta) - about, -1e-9)))
     best = int(k[value.argmax()])
-    steps, rate = arb(law.steps), arb(law.rate.numerator) / law.rate.denominator
-    log_weight = (steps + 1).lgamma() - (arb(best) + 1).lgamma() - (steps - best + 1).lgamma() + best * rate.log()
-    log_weight += (steps - best) * (1 - rate).log() if best < law.steps else 0
-    squared = (best * exact(law.move) + exact(offset)) ** 2 / (steps * exact(law.noise) ** 2)
+    total, exact_rate = arb(steps), arb(rate.numerator) / rate.denominator
+    log_weight = (total + 1).lgamma() - (arb(best) + 1).lgamma() - (total - best + 1).lgamma() + best * exact_rate.log()
+    log_weight += (total - best) * (1 - exact_rate).log() if best < steps else 0
+    squared = (best * exact(move) + exact(offset)) ** 2 / (total * exact(noise) ** 2)
     if order is not None:
         alpha = exact(order)
         return max(0.0, lower(alpha * squared / 2 + alpha / (alpha - 1) * log_weight))
-    left = exact(delta or 0) * (-log_weight).exp()
+    left = upper(exact(delta) * (-log_weight).exp())
     if not left < 1:
         return 0.0
-    return max(0.0, lower(exact(gaussian_epsilon_below(squared.sqrt(), upper(left))) + log_weight))
+    return max(0.0, lower(exact(gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), left)) + log_weight))
 
 
-def mixture_masses(
-    order: float | None, first: BinomialLaw, second: BinomialLaw, offsets: tuple[float, float] = (0.0, 0.0)
-) -> tuple[Masses, Masses]:
-    """Masses of two mixtures on cells where the divergence of the first from the second is made.
+def kinds_of_steps(run: NoisySGD) -> Kinds:
+    """The kinds of steps of a run with random batches, without projection or weight decay.
 
-    The iterates of each are moved by its offset, a length; an order of None stands for a hockey stick.
+    Empty where more are needed than can be followed.
     """
-    far = max(abs(law.steps * law.move + offset) for law, offset in zip((first, second), offsets, strict=True))
-    alpha = 2.0 if order is None else order
-    reach = (alpha + 1) * far + 14 * first.std
-    left, right = -reach, reach
-    for _ in range(_ZOOMS):
-        x = np.linspace(left, right, _LOOK)
-        above, below = first.log_density(x - offsets[0]), second.log_density(x - offsets[1])
-        height = above if order is None else alpha * above - (alpha - 1) * below
-        kept = np.flatnonzero(height > height.max() - _DEEP)
-        if not len(kept):
-            raise ArithmeticError("the laws are too far apart for floats")
-        left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, len(x) - 1)])
-    counts = max(len(law.components[0]) for law in (first, second))
-    edges = np.linspace(left, right, max(_LOOK, min(_CELLS, _MEMORY // counts)))
-    return Masses.between(*first.masses(edges - offsets[0])), Masses.between(*second.masses(edges - offsets[1]))
+    if run.scheme.permuted:  # the sample is met once in every whole epoch, and perhaps in the last one
+        epochs, part = divmod(run.steps, run.batches)
+        move = run.clip_norm * run.step_size_at(0) / run.batch
+        return ((epochs, Fraction(1), move), (1, Fraction(part, run.batches), move)) if run.constant else ()
+    steps = range(1 if run.constant else run.steps)
+    alike = Counter((run.batch_at(t), run.step_size_at(t)) for t in steps)
+    if len(alike) > _KINDS or prod(times + 1 for times in alike.values()) > MOST**2:
+        return ()
+    return tuple(
+        (run.steps if run.constant else times, Fraction(batch, run.dataset_size), run.clip_norm * step_size / batch)
+        for (batch, step_size), times in alike.items()
+    )
+
+
+def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
+    """Losses under weight decay, and words.
+
+    Args:
+        run: constant, its batches drawn independently, its weight decay at most 1 over the step size.
+        target: what is wanted.
+        moves: lengths.
+    """
+    rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
+    c = float(1 - pull)
+    counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps
+    powers: Array = c ** np.arange(min(run.steps, ceil(counted), _LONGEST), dtype=np.float64)
+    total = float(powers.sum())
+    usual = total * float(rate)
+    most = ceil(min(usual + _OUTLIERS * (sqrt(usual) + 1), total))
+    _, variance = affine_law(1 - pull, run.steps, exact(0), exact(run.noise_std_at(0)))
+    for pair, words in moves:
+        laws = [_decayed_law(powers, rate, most, move, upper(variance.sqrt())) for move in pair]
+        yield mixture_loss(target, *laws), words
+
+
+def _decayed_law(powers: Array, rate: Fraction, most: int, move: float, std: float) -> GaussianMixture:
+    """The law of move sum_k c^k B_k + N(0, std^2), each c^k rounded down, and their sum to at most ``most``."""
+    if not move:
+        return GaussianMixture(np.zeros(1), np.ones(1), np.ones(1), 0.0, std)
+    per_move = max(_PLACES // most, 1)
+    places = np.floor(powers * (1 - _SLACK) * per_move).astype(int)
+    weights, met, unmet = np.zeros(most * per_move + 1), float(rate), float(1 - rate)
+    weights[0] = 1.0
+    for shift in places[places > 0]:
+        moved = np.zeros_like(weights)
+        moved[shift:] = weights[:-shift]
+        moved[-1] += weights[-shift:].sum()
+        weights = unmet * weights + met * moved
+    slack = (len(weights) + 8 * len(places)) * np.finfo(float).eps
+    kept = weights > weights.max() * _NEGLIGIBLE
+    missing = float(weights[~kept].sum()) * (1 + slack)
+    at = np.flatnonzero(kept) / per_move * move
+    return GaussianMixture(at, weights[kept] * (1 - slack), weights[kept] * (1 + slack), missing, std, 2)

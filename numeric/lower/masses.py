@@ -1,25 +1,28 @@
-"""Divergences from below, by what two laws say of finitely many events.
+"""Divergences from below, from the masses that two laws have on finitely many cells.
 
 A divergence of two laws is at least that of their masses on disjoint cells (data processing). Where each mass is only
-known between two ends, the pair of ends that gives least is taken. Everything is in logarithms, so that deep tails
-count; `ROUNDING` times the size of a logarithm is left for floating point.
+known to lie in an interval, the ends that give the least divergence are taken. Everything is in logarithms, so that
+deep tails count; `ROUNDING` times the size of a logarithm is left for floating point.
 """
 
 from dataclasses import dataclass
 from math import log
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.rounding import exact, lower
 
 ROUNDING = 4e-15
 
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Certified ends of the masses of disjoint cells: their natural logarithms, shape (k,), -inf for 0."""
+    """Enclosed masses of disjoint cells: natural logarithms of both ends, shape (k,), -inf for 0."""
 
     low: Array
     high: Array
@@ -93,3 +96,29 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
         else:
             high = middle
     return low
+
+
+@dataclass(frozen=True)
+class Target:
+    """The quantity that is bounded from below: a Renyi divergence, or the epsilon at a delta; the other is None.
+
+    Attributes:
+        order: alpha > 1.
+        delta: in (0, 1).
+    """
+
+    order: float | None
+    delta: float | None
+
+    def gaussian(self, squared: arb) -> float:
+        """For N(mu, 1) and N(0, 1) with mu^2 = ``squared``, rounded down."""
+        if self.order is not None:
+            return lower(exact(self.order) * squared / 2)
+        return gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), float(self.delta or 0))
+
+    def of_masses(self, first: Masses, second: Masses) -> float:
+        """For two laws known by the masses of cells, rounded down: the greater of both directions."""
+        pairs = ((first, second), (second, first))
+        if self.order is not None:
+            return max(renyi_below(self.order, *pair) for pair in pairs)
+        return max(epsilon_below(float(self.delta or 0), *pair) for pair in pairs)

@@ -1,8 +1,8 @@
-"""Audits in one training with many canaries: a fair coin for each, guesses at the coins, and what their number refutes.
+"""Audits in one training with many canaries: a fair coin for each, guesses at the coins, and their number.
 
-m canaries, each in one of two ways by a coin of its own, take part in one run. Who sees the released model guesses r of
-the m coins and is right v times. Under (epsilon, delta)-DP towards a change of any one coin, that many or more are
-right with chance at most
+m canaries, each in one of two ways by a coin of its own, take part in one run. An adversary who sees the released
+model guesses r of the m coins and is right v times. Under (epsilon, delta)-DP towards a change of any one coin, at
+least v guesses are right with probability at most
 
     beta + m delta beta (1 - beta) / (v b),   b = P(B = v),   beta = P(B >= v),
 
@@ -12,8 +12,8 @@ scores are guessed, for r = m, m / 2, m / 4, m / 8 and m / 16, fixed before the 
 doubt.
 
 Source: docs/proofs/lower_bounds.md. The scheme is that of Steinke, Nasr & Jagielski 2023. Their term in delta
-(Corollary 5.4, the code of appendix D) is another: more than twice as large where chances are small, and too small
-for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
+(Corollary 5.4, the code of appendix D) is another: more than twice as large where probabilities are small, and too
+small for m = r = 2, v = 1. Dong, Roth & Su 2022 for mu.
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincinv, betaln, expit, log_ndtr, logit, ndtr
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, chance, within
-from lastiterate.numeric.lower.audit import claims_refuted, shown
-from lastiterate.numeric.lower.rates import DOWN
-from lastiterate.numeric.lower.scores import score_list
+from lastiterate.numeric.lower.audit import DOWN, claims_refuted, limits_table, score_list
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import PrivacyLoss
@@ -55,8 +54,8 @@ class OneRun(Displayed):
         mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0; refutes a claim of
             mu-GDP with a smaller mu, and no other.
         gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down, as in `Audit`.
-        canaries: number of canaries m.
-        guesses: (coins guessed, guesses that are right), one pair for each number of guesses in the list.
+        canaries: their number m.
+        guesses: (coins guessed, guesses that are right), for each number of guesses.
         adjacency: what a coin decides: "replace", which of two samples takes part, or "add_remove", whether one does.
         delta: of (epsilon, delta).
         level: confidence of all numbers together.
@@ -74,10 +73,10 @@ class OneRun(Displayed):
     def table(self) -> TextTable:
         """The lower limits, and how many guesses were right."""
         right = ", ".join(f"{right} of {guessed}" for guessed, right in self.guesses)
-        return shown(self, {"canaries": str(self.canaries), "guesses that are right": right})
+        return limits_table(self, {"canaries": str(self.canaries), "guesses that are right": right})
 
     def delta_at_least(self, epsilon: float) -> float:
-        """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once; 0 where nothing is shown."""
+        """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once, at least 0."""
         epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "take its size.")
         return max(float(_least_delta(self.canaries, *one, self._doubt, np.array(epsilon))) for one in self.guesses)
 
@@ -105,15 +104,15 @@ def one_run(
     """The lower confidence bounds from the scores of the canaries of one training.
 
     Args:
-        scores: one of each canary, shape (canaries,); a large one is to speak for heads. They are made from the
-            released model by any rule that does not know the coins.
+        scores: one of each canary, shape (canaries,), from the released model by any rule that does not know the coins;
+            a large one is to speak for heads.
         coins: the fair and independent coins that were thrown, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
         level: confidence of all together, in (0, 1).
 
     Raises:
-        InputError: no list of numbers, not a coin for each, no such adjacency, or a delta or a level out of its range.
+        InputError: not a list of numbers, not a coin for each, no such adjacency, a delta or a level out of its range.
 
     >>> found = one_run(np.arange(1000.0), np.arange(1000) >= 500, delta=1e-5)
     >>> found.guesses
@@ -152,8 +151,6 @@ def one_run(
 
 def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon: Array) -> Array:
     """Every smaller delta is refuted, at each epsilon by itself and at all of them; shape of epsilon, rounded down."""
-    from scipy.special import betainc, betaln, expit
-
     if not right:
         return np.zeros_like(epsilon)
     margin, wrong = _MARGIN + _MARGIN_OF_GUESS * guessed, guessed - right
@@ -171,12 +168,7 @@ def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon:
 
 @lru_cache(4096)
 def _pure_epsilon(guessed: int, right: int, doubt: float) -> float:
-    """The epsilon at which that many or more are right with chance ``doubt`` under pure DP; 0 where none is.
-
-    At a level that is lost beside 1 the doubt is 1, and nothing is shown.
-    """
-    from scipy.special import betaincinv, logit
-
+    """The epsilon at which that many or more are right with probability ``doubt`` under pure DP; 0 where none is."""
     return max(float(logit(betaincinv(right, guessed - right + 1, doubt))), 0.0) if right and doubt < 1 else 0.0
 
 
@@ -194,14 +186,12 @@ def _least_epsilon(canaries: int, guessed: int, right: int, doubt: float, delta:
 @lru_cache(4096)
 def _least_mu(canaries: int, guessed: int, right: int, doubt: float) -> float:
     """The greatest mu whose profile is refuted at one of many epsilons, rounded down."""
-    from scipy.special import log_ndtr, ndtr
-
     epsilon = np.linspace(0.0, _pure_epsilon(guessed, right, doubt), _POINTS)
-    shown = _least_delta(canaries, guessed, right, doubt, epsilon)
+    least = _least_delta(canaries, guessed, right, doubt, epsilon)
     low, high = np.zeros(_POINTS), np.full(_POINTS, _LARGEST_MU)
     for _ in range(_HALVINGS):
         mu = (low + high) / 2
         first = ndtr(mu / 2 - epsilon / mu)
         above = first - np.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu)) + _MARGIN * first
-        low, high = np.where(above < shown, mu, low), np.where(above < shown, high, mu)
+        low, high = np.where(above < least, mu, low), np.where(above < least, high, mu)
     return float(low.max()) * DOWN

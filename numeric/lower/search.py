@@ -1,69 +1,203 @@
-"""A search over losses that an assumption admits: piecewise linear gradients, changed one number at a time.
+"""Losses on an interval that lose much: families tuned to a run, and a search over all that an assumption admits.
 
-It begins with the best run of the known families. A move changes the slope of one piece of the shared gradient, the
-whole of it, or a value of the gradient of the sample that differs. Cyclic batches have shared gradients of their own,
-so that the updates vary over an epoch. What is found is checked exactly, and its value is certified as any other.
+In a family the sample that differs goes one way in one data set and the other way in the other one. The shared samples
+have one curvature, or push away from the middle as hard as the assumption allows, beyond a dead zone in which the walk
+collects the moves of the sample before the push keeps them; and they may all pull one way, so that the end of the
+interval does not hide the last step.
+
+The search begins with the best of the families. A move changes the slope of one piece of the shared gradient, the whole
+of it, or a value of the gradient of the sample that differs. Cyclic batches have shared gradients of their own, so that
+the updates vary over an epoch. Each candidate is checked exactly, and its value is certified as any other.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite, sqrt
 
 import numpy as np
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.lower.bounds import lower_bounds
-from lastiterate.numeric.lower.gradients import Gradient
+from lastiterate.numeric.lower.gradients import (
+    Gradient,
+    admits_gradient,
+    affine_gradient,
+    least_curvature,
+    steepest_push,
+)
+from lastiterate.numeric.lower.masses import Target
+from lastiterate.numeric.lower.walk import WIDEST
 from lastiterate.numeric.lower.witness import Witness, refusal, with_value
 from lastiterate.numeric.run import NoisySGD
 
+_JUST_BELOW = 1 - 1e-13
+_NARROW = 50.0
+_SHORT = 600
+_SAFE = 1 - 1e-9
+_NANOSECONDS = 0.6e9
+"""What a family may cost, about."""
+_MOST_NANOSECONDS = 1.8e9
+"""The same for Poisson batches whose shared samples have gradients; if one witness costs more, they have none."""
+_MOST = 24
+_COARSE = 6
+_FIRST_STEPS = 3
 _PIECES = 6
 _LEAST_MOVE = 0.02
 _MOST_BATCHES = 4
-_COARSE = 6
+
+_Place = tuple[float, float, float]
+"""Numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push."""
 
 
-@teaches()
-def search_losses(
-    run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None, tries: int = 100
-) -> Witness:
-    """The run with the greatest certified loss that a coordinate ascent over piecewise linear gradients finds.
+@dataclass(frozen=True)
+class _Family:
+    """Losses in words, the witness with given numbers, and those of the numbers that have an effect."""
 
-    Args:
-        run: the run; its domain has a finite diameter.
-        assumption: what the losses must meet.
-        order: alpha > 1, for the Renyi divergence; or
-        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Exactly one of the two.
-        tries: how many runs may be evaluated.
+    words: str
+    make: Callable[[_Place], Witness]
+    free: tuple[int, ...]
 
-    Returns:
-        A witness with its value, which `replay` confirms; not below `lower_bound` for the families on an interval.
 
-    Raises:
-        InputError: as `lower_bound`, or no family of losses on an interval speaks of the run.
+def interval_witnesses(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[tuple[str, Witness]]:
+    """The best found of each family, with its value, and in a few words what it is."""
+    for family in _families(run, assumption, target):
+        best = _tuned(family, _budget(run))
+        if best is not None:
+            pull = ", pulled one way" if best[0][0] else ""
+            yield f"{family.words}{pull}", best[1]
 
-    >>> from lastiterate.numeric.losses.assumptions import Convex
-    >>> from lastiterate.numeric.lower.witness import replay
-    >>> run = NoisySGD(40, 0.1, 1.0, 2.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
-    >>> witness = search_losses(run, Convex(4.0), order=2.0, tries=30)
-    >>> replay(Witness.from_json(witness.to_json())) == witness.value > 0.02
-    True
-    """
-    tries = count("tries", tries)
-    known = [one.losses for one in lower_bounds(run, assumption, order=order, delta=delta) if one.losses]
-    if not known:
-        raise InputError(
-            f"A search needs a run on a bounded domain that a family of losses speaks of, got D={run.diameter:g} and "
-            f"{assumption!r}; give a finite diameter, or a smaller one."
-        )
-    first = max(known, key=lambda one: one.value)
+
+def widest(run: NoisySGD) -> float:
+    """Length of an interval in units of the noise; the epochs of long shuffled runs cost many products of kernels."""
+    return _NARROW if run.scheme.permuted and run.steps > _SHORT else WIDEST
+
+
+def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
+    """Numbers that make the value large, by a scan of each and halved steps; and the witness with its value."""
+    seen: dict[_Place, float] = {}
+
+    def value(place: _Place) -> float:
+        if place not in seen:
+            seen[place] = with_value(family.make(place), _COARSE).value
+        return seen[place]
+
+    best = (0.0, 0.0, 0.0)
+    value(best)
+    for i in family.free:
+        scan = [_replaced(best, i, x) for x in (0.1, 0.2, 0.35, 0.65, 1.0)]
+        best = max((best, *scan[: max(budget - len(seen), 0)]), key=value)
+    step = 0.1
+    while step > 0.01 and len(seen) < budget:
+        near = [_replaced(best, i, min(max(best[i] + sign * step, 0.0), 1.0)) for i in family.free for sign in (1, -1)]
+        better = max((best, *near), key=value)
+        best, step = better, step if better != best else step / 2
+    witness = with_value(family.make(best))
+    return (best, witness) if witness.value > 0 and not refusal(witness) else None
+
+
+def _replaced(place: _Place, i: int, x: float) -> _Place:
+    a, b, c = (x if i == j else old for j, old in enumerate(place))
+    return a, b, c
+
+
+def _budget(run: NoisySGD) -> int:
+    """The number of witnesses of a family that may be tried."""
+    sizes = _sizes(run) if _cost(run, _sizes(run)) <= _MOST_NANOSECONDS else 1.0
+    return int(min(max((_NANOSECONDS if sizes == 1 else _MOST_NANOSECONDS) / _cost(run, sizes), 1), _MOST))
+
+
+def _sizes(run: NoisySGD) -> float:
+    """About how many sizes of batches count where the others have gradients."""
+    return 1.0 if run.scheme.fixed_size else min(18 * sqrt(run.batch) + 1, run.dataset_size)
+
+
+def _cost(run: NoisySGD, sizes: float) -> float:
+    """Nanoseconds of one witness, about: the entries of kernels, of tables of cells, and of steps."""
+    noise = min(run.noise_std) if isinstance(run.noise_std, tuple) else run.noise_std
+    wide = min(run.diameter / noise, WIDEST)
+    states, cells = 34 + 11 * wide, 6 * wide + 120
+    steps = min(run.steps, 20 + 4 * wide**2, 600)
+    kernels = 2 * sizes + (0 if run.constant else min(run.steps, 600))
+    return (40 if sizes == 1 else 100) * kernels * states * (states + 2 * cells) + 2 * steps * states**2
+
+
+def _families(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[_Family]:
+    noise = min(run.noise_std) if isinstance(run.noise_std, tuple) else run.noise_std
+    half = min(run.diameter, widest(run) * noise) / 2 * _JUST_BELOW
+    blank = affine_gradient(half, 0.0, 0.0)
+    base = Witness(run, assumption, (blank,), blank, blank, order=target.order, delta=target.delta)
+    m = least_curvature(assumption)
+    shares = run.scheme.fixed_size or _cost(run, _sizes(run)) <= _MOST_NANOSECONDS
+    shares = shares and run.dataset_size > 1
+    pull: tuple[int, ...] = (0,) if shares else ()
+    starts = (0.0, -half) if run.steps <= _FIRST_STEPS else (0.0,)
+    for start in starts:
+        here = replace(base, start=start)
+        if m * run.diameter / 2 < run.clip_norm * _JUST_BELOW and admits_gradient(
+            assumption, affine_gradient(half, m, 0.0)
+        ):
+            words = f"clamped quadratics of curvature {m:g}" if m else "clamped linear losses"
+            yield _Family(words, partial(_curved, here, m), pull)
+        kappa = 0.0 if m else steepest_push(assumption, run) * _SAFE
+        if kappa > 0 and shares:
+            words = "gradients that push outwards as hard as they may"
+            zone = (1,) if kappa * half > run.clip_norm else ()
+            weaker = (2,) if _weakest(here) < run.clip_norm / 2 else ()
+            yield _Family(words, partial(_pushed, here, kappa), weaker + pull + zone)
+
+
+def _strongest(witness: Witness) -> float:
+    """The greatest gradient of the shared samples that is of use: it carries every iterate to the end and beyond."""
+    run, noise = witness.run, witness.run.noise_std_at(witness.run.steps - 1)
+    move = run.step_size_at(run.steps - 1) * (run.batch - 1 if run.batch > 1 else 1) / run.batch
+    return min(run.clip_norm * _JUST_BELOW, (2 * witness.half + 7 * noise) / move)
+
+
+def _weakest(witness: Witness) -> float:
+    """The gradient of the shared samples that moves an iterate by half of the noise."""
+    run, last = witness.run, witness.run.steps - 1
+    shared = (run.batch - 1 if run.batch > 1 else 1) / run.batch
+    return run.noise_std_at(last) / 2 / (run.step_size_at(last) * shared)
+
+
+def _curved(base: Witness, m: float, place: _Place) -> Witness:
+    """Gradients m x + constant."""
+    half, tilt = base.half, base.run.clip_norm * _JUST_BELOW - m * base.run.diameter / 2
+    pull = min(place[0] * _strongest(base), tilt)
+    return _both(base, *(affine_gradient(half, m, one) for one in (-pull, tilt, -tilt)))
+
+
+def _pushed(base: Witness, kappa: float, place: _Place) -> Witness:
+    """Shared gradients of slope -kappa outside of a dead zone, up to a push; that of the sample is constant."""
+    half, K = base.half, base.run.clip_norm * _JUST_BELOW
+    push = K * min(_weakest(base) / K, 1.0) ** place[2]
+    tilt = min(place[0] * _strongest(base), push)
+    shared = _outward(half, push, kappa, -tilt, place[1] * half * 0.999)
+    return _both(base, shared, affine_gradient(half, 0.0, K), affine_gradient(half, 0.0, -K))
+
+
+def _both(base: Witness, shared: Gradient, first: Gradient, second: Gradient) -> Witness:
+    return replace(base, shared=(shared,), first=first, second=None if base.run.adjacency == "add_remove" else second)
+
+
+def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> Gradient:
+    """Tilt in [-zone, zone], from there with slope -kappa to K on the left and to -K on the right."""
+    left, right = ((zone + (K + sign * tilt) / kappa if isfinite(kappa) else zone) for sign in (-1, 1))
+    middle = [(-zone, tilt), (zone, tilt)] if zone else []
+    inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]
+    ends = (K if left < half else tilt + kappa * (half - zone), -K if right < half else tilt - kappa * (half - zone))
+    return ((-half, ends[0]), *inside, (half, ends[1]))
+
+
+def best_losses(first: Witness, tries: int) -> Witness:
+    """The best that a coordinate ascent from a witness finds, with its value; ``tries`` runs may be evaluated."""
     best = with_value(_refined(first), _COARSE)
     step, left = 0.5, tries
     while step > _LEAST_MOVE and left > 0:
         before = best.value
-        for number in range(_numbers(best)):
+        for i, place in [(i, place) for i, one in enumerate(best.gradients) for place in range(len(one) + 1)]:
             for sign in (1.0, -1.0):
-                other = _moved(best, number, sign * step)
+                other = _moved(best, i, place, sign * step)
                 if left <= 0 or other is None or refusal(other):
                     continue
                 left -= 1
@@ -79,13 +213,8 @@ def _refined(witness: Witness) -> Witness:
     """The same losses with points for the search to move, and with shared gradients for each of a few batches."""
     run = witness.run
     several = run.scheme.fixed and 1 < run.batches <= _MOST_BATCHES and len(witness.shared) == 1
-    shared = witness.shared * (run.batches if several else 1)
-    return replace(
-        witness,
-        shared=tuple(_with_points(one) for one in shared),
-        first=_with_points(witness.first),
-        second=None if witness.second is None else _with_points(witness.second),
-    )
+    witness = replace(witness, shared=witness.shared * (run.batches if several else 1))
+    return witness.with_gradients([_with_points(one) for one in witness.gradients])
 
 
 def _with_points(gradient: Gradient) -> Gradient:
@@ -97,37 +226,18 @@ def _with_points(gradient: Gradient) -> Gradient:
     return tuple(zip(more.tolist(), np.interp(more, places, values).tolist(), strict=True))
 
 
-def _numbers(witness: Witness) -> int:
-    return sum(len(one) + 1 for one in _gradients(witness))
-
-
-def _gradients(witness: Witness) -> tuple[Gradient, ...]:
-    return (*witness.shared, witness.first, *(() if witness.second is None else (witness.second,)))
-
-
-def _moved(witness: Witness, number: int, step: float) -> Witness | None:
-    """A witness with one of its numbers changed by a part of the clip norm; None where that changes nothing."""
-    found: list[Gradient] = list(_gradients(witness))
-    K, place = witness.run.clip_norm * (1 - 1e-13), number
-    for i, gradient in enumerate(found):
-        if place > len(gradient):
-            place -= len(gradient) + 1
-            continue
-        values = np.array([value for _, value in gradient])
-        if place == len(gradient):
-            values += step * _scale(witness, i)
-        elif i < len(witness.shared):  # a slope: all values from there on
-            values[place:] += step * _scale(witness, i) / 2
-        else:
-            values[place] += step * _scale(witness, i)
-        values = np.clip(values, -K, K)
-        found[i] = tuple((x, float(value)) for (x, _), value in zip(gradient, values, strict=True))
-        if found[i] == gradient:
-            return None
-        break
-    shared = len(witness.shared)
-    second = found[shared + 1] if witness.second is not None else None
-    return replace(witness, shared=tuple(found[:shared]), first=found[shared], second=second)
+def _moved(witness: Witness, i: int, place: int, step: float) -> Witness | None:
+    """A witness with one number of gradient i changed by a part of the clip norm; None where that changes nothing."""
+    gradients, K = list(witness.gradients), witness.run.clip_norm * (1 - 1e-13)
+    before, (places, values), change = gradients[i], np.array(gradients[i]).T, step * _scale(witness, i)
+    if place == len(values):
+        values += change
+    elif i < len(witness.shared):  # a slope: all values from there on
+        values[place:] += change / 2
+    else:
+        values[place] += change
+    gradients[i] = tuple(zip(places.tolist(), np.clip(values, -K, K).tolist(), strict=True))
+    return None if gradients[i] == before else witness.with_gradients(gradients)
 
 
 def _scale(witness: Witness, i: int) -> float:

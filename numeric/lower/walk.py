@@ -1,153 +1,432 @@
-"""Clamped walks whose batches are random: certified masses of the last iterate.
+"""Clamped walks X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2]: certified masses of the last iterate.
 
-An update is one of two, plain or with the sample that differs; where also the number of the others in a batch is
-random, either is a mixture of updates.
+phi is piecewise affine. The law after a step has a density inside and an atom at each end; the next density is an
+integral over it, by Gauss's rule of `NODES` nodes on panels at most `PANEL` sigma long and cut at the kinks of phi. On
+a panel of half length a it errs by 8 a M r^(-2 NODES) / (1 - 1/r), M the bound on an ellipse. Rounding is relative:
+`RELATIVE` for an entry of the kernel, and one unit in the last place for every term of a sum. Masses below `LEAST` are
+set to 0, an absolute error.
+
+Source: docs/proofs/lower_bounds.md.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import exp, log
+from functools import cached_property, lru_cache, reduce
+from itertools import groupby, pairwise
+from math import erfc, exp, log, pi, sqrt
 
 import numpy as np
+from flint import arb
+from scipy.special import ndtr
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.lower.course import FURTHEST, contraction
-from lastiterate.numeric.lower.grid import (
-    DIRECT,
-    FORGOTTEN,
-    LONGEST_EPOCH,
-    WIDEST,
-    Grid,
-    Update,
-    apply,
-    cut,
-    flushed,
-    sent,
-)
 from lastiterate.numeric.lower.masses import Masses
+
+NODES = 32
+PANEL = 3.0
+WIDEST = 100.0
+"""Greatest D / sigma: 34 panels, 1088 nodes."""
+RELATIVE = 4e-11
+TAIL = 1e-11
+"""Relative error of a normal tail from scipy's ``ndtr``, the rounding of its argument included."""
+LEAST = 1e-100
+MOST_ERROR = 1e-3
+FORGOTTEN = 1e-50
+"""Distance in total variation below which the start of a walk no longer matters."""
+DIRECT = 600
+"""Most steps that are taken one by one where squaring is possible."""
+LONGEST_EPOCH = 3000
+FURTHEST = 100.0
+"""Most that an update may move an iterate, in sigma."""
+_LEAST_CELLS, _MOST_CELLS = 120, 6000
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update's mean x -> phi(x), linear between its points.
+
+    Attributes:
+        points: (x, phi(x)), lengths, x rising from the low end of the interval to the high one; two points of one x are
+            a jump, where phi is the mean of both.
+    """
+
+    points: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def affine(cls, slope: float, drift: float, half: float) -> "Update":
+        """slope x + drift on [-half, half]."""
+        return cls(tuple((x, slope * x + drift) for x in (-half, half)))
+
+    @classmethod
+    def pushed(cls, slope: float, drift: float, half: float, push: float, reach: float) -> "Update":
+        """slope x + drift, and a push outwards that is greatest from ``reach`` on; a jump where that is 0."""
+        if reach >= half:
+            return cls.affine(slope + (push / reach if push else 0.0), drift, half)
+        places = ((-half, -1), (-reach, -1), (reach, 1), (half, 1))
+        return cls(tuple((x, slope * x + drift + side * push) for x, side in places))
+
+    def mean(self, x: Array) -> Array:
+        """Shape of x, lengths."""
+        places, values = np.array(self.points).T
+        right, left = np.interp(x, places, values), np.interp(-x, -places[::-1], values[::-1])
+        return np.asarray(np.where(right == left, right, (right + left) / 2))
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The points where the mean is not affine."""
+        return tuple(x for x, _ in self.points[1:-1])
+
+    @property
+    def steepest(self) -> float:
+        """The greatest slope of a piece."""
+        return max((abs((w - v) / (y - x)) for (x, v), (y, w) in pairwise(self.points) if y > x), default=0.0)
+
+    @property
+    def range(self) -> float:
+        """The greatest distance of two means, a length."""
+        values = [value for _, value in self.points]
+        return max(values) - min(values)
+
 
 Mixture = tuple[tuple[float, Update], ...]
 """Weights, which may be too small and add up to less than 1, and updates."""
 
 
 @dataclass(frozen=True)
+class WalkStep:
+    """One step of a walk.
+
+    Attributes:
+        noise: sigma, a length.
+        plain: the updates without the sample that differs.
+        met: the updates with it.
+        chance: probability of ``met``, where steps are independent.
+    """
+
+    noise: float
+    plain: Mixture
+    met: Mixture = ()
+    chance: float = 0.0
+
+    @classmethod
+    def known(cls, update: Update, noise: float) -> "WalkStep":
+        """A step whose batch is known in advance."""
+        return cls(noise, ((1.0, update),))
+
+    @property
+    def updates(self) -> list[Update]:
+        """All of them."""
+        return [update for _, update in (*self.plain, *self.met)]
+
+    @property
+    def log_contraction(self) -> float:
+        """Logarithm of a bound, rounded up, of the factor by which a step contracts total variation.
+
+        Two Gaussians whose means are r apart are at the distance 1 - 2 Phi(-r / (2 sigma)) (Dobrushin 1956).
+        """
+        common = erfc(max(one.range for one in self.updates) / (2 * sqrt(2) * self.noise)) * (1 - 1e-12)
+        return log(max(1 - common, 1e-300)) if common else 0.0
+
+
+@dataclass(frozen=True)
 class Walk:
-    """X <- clip(phi(X) + N(0, sigma^2)) on [-D/2, D/2].
+    """A walk of independent steps, or one whose step is ``met`` once an epoch, at a uniformly random place.
 
     Attributes:
         steps: T.
-        noise: sigma, a length.
-        diameter: D of [-D/2, D/2], a length.
-        plain: the updates without the sample that differs.
-        met: the updates with it.
-        chance: of meeting it in a step, where steps are independent.
-        epoch: steps in an epoch, in which the sample is met once, at a place drawn afresh; 1 for independent steps.
+        diameter: D, a length.
+        cycle: the steps of a cycle, whose last one is the last step of all.
+        epoch: steps in an epoch, where the cycle is one step and the sample is met once in each epoch; else 1.
         start: X_0, a length.
-        missing: what the weights of an update lack at most.
+        missing: upper bound of what the weights of a mixture lack.
     """
 
     steps: int
-    noise: float
     diameter: float
-    plain: Mixture
-    met: Mixture
-    chance: float = 1.0
+    cycle: tuple[WalkStep, ...]
     epoch: int = 1
     start: float = 0.0
     missing: float = 0.0
 
     def chance_at(self, t: int) -> float:
-        """Of meeting the sample in step t, given that it was not met in this epoch before."""
-        return self.chance if self.epoch == 1 else 1 / (self.epoch - t % self.epoch)
+        """Probability of meeting the sample in step t, given that it was not met in this epoch before."""
+        if self.epoch > 1:
+            return 1 / (self.epoch - t % self.epoch)
+        return self.cycle[(t - self.steps) % len(self.cycle)].chance
+
+
+@lru_cache(maxsize=1)
+def _rule() -> tuple[Array, Array]:
+    """Nodes in (-1, 1) and weights, rising, correctly rounded up to a unit in the last place."""
+    pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
+    nodes, weights = (np.array([float(pair[i]) for pair in pairs]) for i in (0, 1))
+    return nodes[::-1].copy(), weights[::-1].copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """States: the atom at the low end, the nodes, the atom at the high end.
+
+    Attributes:
+        points: lengths, shape (states,).
+        weights: of the rule, 1 for the atoms; shape (states,).
+        half: the greatest half length of a panel.
+        panels: their number.
+        noise: the least sigma of a step.
+        steepest: the greatest slope of a mean.
+    """
+
+    points: Array
+    weights: Array
+    half: float
+    panels: int
+    noise: float
+    steepest: float
+
+    @classmethod
+    def of(cls, diameter: float, noise: float, updates: Iterable[Update]) -> "Grid":
+        """The grid on [-D/2, D/2] for these updates, ``noise`` their least sigma."""
+        end, updates = diameter / 2, list(updates)
+        cuts = sorted({-end, end, *(x for one in updates for x in one.kinks if -end < x < end)})
+        return cls._cut(tuple(cuts), noise, max(one.steepest for one in updates))
+
+    @classmethod
+    @lru_cache(maxsize=4)  # both laws of an attack have one
+    def _cut(cls, cuts: tuple[float, ...], noise: float, steepest: float) -> "Grid":
+        end = cuts[-1]
+        nodes, weights = _rule()
+        points, sizes, longest, panels = [np.array([-end])], [np.ones(1)], 0.0, 0
+        for left, right in pairwise(cuts):
+            pieces = int(np.ceil((right - left) / (PANEL * noise)))
+            edges = np.linspace(left, right, pieces + 1)
+            for a, b in pairwise(edges.tolist()):
+                half = (b - a) / 2
+                points.append((a + b) / 2 + half * nodes)
+                sizes.append(half * weights)
+                longest, panels = max(longest, half), panels + 1
+        ends = np.concatenate([*points, np.array([end])]), np.concatenate([*sizes, np.ones(1)])
+        return cls(*ends, longest, panels, noise, steepest)
+
+    @property
+    def diameter(self) -> float:
+        """D, a length."""
+        return float(self.points[-1] - self.points[0])
+
+    @cached_property
+    def quadrature_error(self) -> float:
+        """Mass by which one step errs, cells and atoms together, rounded up."""
+        a, sigma = self.half / self.noise, self.diameter / self.noise
+        r = np.geomspace(1.05, 60.0, 120)
+        v = a * (r - 1 / r) / 2
+        best = float(((1 + self.steepest**2) * v**2 / 2 - 2 * NODES * np.log(r) - np.log(1 - 1 / r)).min())
+        # In units of sigma: nodes D panels 8 a / (2 pi), and two atoms and a cell 3 panels 8 a / sqrt(2 pi).
+        scale = 8 * a * self.panels * (sigma / (2 * pi) + 3 / np.sqrt(2 * pi))
+        return exp(min(best + log(scale), 0.0)) * (1 + 1e-9)
+
+    def errors(self, steps: int) -> tuple[float, float] | None:
+        """Absolute and relative error of masses after so many steps; None where they leave nothing to say."""
+        absolute = 3 * steps * (self.quadrature_error + 2 * len(self.points) * LEAST)
+        # A step rounds the entries of two kernels, their sum, and sums over the states; squaring rounds no more often.
+        relative = steps * (RELATIVE + 4 * len(self.points) * 2.3e-16)
+        return None if max(relative, absolute) > MOST_ERROR else (absolute, relative)
+
+    def kernel(self, updates: Mixture, noise: float, sources: Array | None = None) -> Array:
+        """Mass that a unit at the source of the column sends to the state of the row, shape (states, sources)."""
+        total = np.zeros(())
+        for weight, update in updates:
+            mean = update.mean(self.points if sources is None else sources)
+            z = (self.points[:, None] - mean[None, :]) / noise
+            kernel: Array = self.weights[:, None] * np.exp(-(z**2) / 2) / (noise * np.sqrt(2 * np.pi))
+            kernel[0], kernel[-1] = ndtr(z[0]), ndtr(-z[-1])
+            total = total + weight * _flush(kernel)
+        return _flush(total)
 
 
 def last_masses(walk: Walk, extra: float = 0.0, edges: Array | None = None) -> Masses | None:
-    """Certified masses of X_T before its projection on the cells of `Grid.last`, by default 16 a sigma.
+    """Certified masses of X_T before its projection: below the first edge, between edges, above the last one.
 
-    For a walk that stands for another run, any set of iterates may be off by the mass ``extra``. None where the walk is
-    too long or too wide for a useful answer.
-    """
-    updates = [update for _, update in (*walk.plain, *walk.met)]
-    drift = max(abs(value - x) for update in updates for x, value in update.points)
-    if walk.diameter > WIDEST * walk.noise * (1 + 1e-9) or drift > FURTHEST * walk.noise or walk.epoch > LONGEST_EPOCH:
-        return None
-    walk, forgotten = _remembered(walk, max(contraction(update, walk.noise) for update in updates))
-    grid = Grid.of(walk.diameter, walk.noise, updates)
-    errors = grid.errors(walk.steps)
-    if errors is None or walk.steps * walk.missing > 1e-6:
-        return None
-    if walk.steps == 1:
-        sources, unmet, done = np.array([walk.start]), np.ones(1), np.zeros(1)
-    else:
-        sources, (unmet, done) = grid.points, _before_last(walk, grid)
-    chance = walk.chance_at(walk.steps - 1)
-    parts = [(weight, update, chance * unmet) for weight, update in walk.met]
-    parts += [(weight, update, done + (1 - chance) * unmet) for weight, update in walk.plain]
-    absolute = errors[0] + extra + forgotten + walk.steps * walk.missing
-    if edges is None:
-        edges = cut(-walk.diameter / 2, walk.diameter / 2, walk.noise / 16)
-    return grid.last(parts, sources, walk.noise, (absolute, errors[1]), edges)
-
-
-def _remembered(walk: Walk, factor: float) -> tuple[Walk, float]:
-    """The walk without epochs that are forgotten, and the distance in total variation that this makes.
+    Steps so long ago that they are forgotten are left out. None where the walk is too long or too wide for a useful
+    answer.
 
     Args:
-        walk: all of it.
-        factor: logarithm of what every step leaves of a distance.
+        walk: the walk.
+        extra: mass by which any set of iterates may be off, for a walk that stands for another run.
+        edges: rising lengths; None for cells of sigma / 16 on [-D/2, D/2].
     """
-    least = int(log(FORGOTTEN) / factor) + 1 if factor else walk.steps
-    dropped = max(walk.steps - least, 0) // walk.epoch * walk.epoch
-    if not dropped:
-        return walk, 0.0
-    kept = walk.steps - dropped
-    return replace(walk, steps=kept), exp(kept * factor) * (1 + 1e-6)
+    noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
+    drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
+    if walk.diameter > WIDEST * noise * (1 + 1e-9) or drift > FURTHEST * noise or walk.epoch > LONGEST_EPOCH:
+        return None
+    steps, forgotten = _remembered(walk)
+    if len(walk.cycle) > LONGEST_EPOCH and steps > LONGEST_EPOCH:
+        return None
+    grid = Grid.of(walk.diameter, noise, {update for step in walk.cycle[-steps:] for update in step.updates})
+    errors = grid.errors(steps)
+    if errors is None or steps * walk.missing > 1e-6:
+        return None
+    walk, sources = replace(walk, steps=steps), grid.points
+    if steps == 1:
+        sources, unmet, done = np.array([walk.start]), np.ones(1), np.zeros(1)
+    elif walk.epoch > 1:
+        unmet, done = _shuffled_before_last(walk, grid)
+    else:
+        unmet, done = _before_last(walk, grid), np.zeros(len(grid.points))
+    chance = walk.chance_at(steps - 1)
+    parts = [(weight, update, chance * unmet) for weight, update in last.met]
+    parts += [(weight, update, done + (1 - chance) * unmet) for weight, update in last.plain]
+    if edges is None:
+        edges = cells_between(-walk.diameter / 2, walk.diameter / 2, last.noise / 16)
+    absolute = errors[0] + extra + forgotten + steps * walk.missing
+    mass, error = np.zeros(len(edges) + 1), np.full(len(edges) + 1, absolute)
+    for weight, update, on in parts:
+        if weight > 0 and on.any():
+            part, part_error = _cells(update, sources[on > 0], on[on > 0], last.noise, edges)
+            mass += weight * part
+            error += weight * part_error
+    error += 1.1 * errors[1] * mass
+    return Masses.between(mass - error, mass + error)
 
 
-def _kernel(noise: float, updates: Mixture, grid: Grid, sources: Array | None = None) -> Array:
-    """That of a mixture, as `Grid.kernel`."""
-    kernels = (weight * grid.kernel(update, noise, sources) for weight, update in updates)
-    return flushed(sum(kernels, np.zeros(())))
+def cells_between(low: float, high: float, length: float) -> Array:
+    """Edges of equal cells of about this length; not too few, nor too many."""
+    return np.linspace(low, high, min(max(_LEAST_CELLS, int((high - low) / length)), _MOST_CELLS) + 1)
 
 
-_shared = lru_cache(maxsize=1)(_kernel)
-"""Kernel of the updates without the sample, which both laws of an attack share."""
+def _remembered(walk: Walk) -> tuple[int, float]:
+    """The number of last steps to take, and the distance in total variation that leaving out the others makes."""
+    logs = [step.log_contraction for step in reversed(walk.cycle)]
+    whole, enough = sum(logs), log(FORGOTTEN)
+    cycles = min(int(enough / whole) if whole else walk.steps, walk.steps // len(logs))
+    steps, total = cycles * len(logs), cycles * whole
+    while steps < walk.steps and total > enough:
+        total += logs[steps % len(logs)]
+        steps += 1
+    steps += (walk.steps - steps) % walk.epoch  # whole epochs are left out
+    return steps, 0.0 if steps == walk.steps else exp(total) * (1 + 1e-6)
 
 
-def _before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
-    """Masses on the states after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
-    always = walk.epoch == 1 and walk.chance == 1
-    met = _kernel(walk.noise, walk.met, grid)
-    plain = met if always else _shared(walk.noise, walk.plain, grid)
-    start = np.array([walk.start])
-    first = [_kernel(walk.noise, updates, grid, start)[:, 0] for updates in (walk.plain, walk.met)]
-    unmet, done, taken = (1 - walk.chance_at(0)) * first[0], walk.chance_at(0) * first[1], 1
+def _before_last(walk: Walk, grid: Grid) -> Array:
+    """Masses on the states after T - 1 >= 1 independent steps."""
+    cycle, numbers, known = walk.cycle, dict[WalkStep, int](), dict[int, Array]()
+    kinds = [numbers.setdefault(step, len(numbers)) for step in cycle]
+
+    def kind(back: int) -> int:
+        """The kind of the step which is ``back`` before the last one."""
+        return kinds[-1 - back % len(cycle)]
+
+    def kernel(back: int) -> Array:
+        if kind(back) not in known:
+            if len(known) * len(grid.points) ** 2 > 2e7:
+                known.clear()
+            known[kind(back)] = _kernel(cycle[-1 - back % len(cycle)], grid)
+        return known[kind(back)]
+
+    masses = _kernel(cycle[-walk.steps % len(cycle)], grid, np.array([walk.start]))[:, 0]
+    left = walk.steps - 2  # steps back from the last of the next one to take, plus one
+    whole = left // len(cycle)
+    if whole > 1 and left > DIRECT and len(cycle) < left:
+        for back in range(left, whole * len(cycle), -1):
+            masses = _flush(_send(kernel(back), masses))
+        turn = [(kernel(next(group)), 1 + len(list(group))) for _, group in groupby(range(len(cycle), 0, -1), kind)]
+        return apply_power(_product(turn), whole, masses)
+    for back in range(left, 0, -1):
+        masses = _flush(_send(kernel(back), masses))
+    return masses
+
+
+def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
+    """Masses after T - 1 >= 1 steps: where the sample was not met in this epoch, and where it was."""
+    (step,), start = walk.cycle, np.array([walk.start])
+    plain, met = _shared(grid, step.plain, step.noise), grid.kernel(step.met, step.noise)
+    unmet, done = (grid.kernel(updates, step.noise, start)[:, 0] for updates in (step.plain, step.met))
+    unmet, done, taken = (1 - walk.chance_at(0)) * unmet, walk.chance_at(0) * done, 1
     while True:
         if taken % walk.epoch == 0:
             unmet, done = unmet + done, np.zeros_like(done)
             whole = (walk.steps - 1 - taken) // walk.epoch
             if whole > 1 and whole * walk.epoch > DIRECT:
-                unmet, taken = apply(_epoch(walk, plain, met), whole, unmet), taken + whole * walk.epoch
+                taken += whole * walk.epoch
+                unmet = apply_power(epoch_kernel(walk.epoch, plain, met), whole, unmet)
         if taken == walk.steps - 1:
             return unmet, done
         chance = walk.chance_at(taken)
-        hit = chance * sent(met, unmet)
-        if always:
-            unmet = flushed(hit)
-        else:
-            unmet = flushed((1 - chance) * sent(plain, unmet))
-            done = flushed((sent(plain, done) if walk.epoch > 1 else done) + hit)
+        done = _flush(_send(plain, done) + chance * _send(met, unmet))
+        unmet = _flush((1 - chance) * _send(plain, unmet))
         taken += 1
 
 
-def _epoch(walk: Walk, plain: Array, met: Array) -> Array:
-    """The kernel of one epoch."""
-    if walk.epoch == 1:
-        return (1 - walk.chance) * plain + walk.chance * met
-    # The sum over positions of plain^(l - 1 - i) met plain^i, by doubling l.
+def _kernel(step: WalkStep, grid: Grid, sources: Array | None = None) -> Array:
+    """That of a step of a walk of independent steps."""
+    plain = _shared(grid, step.plain, step.noise) if sources is None else grid.kernel(step.plain, step.noise, sources)
+    if not step.chance:
+        return plain
+    return (1 - step.chance) * plain + step.chance * grid.kernel(step.met, step.noise, sources)
+
+
+@lru_cache(maxsize=1)
+def _shared(grid: Grid, updates: Mixture, noise: float) -> Array:
+    """Kernel of the updates without the sample, which both laws of an attack share."""
+    return grid.kernel(updates, noise)
+
+
+def epoch_kernel(length: int, plain: Array, met: Array) -> Array:
+    """The kernel of one epoch: the mean over positions of plain^(length - 1 - i) met plain^i, by doubling."""
     total, power = met, plain
-    for bit in bin(walk.epoch)[3:]:
+    for bit in bin(length)[3:]:
         total, power = power @ total + total @ power, power @ power
         if bit == "1":
             total, power = plain @ total + met @ power, plain @ power
-    return total / walk.epoch
+    return total / length
+
+
+def _product(powers: Sequence[tuple[Array, int]]) -> Array:
+    """The product of powers of kernels, the last one on the left."""
+    factors = list[Array]()  # the first one first
+    for kernel, times in powers:
+        left, square = times, kernel
+        while left:
+            if left & 1:
+                factors.append(square)
+            left >>= 1
+            if left:
+                square = _flush(square @ square)
+    return reduce(lambda total, one: _flush(one @ total), factors)
+
+
+def apply_power(kernel: Array, times: int, masses: Array) -> Array:
+    """kernel^times masses, by squaring where that is shorter."""
+    if times <= DIRECT:
+        for _ in range(times):
+            masses = _flush(_send(kernel, masses))
+        return masses
+    while times:
+        if times & 1:
+            masses = _flush(_send(kernel, masses))
+        times >>= 1
+        if times:
+            kernel = _flush(kernel @ kernel)
+    return masses
+
+
+def _send(kernel: Array, masses: Array) -> Array:
+    """kernel @ masses, on one thread: the threads of a BLAS wait for one another longer than a product takes."""
+    return np.asarray(np.einsum("ij,j->i", kernel, masses))
+
+
+def _flush(masses: Array) -> Array:
+    """Set masses below `LEAST` to 0: numbers near the end of the floats are slow."""
+    return np.where(masses < LEAST, 0.0, masses)
+
+
+def _cells(update: Update, sources: Array, masses: Array, noise: float, edges: Array) -> tuple[Array, Array]:
+    """Masses that those at the sources send to the atoms and the cells, and their errors; shape (cells + 2,)."""
+    z = (edges[:, None] - update.mean(sources)[None, :]) / noise
+    low = z < 0  # a cell's mass is a difference of tails that do not reach over the middle
+    tail = ndtr(np.negative(np.abs(z, out=z), out=z))
+    more = np.maximum(tail[1:], tail[:-1])
+    np.subtract(1, more, out=more, where=low[1:] != low[:-1])
+    less = np.minimum(tail[1:], tail[:-1], out=z[1:])
+    below, above = (np.where(side, tail[end], 1 - tail[end]) for side, end in ((low[0], 0), (~low[-1], -1)))
+    ends, reached = _send(np.stack([below, above]), masses), _send(more, masses)
+    inside = _send(np.subtract(more, less, out=less), masses)
+    return np.concatenate([ends[:1], inside, ends[1:]]), TAIL * np.concatenate([ends[:1], reached, ends[1:]])

@@ -1,16 +1,17 @@
 """Runs on an interval with given losses: a lower bound that anyone can replay.
 
 The gradients of all samples are piecewise linear on an interval [-D'/2, D'/2], D' < D. The domain consists of all
-points of R^(1+d) within a hardly visible distance of it: a capsule. Projection clamps the first coordinate. What the
-clamping takes away from it, u, stays to be seen in the direction from the end of the interval to the iterate, which is
-u / sqrt(d) there, but for a part that vanishes as d grows, as the noise in the other d coordinates has length sqrt(d).
-So the last iterate tells the first coordinate before its projection, and a bound that holds in every dimension is not
-below what it loses.
+points of R^(1+d) within a tiny distance of it: a capsule. Projection clamps the first coordinate. The part u that
+clamping takes away remains visible in the direction from the end of the interval to the iterate: it is u / sqrt(d)
+there, up to a part that vanishes as d grows, as the noise in the other d coordinates has length sqrt(d). So the last
+iterate reveals the first coordinate before its projection, and no bound that holds in every dimension is below the
+loss of that coordinate.
 
 Source: docs/proofs/lower_bounds.md.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -23,14 +24,16 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, echo, renyi_order, within
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Clipped, Tabulated, described_assumption
-from lastiterate.numeric.lower.course import Course, course_masses
-from lastiterate.numeric.lower.gradients import Gradient, admits, drawn_gradient, greatest
-from lastiterate.numeric.lower.grid import Update, cut
-from lastiterate.numeric.lower.line import BinomialLaw
-from lastiterate.numeric.lower.losses import least_curvature
-from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.lower.target import Target
-from lastiterate.numeric.lower.walk import Mixture, Walk, last_masses
+from lastiterate.numeric.lower.gradients import (
+    Gradient,
+    admits_gradient,
+    drawn_gradient,
+    largest_gradient,
+    least_curvature,
+)
+from lastiterate.numeric.lower.line import binomial_mixture
+from lastiterate.numeric.lower.masses import Masses, Target
+from lastiterate.numeric.lower.walk import Mixture, Update, Walk, WalkStep, cells_between, last_masses
 from lastiterate.numeric.run import NoisySGD, described_run
 
 _JUST_BELOW = 1 - 1e-13
@@ -44,7 +47,7 @@ _TILTED = 25.0
 @teaches()
 @dataclass(frozen=True)
 class Witness:
-    """Losses for a described run, and what its last iterate loses with them.
+    """Losses for a run, and the privacy loss of its last iterate with them.
 
     Attributes:
         run: the run; its domain has a finite diameter.
@@ -56,7 +59,7 @@ class Witness:
         start: the first iterate, a length.
         order: alpha of the Renyi divergence, or None.
         delta: of the epsilon, or None.
-        value: the divergence or the epsilon, rounded down; of the worse order of the two data sets.
+        value: the divergence or the epsilon, rounded down; of the worse direction.
     """
 
     run: NoisySGD
@@ -88,6 +91,16 @@ class Witness:
         """Half the length of the interval."""
         return self.first[-1][0]
 
+    @property
+    def gradients(self) -> tuple[Gradient, ...]:
+        """Those of the shared samples, then those of the one that differs."""
+        return (*self.shared, self.first, *(() if self.second is None else (self.second,)))
+
+    def with_gradients(self, gradients: Sequence[Gradient]) -> "Witness":
+        """The same with others, in the order of `gradients`."""
+        shared, own = tuple(gradients[: len(self.shared)]), gradients[len(self.shared) :]
+        return replace(self, shared=shared, first=own[0], second=None if self.second is None else own[1])
+
     def to_json(self) -> str:
         """All of it; `from_json` reads it."""
         fields = {"shared", "first", "second", "start", "order", "delta", "value"}
@@ -110,7 +123,7 @@ class Witness:
             )
             return cls(run, assumption, **data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it anew.") from error
+            raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it again.") from error
 
 
 @teaches()
@@ -122,7 +135,7 @@ def replay(witness: Witness) -> float:
 
     Raises:
         InputError: the losses do not meet the assumption, the run is not one that can be followed, or ``witness.value``
-            is more than what is found, but for rounding.
+            exceeds the value that is computed by more than rounding.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=5, diameter=1.0)
@@ -161,24 +174,18 @@ def refusal(witness: Witness) -> str:
         return f"second={'None' if witness.second is None else 'a gradient'} under {run.adjacency}"
     if not -half <= witness.start <= half:
         return f"start={witness.start:g} outside of the interval"
-    witness.assumption.expansion(run, max(range(_distinct(run)), key=run.step_size_at), differs=True)
-    own = [one for one in (witness.first, witness.second) if one is not None]
-    bend = _elsewhere(witness)
-    for gradient in (*witness.shared, *own):
+    witness.assumption.expansion(run, max(range(1 if run.constant else run.steps), key=run.step_size_at), differs=True)
+    # A strongly convex loss has a gradient at the ends of a domain that is far longer than the interval.
+    bend = (2 * half < run.diameter * (1 - 1e-6)) * least_curvature(witness.assumption) * run.diameter / 2
+    for gradient in witness.gradients:
         places = [x for x, _ in gradient]
         if places[0] != -half or places[-1] != half or places != sorted(places):
             return f"a gradient at {places}, which does not rise from {-half:g} to {half:g}"
-        if not admits(witness.assumption, gradient):
+        if not admits_gradient(witness.assumption, gradient):
             return f"a gradient {gradient} that does not meet {witness.assumption}"
-        if hypot(greatest(gradient), bend) > run.clip_norm:
+        if hypot(largest_gradient(gradient), bend) > run.clip_norm:
             return f"a gradient longer than clip_norm={run.clip_norm:g}"
     return ""
-
-
-def _elsewhere(witness: Witness) -> float:
-    """The gradient that a strongly convex loss has at the ends of a domain that is far longer than the interval."""
-    longer = 2 * witness.half < witness.run.diameter * (1 - 1e-6)
-    return longer * least_curvature(witness.assumption) * witness.run.diameter / 2
 
 
 def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
@@ -188,12 +195,12 @@ def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
-    """Compute what `evaluated` returns; of the assumption it is independent, and many share a witness."""
-    edges = cut(*_window(witness), witness.run.noise_std_at(witness.run.steps - 1) / cells_a_sigma)
-    laws = [_law(witness, one, edges) for one in (witness.first, witness.second)]
-    if laws[0] is None or laws[1] is None:
+    """`evaluated`, which does not depend on the assumption: many share a witness."""
+    edges = cells_between(*_window(witness), witness.run.noise_std_at(witness.run.steps - 1) / cells_a_sigma)
+    first, second = (_law(witness, one, edges) for one in (witness.first, witness.second))
+    if first is None or second is None:
         return None
-    return Target(witness.order, witness.delta).masses(laws[0], laws[1]) * _JUST_BELOW
+    return Target(witness.order, witness.delta).of_masses(first, second) * _JUST_BELOW
 
 
 def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
@@ -201,46 +208,42 @@ def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
     return replace(witness, value=evaluated(witness, cells_a_sigma) or 0.0)
 
 
-def _distinct(run: NoisySGD) -> int:
-    return 1 if run.constant else run.steps
-
-
 def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
     """Masses of the last iterate where the sample that differs has this gradient."""
-    run, b = witness.run, witness.run.batch
+    run, width = witness.run, 2 * witness.half
     if run.scheme.fixed:
         length = run.batches if run.constant else run.steps
         if not run.constant and length * len(own or ()) > 10**6:
             return None
-        known: dict[tuple[int, float], Update] = {}
-        cycle: list[tuple[Update, float]] = []
-        for back in range(length):
-            eta, batch = run.step_size_at(run.steps - 1 - back), -1 - back % run.batches
-            shared = witness.shared[batch] if len(witness.shared) > 1 else witness.shared[0]
-            key = (batch if len(witness.shared) > 1 or batch == -1 else -2, eta)
-            if key not in known:
-                mine = [(1, own)] if batch == -1 else []
-                known[key] = _update(eta / b, [(b - (batch == -1), shared), *mine])
-            cycle.append((known[key], run.noise_std_at(run.steps - 1 - back)))
-        return course_masses(Course(run.steps, tuple(cycle[::-1]), 2 * witness.half, witness.start), edges)
+        cycle = tuple(_known_step(witness, own, run.steps - length + t) for t in range(length))
+        return last_masses(Walk(run.steps, width, cycle, start=witness.start), edges=edges)
     sizes, missing = _sizes(witness)
     if not run.constant or len(sizes) > _MOST_SIZES:
         return None
-    weight, shared = run.step_size_at(0) / b, witness.shared[0]
+    weight, shared = run.step_size_at(0) / run.batch, witness.shared[0]
     with_it = 1 if run.scheme.fixed_size else 0  # its place in a batch of fixed size is another's otherwise
-    plain: Mixture = tuple((p, _update(weight, [(k, shared)])) for p, k in sizes)
-    met: Mixture = tuple((p, _update(weight, [(k - with_it, shared), (1, own)])) for p, k in sizes)
-    walk = Walk(run.steps, run.noise_std_at(0), 2 * witness.half, plain, met, start=witness.start, missing=missing)
-    if run.scheme.permuted:
-        return last_masses(replace(walk, epoch=run.batches), edges=edges)
-    return last_masses(replace(walk, chance=b / run.dataset_size if own else 1.0), edges=edges)
+    plain: Mixture = tuple((p, _update(weight, ((k, shared),))) for p, k in sizes)
+    met: Mixture = tuple((p, _update(weight, ((k - with_it, shared), (1, own)))) for p, k in sizes)
+    epoch = run.batches if run.scheme.permuted else 1
+    chance = run.batch / run.dataset_size if own and epoch == 1 else 0.0
+    step = WalkStep(run.noise_std_at(0), plain, met if chance or epoch > 1 else (), chance)
+    return last_masses(Walk(run.steps, width, (step,), epoch, witness.start, missing), edges=edges)
+
+
+def _known_step(witness: Witness, own: Gradient | None, t: int) -> WalkStep:
+    """Step t of a run with fixed batches; the last batch of an epoch, counted from the end, holds the sample."""
+    run, batch = witness.run, (t - witness.run.steps) % witness.run.batches
+    last = batch == run.batches - 1
+    shared = witness.shared[batch if len(witness.shared) > 1 else 0]
+    update = _update(run.step_size_at(t) / run.batch, ((run.batch - last, shared), (int(last), own)))
+    return WalkStep.known(update, run.noise_std_at(t))
 
 
 def _window(witness: Witness) -> tuple[float, float]:
     """An interval that the last step hardly ever leaves, the same for both laws."""
     run, last = witness.run, witness.run.steps - 1
     weight, noise = run.step_size_at(last) / run.batch, run.noise_std_at(last)
-    own = [greatest(one) for one in (witness.first, witness.second) if one is not None]
+    own = [largest_gradient(one) for one in witness.gradients[len(witness.shared) :]]
     reach = _SIGMAS + min((witness.order or 0.0) * weight * sum(own) / noise, _TILTED)
     shared = [value for _, value in witness.shared[-1]]
     sizes = [size for _, size in _sizes(witness)[0]]
@@ -254,16 +257,16 @@ def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
     run = witness.run
     if run.scheme.fixed_size:
         return [(1.0, run.batch)], 0.0
-    if not greatest(witness.shared[0]):
+    if not largest_gradient(witness.shared[0]):
         return [(1.0, 0)], 0.0
-    law = BinomialLaw(run.dataset_size - 1, Fraction(run.batch, run.dataset_size), 1.0, 1.0)
-    counts, low, high, missing = law.components
-    kept = low > _RARE
-    lost = float(high[~kept].sum() + (high - low)[kept].sum()) * (1 + 1e-9) + missing
-    return [(float(p), int(k)) for p, k in zip(low[kept], counts[kept], strict=True)], lost
+    law = binomial_mixture([(run.dataset_size - 1, Fraction(run.batch, run.dataset_size), 1.0)], 1.0)
+    kept = law.low > _RARE
+    lost = float(law.high[~kept].sum() + (law.high - law.low)[kept].sum()) * (1 + 1e-9) + law.missing
+    return [(float(p), int(k)) for p, k in zip(law.low[kept], law.places[kept], strict=True)], lost
 
 
-def _update(weight: float, parts: list[tuple[int, Gradient | None]]) -> Update:
+@lru_cache(maxsize=1024)
+def _update(weight: float, parts: tuple[tuple[int, Gradient | None], ...]) -> Update:
     """x - weight times the sum of the gradients, each as often as it says."""
     lines = [(k, np.array(one).T) for k, one in parts if one is not None and k]
     if not lines:

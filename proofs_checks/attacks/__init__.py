@@ -2,14 +2,11 @@
 
 from typing import Final
 
-from lastiterate.proofs_checks.attacks.added import ADDED
-from lastiterate.proofs_checks.attacks.batches import BATCHES
-from lastiterate.proofs_checks.attacks.full_batches import FULL
+from lastiterate.proofs_checks.attacks.exact_runs import BEST_RUNS, EXACT_RUNS
 from lastiterate.proofs_checks.attacks.projected import PROJECTED
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
-from lastiterate.proofs_checks.attacks.solved import SOLVED
+from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, ExactRun, Setting
 
-__all__ = ["ATTACKS", "Assumed", "Attack", "BothDirections", "Setting"]
+__all__ = ["ATTACKS", "Assumed", "BothDirections", "ExactRun", "Setting"]
 
-ATTACKS: Final[dict[str, Attack]] = {attack.name: attack for attack in (*FULL, *BATCHES, *ADDED, *PROJECTED, *SOLVED)}
+ATTACKS: Final[dict[str, ExactRun]] = {attack.name: attack for attack in (*EXACT_RUNS, *PROJECTED, *BEST_RUNS)}
 """Each attack under the name that claims use; `proofs_checks.folder` adds those of one's own folder."""

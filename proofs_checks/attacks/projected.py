@@ -12,7 +12,7 @@ from flint import acb, arb
 from scipy import optimize
 
 from lastiterate.numeric.rounding import exact, lower, precision
-from lastiterate.proofs_checks.attacks.record import Assumed, Attack, BothDirections, Setting
+from lastiterate.proofs_checks.attacks.record import Assumed, BothDirections, ExactRun, Setting
 
 _TOLERANCE = 1e-10
 """Of the integrals, relatively; a thousandth of it absolutely."""
@@ -20,7 +20,7 @@ _SAFE = 1e-4
 """The hockey stick is certified where it is this much, relatively, above what it must be."""
 
 
-def _renyi(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
+def _renyi(setting: Setting, _assumed: Assumed) -> BothDirections | None:
     with precision():
         order, p = exact(setting["alpha"]), exact(setting["p"])
         load = 4 * order * (order - 1) / (exact(setting["n"]) ** 2 * p * exact(setting["sigma"]) ** 2)
@@ -52,8 +52,10 @@ def _delta(epsilon: arb, setting: Setting) -> arb:
     return found - factor * outside
 
 
-def _epsilon(setting: Setting, assumed: Assumed) -> BothDirections | None:  # noqa: ARG001
-    delta = setting["delta"]
+def _epsilon(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    delta = setting.get("delta")
+    if not delta:
+        return None
     with precision():
         if not _delta(arb(0), setting) > delta:
             return None
@@ -67,23 +69,15 @@ def _epsilon(setting: Setting, assumed: Assumed) -> BothDirections | None:  # no
     return BothDirections(value, value)
 
 
-def _known(setting: Setting, assumed: Assumed) -> BothDirections | None:
-    return _epsilon(setting, assumed) if setting.get("delta") else None
-
-
 PROJECTED = tuple(
-    Attack(
+    ExactRun(
         name=name,
         run="d = 1, full batches, the replaced sample has gradient +1 or -1 once normalised, all others 0",
         meets=frozenset({Assumed.CLIPPED}),
-        bounded=False,
-        maps=False,
         solve=solve,
+        bounded=False,
         quantity=quantity,
     )
-    for name, solve, quantity in (
-        ("projected", _renyi, "D_alpha"),
-        ("projected_dp", _known, "epsilon at delta"),
-    )
+    for name, solve, quantity in (("projected", _renyi, "D_alpha"), ("projected_dp", _epsilon, "epsilon at delta"))
 )
 """The Renyi divergence, and the epsilon at a delta."""

@@ -1,4 +1,4 @@
-"""Record of an attack: a run whose last-iterate law is known well enough to bound its divergence from below."""
+"""An attack: a run whose last-iterate law is known well enough to bound its divergence from below."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Final
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting
 
-__all__ = ["JUST_BELOW", "Assumed", "Attack", "BothDirections", "Setting", "assumption_of"]
+__all__ = ["JUST_BELOW", "Assumed", "BothDirections", "ExactRun", "Setting", "assumption_at"]
 
 JUST_BELOW: Final = 1 - 1e-13
 """A factor that covers the rounding of a few operations on floats."""
@@ -32,7 +32,7 @@ class Assumed(StrEnum):
     """m-strongly convex, L-smooth and K-Lipschitz losses."""
 
 
-def assumption_of(setting: Setting, assumed: Assumed) -> Assumption:
+def assumption_at(setting: Setting, assumed: Assumed) -> Assumption:
     """The assumption with the setting's constants; of the sensitivity alone, clipping."""
     if assumed is Assumed.HOLDER:
         return Holder(setting["L"], setting["lam"])
@@ -58,27 +58,27 @@ class BothDirections:
 
 
 @dataclass(frozen=True)
-class Attack:
+class ExactRun:
     """An exactly solvable pair of runs.
 
     Attributes:
-        name: how claims refer to it.
+        name: as claims have it.
         run: the losses, in words.
         meets: the assumptions under which it is admissible, for settings where `lower` gives an answer.
+        solve: lower bounds at a setting of its kind of domain, None where it is not admissible there.
         bounded: whether it needs a bounded domain or D = inf; None where it takes either.
-        maps: it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
+        maps: whether it is a pair of update maps with the expansion that the theorem uses, not of K-Lipschitz losses
             (a quadratic is not Lipschitz on an unbounded domain): it tests the theorem's argument at the level
             of maps, |psi(x) - psi'(y)| <= e(|x - y|).
-        solve: lower bounds at a setting of its kind of domain, None where it is not admissible there.
-        quantity: what is bounded from below, in words.
+        quantity: the quantity bounded from below, in words.
     """
 
     name: str
     run: str
     meets: frozenset[Assumed]
-    bounded: bool | None
-    maps: bool
     solve: Callable[[Setting, Assumed], BothDirections | None]
+    bounded: bool | None = None
+    maps: bool = False
     quantity: str = "D_alpha"
 
     def lower(self, setting: Setting, assumed: Assumed) -> BothDirections | None:

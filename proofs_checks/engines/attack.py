@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, Attack, BothDirections, Setting
+from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, BothDirections, ExactRun, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
 from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
@@ -27,7 +27,7 @@ from lastiterate.symbolic.notation import q
 from lastiterate.symbolic.statement import OTHER, SAMPLES, ForAll, LastIterate, RenyiDivergence, Statement
 
 if TYPE_CHECKING:
-    from lastiterate.proofs_checks.attacks.targets import Target
+    from lastiterate.proofs_checks.attacks.targets import AttackedBound
 
 UNBOUNDED, BOUNDED = 400, 200
 """Settings without projection and with a finite diameter, for each check."""
@@ -52,13 +52,13 @@ _FACTOR = {
 """The Lipschitz constant c of an update."""
 
 
-def _target(name: str) -> "Target":
-    from lastiterate.proofs_checks.attacks.targets import named
+def _target(name: str) -> "AttackedBound":
+    from lastiterate.proofs_checks.attacks.targets import find_target
 
-    return named(name)
+    return find_target(name)
 
 
-def _chosen(check: UpperBound, assumed: Assumed) -> list[Attack]:
+def _chosen(check: UpperBound, assumed: Assumed) -> list[ExactRun]:
     unknown = [name for name in check.attacks if name not in ATTACKS]
     if unknown or not check.attacks:
         raise InputError(f"attacks needs names among {', '.join(ATTACKS)}, got attacks={check.attacks}; choose one.")
@@ -113,7 +113,7 @@ def split_assumptions(
     return admits, rest
 
 
-def _asked(target: "Target", admits: Callable[[Setting], bool]) -> Iterator[Setting]:
+def _asked(target: "AttackedBound", admits: Callable[[Setting], bool]) -> Iterator[Setting]:
     """Settings at which the target is asked, those without projection first."""
     for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
         if target.settings:
@@ -148,7 +148,7 @@ def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> C
 
 
 def _refutation(
-    check: UpperBound, setting: Setting, value: float, run: Attack, lower: BothDirections
+    check: UpperBound, setting: Setting, value: float, run: ExactRun, lower: BothDirections
 ) -> Outcome | None:
     """The refutation by the first direction in which the claimed value is too small; None where it is in neither."""
     for direction, certified in (("P || Q", lower.forward), ("Q || P", lower.backward)):
@@ -245,7 +245,7 @@ def is_of(check: UpperBound, said: Statement) -> bool:
     return compared > 0
 
 
-def _bound(target: "Target", setting: Setting) -> float | None:
+def _bound(target: "AttackedBound", setting: Setting) -> float | None:
     """The claimed bound; None where an altered setting leaves the bound's domain. Not a number is an error."""
     if setting["T"] < 1:
         return None

@@ -17,7 +17,7 @@ from lastiterate.numeric.certificates.description import dyadic, from_dyadic, se
 from lastiterate.numeric.errors import InputError, suggestion
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_of
+from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_at
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
@@ -49,9 +49,9 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             continue
         run, seen = scheduled_run(setting, check.scheme), alter(setting)
         try:
-            assumption_of(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed
+            assumption_at(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed
             found = bound_by_shifts(
-                scheduled_run(seen, check.scheme), assumption_of(seen, assumed), **_ask(seen, check)
+                scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **_ask(seen, check)
             )
             asked += 1
             certificate = _presented(found, run, setting, check)
@@ -82,7 +82,7 @@ def _ask(setting: Setting, check: Certified) -> dict[str, float]:
 
 def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) -> dict[str, Any]:
     """The certificate of a bound as one of this run, whatever `bound` was shown."""
-    losses = assumption_of(setting, Assumed(check.losses))
+    losses = assumption_at(setting, Assumed(check.losses))
     made = json.loads(json.dumps(found.certificate()))
     claim = {**made["claim"], "at": dyadic(next(iter(_ask(setting, check).values())))}
     described = {**made, "claim": claim, "run": write_run(run), "class": write_loss(losses)}

@@ -1,20 +1,18 @@
-"""Record the numbers that have changed; see `kept`."""
+"""Record the numbers that have changed; see `record`."""
 
-from pathlib import Path
+import json
 
 from lastiterate.proofs_checks.recomputations import recomputations
-from lastiterate.proofs_checks.recomputations.numbers import NUMBERS
+from lastiterate.proofs_checks.recomputations.record import FILE, recorded_numbers
 
 
-def main() -> None:
-    """Write `numbers.py` anew: what holds stays as it is."""
+def _record() -> None:
+    """Write the file again; numbers within their limits stay as they are."""
     found = [one for numbers in recomputations().values() for one in numbers() if one.recorded]
-    same = {one.what: NUMBERS[one.what] for one in found if one.low <= one.value <= one.high}
-    rows = "".join(f"    {one.what!r}: {same.get(one.what, one.value)!r},\n".replace("'", '"') for one in found)
-    file = Path(__file__).with_name("numbers.py")
-    head = file.read_text(encoding="utf-8").partition("{\n")[0]
-    file.write_text(f"{head}{{\n{rows}}}\n", encoding="utf-8")
+    same = {one.what: recorded_numbers()[one.what] for one in found if one.low <= one.value <= one.high}
+    rows = {one.what: same.get(one.what, one.value) for one in found}
+    FILE.write_text(json.dumps(rows, indent=0) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    _record()

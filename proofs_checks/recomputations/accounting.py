@@ -13,25 +13,27 @@ from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSte
 from lastiterate.numeric.accounting.pld import from_profile
 from lastiterate.numeric.divergences import Mixture
 from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.record import Number, above, below, known
+from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
 _SCAN, _LATTICE, _PROFILE = 5e-6, 3e-4, 2e-3
 """What a scan for a minimum is off by; what a lattice of losses may add to an epsilon, and to a delta."""
 _BY = "quadrature"
 
 
-def gaussian() -> Iterator[Number]:
+def recompute_gaussian() -> Iterator[Number]:
     """The epsilon and the delta of mu-GDP."""
     for mu, delta in ((0.3, 1e-5), (1.0, 1e-5), (4.0, 1e-9), (1.0, 0.3), (0.1, 0.1)):
         truth, by = profiles.gaussian_epsilon(mu, delta), "erfc to fifty digits"
-        yield above(f"epsilon of {mu:g}-GDP at {delta:g}", gdp_epsilon(mu, delta), truth * (1 - 1e-12), by)
-        yield below(f"the same from below, {mu:g}, {delta:g}", gdp_epsilon_below(mu, delta), truth * (1 + 1e-12), by)
+        yield upper_bound(f"epsilon of {mu:g}-GDP at {delta:g}", gdp_epsilon(mu, delta), truth * (1 - 1e-12), by)
+        yield lower_bound_of(
+            f"the same from below, {mu:g}, {delta:g}", gdp_epsilon_below(mu, delta), truth * (1 + 1e-12), by
+        )
     for mu, epsilon in ((0.3, 1.0), (1.0, 0.0), (2.0, 5.0)):
         truth = float(profiles.gaussian_delta(mu, epsilon))
-        yield above(f"delta of {mu:g}-GDP at {epsilon:g}", gdp_delta(mu, epsilon), truth * (1 - 1e-12), by)
+        yield upper_bound(f"delta of {mu:g}-GDP at {epsilon:g}", gdp_delta(mu, epsilon), truth * (1 - 1e-12), by)
 
 
-def conversions() -> Iterator[Number]:
+def recompute_conversions() -> Iterator[Number]:
     """From Renyi to (epsilon, delta), and mixtures of Renyi bounds."""
     for order, rho, delta in (
         (2.0, 0.1, 1e-5),
@@ -44,57 +46,64 @@ def conversions() -> Iterator[Number]:
             f"({order:g}, {rho:g})-RDP at {delta:g}",
             rho + log(1 - 1 / order) - log(delta * order) / (order - 1),
         )
-        yield known(
-            name, conversion.rdp_to_dp(order, rho, delta), profiles.converted(order, rho, delta), "a scan", _SCAN
+        yield equals(
+            name,
+            conversion.rdp_to_dp(order, rho, delta),
+            profiles.converted_epsilon(order, rho, delta),
+            "a scan",
+            _SCAN,
         )
-        yield known(f"{name}, quickly", conversion.quick_rdp_to_dp(order, rho, delta), quick, "its formula")
-        yield known(f"{name}, back", conversion.quick_rdp_to_delta(order, rho, quick), delta, "its inverse")
+        yield equals(f"{name}, quickly", conversion.quick_rdp_to_dp(order, rho, delta), quick)
+        yield equals(f"{name}, back", conversion.quick_rdp_to_delta(order, rho, quick), delta, "its inverse")
     for inside, failure, outside, order in ((0.5, 1e-3, 4.0, 2.0), (0.1, 1e-6, 3.0, 5.0)):
         power = order - 1
         total = (1 - failure) * exp(power * inside) + failure * exp(power * outside)
         found = conversion.mixed_rdp(inside, failure, outside, order)
-        yield known(f"mixed, order {order:g}", found, log(total) / power, "a sum")
+        yield equals(f"mixed, order {order:g}", found, log(total) / power, "a sum")
         found = conversion.mixed_rdp(inside, failure, outside, order, ((1e-7, 9.0),))
-        yield known(f"mixed and rarer, {order:g}", found, log(total + 1e-7 * exp(power * 9.0)) / power, "a sum")
+        yield equals(f"mixed and rarer, {order:g}", found, log(total + 1e-7 * exp(power * 9.0)) / power, "a sum")
         value = exp(power * 2.0)  # before the first of three stretches; on the event of one its cost is added
         for _ in range(3):
             value = (1 - failure) * exp(power * inside) + failure * exp(power * 0.7) * value
         found = conversion.repeated_rdp(inside, failure, 0.7, 3, 2.0, order)
-        yield known(f"three stretches, order {order:g}", found, log(value) / power, "a recursion")
+        yield equals(f"three stretches, order {order:g}", found, log(value) / power, "a recursion")
 
 
-def sampling() -> Iterator[Number]:
+def recompute_sampling() -> Iterator[Number]:
     """The divergences of a sampled step."""
     for rate, gap, order in ((0.1, 1.0, 4), (0.3, 0.5, 2), (0.01, 2.0, 16)):
         at, between = f"q = {rate:g}, gap {gap:g}, order", order + 0.5
-        mixture, base = profiles.sampled(rate, gap)
-        up, down = profiles.renyi(mixture, base, between), profiles.renyi(base, mixture, between)
+        mixture, base = profiles.sampled_densities(rate, gap)
+        up, down = (
+            profiles.renyi_of_densities(mixture, base, between),
+            profiles.renyi_of_densities(base, mixture, between),
+        )
         many_up = divergences.s_up_orders(rate, 1 / gap, [order, between])
         many_down = divergences.s_down_orders(rate, 1 / gap, [between])
         binomial = profiles.binomial_renyi(rate, gap, order)
         replaced = profiles.replaced_renyi(rate, gap, min(order, 6))
         step = SampledSteps(rate, 1 / gap, "add_remove", 3)
-        yield known(
+        yield equals(
             f"S_up, {at} {order}", divergences.s_up(rate, 1 / gap, alpha=order).upper, binomial, "a binomial sum"
         )
-        yield known(f"S_up, {at} {between}", divergences.s_up(rate, 1 / gap, alpha=between).upper, up, _BY)
-        yield known(f"S_down, {at} {between}", divergences.s_down(rate, 1 / gap, alpha=between).upper, down, _BY)
-        yield known(f"S_up together, {at} {order}", many_up.upper[0], binomial, "a binomial sum")
-        yield known(f"S_up together, {at} {between}", many_up.lower[1], up, _BY)
-        yield known(f"S_down together, {at} {between}", many_down.upper[0], down, _BY)
+        yield equals(f"S_up, {at} {between}", divergences.s_up(rate, 1 / gap, alpha=between).upper, up, _BY)
+        yield equals(f"S_down, {at} {between}", divergences.s_down(rate, 1 / gap, alpha=between).upper, down, _BY)
+        yield equals(f"S_up together, {at} {order}", many_up.upper[0], binomial, "a binomial sum")
+        yield equals(f"S_up together, {at} {between}", many_up.lower[1], up, _BY)
+        yield equals(f"S_down together, {at} {between}", many_down.upper[0], down, _BY)
         found = divergences.replacement_step(rate, 1 / gap, alpha=min(order, 6)).upper
-        yield known(f"replacement, {at} {min(order, 6)}", found, replaced, _BY)
+        yield equals(f"replacement, {at} {min(order, 6)}", found, replaced, _BY)
         found = DominatingPair(0.25, (step,)).rdp(float(order))
-        yield known(f"three steps and a Gaussian, {at} {order}", found, order / 8 + 3 * binomial, "a sum")
+        yield equals(f"three steps and a Gaussian, {at} {order}", found, order / 8 + 3 * binomial, "a sum")
     for q, t in ((0.1, 1.5), (0.4, 0.8)):
         law, still = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
         for side, pair in (("remove", (law, still)), ("add", (still, law))):
-            truth = float(profiles.one_step(q, 1.0, side)(np.array(log(t))))
+            truth = float(profiles.sampled_profile(q, 1.0, side)(np.array(log(t))))
             found = divergences.hockey_stick_mixtures(*pair, t=t).upper
-            yield known(f"hockey stick of a mixture, q = {q:g}, t = {t:g}, {side}", found, truth, "its closed form")
+            yield equals(f"hockey stick of a mixture, q = {q:g}, t = {t:g}, {side}", found, truth, "its closed form")
 
 
-def compositions() -> Iterator[Number]:
+def recompute_compositions() -> Iterator[Number]:
     """Two releases on a lattice of losses, against the mean of the profile of one over the loss of the other."""
     kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
     for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:
@@ -104,15 +113,17 @@ def compositions() -> Iterator[Number]:
         other = [(1.0, 0.5, "gaussian") if gaussian else step for step in steps]
         truth = max(map(profiles.two_steps, steps, other, (delta,) * len(steps)))
         name = f"q = {rate:g}, noise {noise:g}, {adjacency}, {'and a Gaussian' if gaussian else 'twice'}"
-        yield above(f"epsilon at {delta:g}: {name}", pair.dp(delta), truth * (1 - 1e-6), _BY, _LATTICE)
+        yield upper_bound(f"epsilon at {delta:g}: {name}", pair.dp(delta), truth * (1 - 1e-6), _BY, _LATTICE)
         if gaussian and rate > 0.1:
-            yield above(f"delta at {truth:.4g}: {name}", pair.delta(truth), delta * (1 - 1e-6), _BY, _PROFILE)
+            yield upper_bound(f"delta at {truth:.4g}: {name}", pair.delta(truth), delta * (1 - 1e-6), _BY, _PROFILE)
     whole = DominatingPair(0.0, (SampledSteps(1.0, 2.0, "add_remove", 3),)).dp(1e-5)
     truth = profiles.gaussian_epsilon(3**0.5 / 2, 1e-5)
-    yield above("epsilon of three steps that all meet the sample", whole, truth * (1 - 1e-12), "erfc to fifty digits")
+    yield upper_bound(
+        "epsilon of three steps that all meet the sample", whole, truth * (1 - 1e-12), "erfc to fifty digits"
+    )
     # From points of a Gaussian profile, a law whose profile lies between them and the chords of few more points.
     points = [(epsilon, gdp_delta(1.0, epsilon)) for epsilon in (0.0, 0.5, 1.0, 2.0, 3.0)]
     losses, masses, infinite = from_profile(points)
     for epsilon, delta in points:
         found = float(np.maximum(-np.expm1(epsilon - losses), 0.0) @ masses) + infinite
-        yield known(f"the profile of a law made of points, at {epsilon:g}", found, delta, "its points", 1e-7)
+        yield equals(f"the profile of a law made of points, at {epsilon:g}", found, delta, "its points", 1e-7)

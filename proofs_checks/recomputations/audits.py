@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from lastiterate.numeric.lower.audit import audit, epsilon_limits
+from lastiterate.numeric.lower.audit import all_scores, audit, epsilon_limits
 from lastiterate.numeric.lower.one_run import one_run
-from lastiterate.numeric.lower.scores import all_scores
 from lastiterate.proofs_checks.recomputations.profiles import gaussian_delta
-from lastiterate.proofs_checks.recomputations.record import Number, known
+from lastiterate.proofs_checks.recomputations.record import Number, equals
 
 _BINOMIAL, _BY = 1e-8, "binomial sums"
 
@@ -38,7 +37,7 @@ def _epsilon(fpr: float, fnr: float, delta: float) -> float:
     return max(0.0, log((1 - delta - fpr) / fnr), log((1 - delta - fnr) / fpr))
 
 
-def by_counts() -> Iterator[Number]:
+def recompute_by_counts() -> Iterator[Number]:
     """Limits from the counts of right and wrong answers."""
     delta, level = 1e-3, 0.9
     for wrong, negatives, missed, positives in ((3, 60, 10, 40), (0, 30, 12, 50)):
@@ -52,15 +51,15 @@ def by_counts() -> Iterator[Number]:
         found = audit(**counts, delta=delta, level=level)
         fpr, fnr = _limit(wrong, negatives, (1 - level) / 2), _limit(missed, positives, (1 - level) / 2)
         mu, epsilon = -_z(fpr) - _z(fnr), _epsilon(fpr, fnr, delta)
-        yield known(f"epsilon of {name}", found.epsilon, epsilon, _BY, _BINOMIAL)
-        yield known(f"mu of {name}", found.mu, mu, _BY, _BINOMIAL)
+        yield equals(f"epsilon of {name}", found.epsilon, epsilon, _BY, _BINOMIAL)
+        yield equals(f"mu of {name}", found.mu, mu, _BY, _BINOMIAL)
         truth = _root(lambda eps, mu=mu: delta - float(gaussian_delta(mu, eps)), 0.0, 20.0)  # type: ignore[misc]
-        yield known(f"epsilon of that mu of {name}", found.gaussian_epsilon, truth, "erfc to fifty digits", _BINOMIAL)
+        yield equals(f"epsilon of that mu of {name}", found.gaussian_epsilon, truth, "erfc to fifty digits", _BINOMIAL)
         (many,) = epsilon_limits(np.array([wrong]), negatives, np.array([missed]), positives, delta=delta, level=level)
-        yield known(f"epsilon of {name}, one of many", many, epsilon, _BY, _BINOMIAL)
+        yield equals(f"epsilon of {name}, one of many", many, epsilon, _BY, _BINOMIAL)
 
 
-def by_scores() -> Iterator[Number]:
+def recompute_by_scores() -> Iterator[Number]:
     """Limits from the AUC and from the curve of all scores."""
     level, runs, extra = 0.9, 60, 4
     with_it, without = np.arange(runs) + 40.5, np.arange(runs + extra) * 1.0
@@ -75,8 +74,8 @@ def by_scores() -> Iterator[Number]:
         return min(min((t + one / doubt) / runs for t, one in enumerate(over)), 1.0) - share
 
     low = _root(worst, 1e-6, 1 - 1e-6)
-    yield known("the share of pairs", found.auc, share, "all pairs")
-    yield known("the least AUC", found.auc_at_least, low, _BY, 1e-7)
+    yield equals("the share of pairs", found.auc, share, "all pairs")
+    yield equals("the least AUC", found.auc_at_least, low, _BY, 1e-7)
     ranks = lost = [k * k for k in range(8)]  # the squares below either number of runs
     each = doubt / (len(ranks) + len(lost))
     tests = []
@@ -89,14 +88,14 @@ def by_scores() -> Iterator[Number]:
         tests.append((rates[0], rates[1]))
     informative = [(fpr, fnr) for fpr, fnr in tests if fpr + fnr < 1]
     curve = max(_epsilon(*rates, 1e-3) for rates in informative)
-    yield known("epsilon of the curve", found.epsilon(1e-3), curve, _BY, 1e-7)
+    yield equals("epsilon of the curve", found.epsilon(1e-3), curve, _BY, 1e-7)
     least = max(0.0, *(max(1 - fnr - exp(0.2) * fpr, 1 - fpr - exp(0.2) * fnr) for fpr, fnr in informative))
-    yield known("delta of the curve at 0.2", found.delta(0.2), least, _BY, 1e-7)
+    yield equals("delta of the curve at 0.2", found.delta(0.2), least, _BY, 1e-7)
     mu = max(sqrt(2) * _z(low), *(-_z(fpr) - _z(fnr) for fpr, fnr in informative))
-    yield known("mu of all scores", found.mu, mu, _BY, 1e-7)
+    yield equals("mu of all scores", found.mu, mu, _BY, 1e-7)
 
 
-def in_one_run() -> Iterator[Number]:
+def recompute_in_one_run() -> Iterator[Number]:
     """Limits from the guesses at many coins in one training, where all of them and where the clearest say most."""
     scores = np.arange(64, dtype=np.float64)
     yield from _guessed("all", scores, scores % 11 < 2 + scores / 8)  # more heads among the large scores
@@ -109,7 +108,7 @@ def _guessed(name: str, scores: NDArray[np.float64], coins: NDArray[np.bool_]) -
     sizes = [64, 32, 16, 8]  # halved while at least 8
     rights = [int((~coins[: r // 2]).sum() + coins[-(r // 2) :].sum()) for r in sizes]
     yield from (
-        known(f"right guesses of {r}, {name}", right, truth, "counting")
+        equals(f"right guesses of {r}, {name}", right, truth, "counting")
         for r, (_, right), truth in zip(sizes, found.guesses, rights, strict=True)
     )
     doubt = (1 - level) / len(sizes)
@@ -125,9 +124,9 @@ def _guessed(name: str, scores: NDArray[np.float64], coins: NDArray[np.bool_]) -
     for guessed, right in zip(sizes, rights, strict=True):
         if least_delta(0.0, guessed, right) > delta:
             limits.append(_root(lambda e, g=guessed, r=right: delta - least_delta(e, g, r), 0.0, 30.0))  # type: ignore[misc]
-    yield known(f"epsilon in one run, {name}", found.epsilon, max(limits), _BY, 1e-7)
+    yield equals(f"epsilon in one run, {name}", found.epsilon, max(limits), _BY, 1e-7)
     shown = max(least_delta(0.1, *pair) for pair in zip(sizes, rights, strict=True))
-    yield known(f"delta in one run at 0.1, {name}", found.delta_at_least(0.1), shown, _BY, 1e-7)
+    yield equals(f"delta in one run at 0.1, {name}", found.delta_at_least(0.1), shown, _BY, 1e-7)
     points, mus = 257, [0.0]
     for guessed, right in zip(sizes, rights, strict=True):
         law = sum(_chances(guessed, 0.5)[right:])

@@ -5,7 +5,7 @@ Where dp_accounting is not installed stand-ins hold what its events and distribu
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 from fractions import Fraction
 from math import comb, exp, log, sqrt
 from sys import modules
@@ -25,15 +25,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate, round_down
 from lastiterate.numeric.subsampling.poisson import least_range, tail_from
 from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.kept import kept
-from lastiterate.proofs_checks.recomputations.record import TABLE, Number, above, known
-
-
-def _named(name: str, *fields: str) -> type:
-    def made(self: Any, *parts: Any) -> None:
-        vars(self).update(zip(fields, parts, strict=True))
-
-    return type(name, (), {"__init__": made})
+from lastiterate.proofs_checks.recomputations.record import TABLE, Number, as_recorded, equals, upper_bound
 
 
 @contextmanager
@@ -44,9 +36,9 @@ def _stand_ins() -> Iterator[None]:
         ("ComposedDpEvent", "events"), ("PoissonSampledDpEvent", "sampling_probability", "event"),
         ("SampledWithoutReplacementDpEvent", "source_dataset_size", "sample_size", "event"),
     ):  # fmt: skip
-        setattr(events, name, _named(name, *fields))
+        setattr(events, name, make_dataclass(name, fields))
     names = ("step", "first", "probabilities", "infinite", "pessimistic")
-    pmf.DensePLDPmf = _named("DensePLDPmf", *names)  # type: ignore[attr-defined]
+    pmf.DensePLDPmf = make_dataclass("DensePLDPmf", names)  # type: ignore[attr-defined]
     losses.PrivacyLossDistribution = lambda *parts: parts  # type: ignore[attr-defined]
     known = {"dp_accounting": events, "dp_accounting.pld": ModuleType("pld"), "dp_accounting.pld.pld_pmf": pmf}
     with patch.dict(modules, known | {"dp_accounting.pld.privacy_loss_distribution": losses}):
@@ -58,137 +50,123 @@ def _delta(pmf: Any, epsilon: float) -> float:
     return float(np.maximum(-np.expm1(epsilon - losses), 0.0) @ pmf.probabilities) + float(pmf.infinite)
 
 
-def events() -> Iterator[Number]:
+def recompute_events() -> Iterator[Number]:
     """Noise multipliers of events, both ways, and distributions of losses for another library."""
     full = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=5)
     poisson = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     cyclic = NoisySGD(10, 0.1, (0.4,) * 5 + (0.2,) * 5, 2.0, dataset_size=12, batch_size=3, sampling="cyclic")
     with _stand_ins():
         made = to_dp_event(full)
-        yield known("multiplier of full batches", made.event.noise_multiplier, 0.4 / (2 * 0.1 * 2 / 5), "its formula")
-        yield known("steps of full batches", made.count, 10, "counting")
+        yield equals("multiplier of full batches", made.event.noise_multiplier, 0.4 / (2 * 0.1 * 2 / 5))
+        yield equals("steps of full batches", made.count, 10, "counting")
         made = to_dp_event(poisson)
-        yield known(
-            "multiplier of Poisson batches", made.event.event.noise_multiplier, 0.4 / (0.1 * 2 / 3), "its formula"
-        )
-        yield known("rate of Poisson batches", made.event.sampling_probability, 0.25, "its formula")
+        yield equals("multiplier of Poisson batches", made.event.event.noise_multiplier, 0.4 / (0.1 * 2 / 3))
+        yield equals("rate of Poisson batches", made.event.sampling_probability, 0.25)
         for part, (noise, times) in zip(to_dp_event(cyclic).events, ((0.2, 2), (0.4, 1)), strict=True):
             name = f"of epochs of least noise {noise:g}"
-            yield known(f"multiplier {name}", part.event.noise_multiplier, noise / (2 * 0.1 * 2 / 3), "its formula")
-            yield known(f"number {name}", part.count, times, "counting")
+            yield equals(f"multiplier {name}", part.event.noise_multiplier, noise / (2 * 0.1 * 2 / 3))
+            yield equals(f"number {name}", part.count, times, "counting")
         for run in (full, poisson, replace(poisson, sampling="without_replacement", adjacency="")):
             back = from_dp_event(to_dp_event(run), step_size=0.1, clip_norm=2.0, dataset_size=run.dataset_size)
-            yield known(f"noise there and back, {run.sampling}", back.noise_std_at(0), 0.4, "the run")
-            yield known(f"steps there and back, {run.sampling}", back.steps * back.batch, 10 * run.batch, "the run")
+            yield equals(f"noise there and back, {run.sampling}", back.noise_std_at(0), 0.4, "the run")
+            yield equals(f"steps there and back, {run.sampling}", back.steps * back.batch, 10 * run.batch, "the run")
         mu = sqrt(10) * 2 * 0.1 * 2 / 5 / 0.4
         whole = to_pld(bound(full, Convex(1.0), delta=1e-5), discretization=1e-3)
         for epsilon in (0.2, 0.5):
             truth = float(profiles.gaussian_delta(mu, epsilon))
             value = max(_delta(one, epsilon) for one in whole)
-            yield above(f"delta of composition at {epsilon:g}", value, truth, "erfc to fifty digits", 1e-3)
+            yield upper_bound(f"delta of composition at {epsilon:g}", value, truth, "erfc to fifty digits", 1e-3)
         pair = to_pld(bound(replace(poisson, steps=2), Convex(1.0), delta=1e-5), discretization=1e-3)
-        yield kept("delta of a Poisson pair at 0.2", max(_delta(one, 0.2) for one in pair))
+        yield as_recorded("delta of a Poisson pair at 0.2", max(_delta(one, 0.2) for one in pair))
         short = NoisySGD(4, 0.1, 0.1, 1.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=0.3)
         contracted = bound(short, Convex(1.0), delta=1e-3)
         value = max(_delta(one, 1.0) for one in to_pld(contracted, discretization=1e-3))
-        yield kept("delta of a table at 1", value, TABLE)
+        yield as_recorded("delta of a table at 1", value, TABLE)
         mixed = bound(replace(short, sampling="shuffled", diameter=float("inf"), steps=3), Convex(1.0), delta=1e-3)
         value = max(_delta(one, 1.0) for one in to_pld(mixed, discretization=1e-3))
-        yield kept("delta of a mean over orders at 1", value)
+        yield as_recorded("delta of a mean over orders at 1", value)
 
 
-def batches() -> Iterator[Number]:
+def recompute_batches() -> Iterator[Number]:
     """Sizes of Poisson batches, how often a sample is met, rates, moves and rounding."""
     count, q = 40, 0.2
     law = [comb(count, k) * q**k * (1 - q) ** (count - k) for k in range(count + 1)]
-    for least in (12, 20):
-        # Terms fall at least as fast as a geometric series from there on, which is hardly more than their sum.
-        ratio = (count - least) / (least + 1) * q / (1 - q)
-        yield known(
-            f"P(X >= {least})", tail_from(count, Fraction(1, 5), least), law[least] / (1 - ratio), "its formula"
-        )
-        yield Number(
-            f"P(X >= {least}) and the sum",
-            tail_from(count, Fraction(1, 5), least),
-            sum(law[least:]),
-            1.2 * sum(law[least:]),
-            "a sum",
-        )
-    low, high, chance = least_range(count, Fraction(1, 5), log(1e-4), both=True)
 
     def tail(least: int, p: float) -> float:
+        """A geometric series, as fast as which terms fall at least, and which is hardly more than their sum."""
         ratio = (count - least) / (least + 1) * p / (1 - p)
         return comb(count, least) * p**least * (1 - p) ** (count - least) / (1 - ratio)
 
-    yield known("greatest size", high, next(k for k in range(9, count) if tail(k + 1, q) <= 1e-4), "trying all")
-    yield known(
-        "least size", low, count - next(k for k in range(33, count + 1) if tail(k + 1, 1 - q) <= 1e-4), "trying all"
-    )
-    yield known("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q), "its formula")
+    for least in (12, 20):
+        value, total = tail_from(count, Fraction(1, 5), least), sum(law[least:])
+        yield equals(f"P(X >= {least})", value, tail(least, q))
+        yield Number(f"P(X >= {least}) and the sum", value, total, 1.2 * total, "a sum")
+    low, high, chance = least_range(count, Fraction(1, 5), log(1e-4), both=True)
+    yield equals("greatest size", high, next(k for k in range(9, count) if tail(k + 1, q) <= 1e-4), "trying all")
+    least = count - next(k for k in range(33, count + 1) if tail(k + 1, 1 - q) <= 1e-4)
+    yield equals("least size", low, least, "trying all")
+    yield equals("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q))
     met = random_batches.outcomes(10, 0.3, 6)
     mean = sum(chance * k for k, chance in met)
     binomial = [comb(10, k) * 0.3**k * 0.7 ** (10 - k) for k in range(11)]
     edges = [k for k, _ in met]
     truth = sum(next(e for e in edges if e >= k) * p for k, p in enumerate(binomial))
-    yield known("how often a sample is met, rounded up", mean, truth, "a sum")
+    yield equals("how often a sample is met, rounded up", mean, truth, "a sum")
     run = NoisySGD(3, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
-    yield known("rate", rate(run), 0.25, "its formula")
-    yield known("move when a sample is added", outcome_distance(run), 2.0 / 3, "its formula")
-    yield known(
+    yield equals("rate", rate(run), 0.25)
+    yield equals("move when a sample is added", outcome_distance(run), 2.0 / 3)
+    yield equals(
         "move when one is replaced",
         outcome_distance(replace(run, sampling="without_replacement", adjacency="")),
         4.0 / 3,
-        "its formula",
     )
     kinds = round_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
-    yield known("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0, "counting")
-    yield known(
-        "noise on the gradient",
-        NoisySGD.gradient_noise(
-            gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5
-        ).noise_std_at(0),
-        1.5,
-        "its formula",
-    )
-    yield known("printed up", float(printed_up(1.0000011)), 1.00001, "its digits")
-    yield known("printed down", float(printed_down(1.9999999)), 1.99999, "its digits")
+    yield equals("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0, "counting")
+    noisy = NoisySGD.gradient_noise(gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5)
+    yield equals("noise on the gradient", noisy.noise_std_at(0), 1.5)
+    yield equals("printed up", float(printed_up(1.0000011)), 1.00001, "its digits")
+    yield equals("printed down", float(printed_down(1.9999999)), 1.99999, "its digits")
     with precision():
         third = exact(1.0) / 3
         yield Number("a third, rounded up", float(Fraction(upper(third)) > Fraction(1, 3)), 1, 1, "exact fractions")
         yield Number("a third, rounded down", float(Fraction(lower(third)) < Fraction(1, 3)), 1, 1, "exact fractions")
-        yield known("a geometric sum", float(geometric_sum(exact(0.5), 4)), 0.5 + 0.25 + 0.125 + 0.0625, "a sum")
-        yield known("a geometric sum of ones", float(geometric_sum(exact(1.0), 4)), 4.0, "a sum")
+        yield equals("a geometric sum", float(geometric_sum(exact(0.5), 4)), 0.5 + 0.25 + 0.125 + 0.0625, "a sum")
+        yield equals("a geometric sum of ones", float(geometric_sum(exact(1.0), 4)), 4.0, "a sum")
 
 
-def tables() -> Iterator[Number]:
+def recompute_tables() -> Iterator[Number]:
     """Tables of profiles, the measures behind them, and one block of steps, against quadrature and a direct search."""
     mu = 1.3
     found = table.gaussian_table(mu)
     for epsilon in (0.0, 0.7, 2.0):
         truth = float(profiles.gaussian_delta(mu, epsilon))
-        yield above(f"a Gaussian table at {epsilon:g}", found.delta(epsilon), truth, "erfc to fifty digits", 2e-3)
+        yield upper_bound(f"a Gaussian table at {epsilon:g}", found.delta(epsilon), truth, "erfc to fifty digits", 2e-3)
         below_one = float(found(np.array(exp(-epsilon))))
-        yield above(f"the same at -{epsilon:g}", below_one, 1 - exp(-epsilon) * (1 - truth), "the other order", 2e-3)
+        yield upper_bound(
+            f"the same at -{epsilon:g}", below_one, 1 - exp(-epsilon) * (1 - truth), "the other order", 2e-3
+        )
     truth = profiles.gaussian_epsilon(mu, 1e-3)
-    yield above("epsilon of a Gaussian table", found.epsilon(1e-3), truth, "erfc to fifty digits", 2e-3)
+    yield upper_bound("epsilon of a Gaussian table", found.epsilon(1e-3), truth, "erfc to fifty digits", 2e-3)
     by_table = table.table_rdp(found, 3.0, lambda order: order * mu * mu / 2)
-    yield above("order 3 of a Gaussian table", by_table, 1.5 * mu**2 * (1 - 1e-9), "its formula", 3e-3)
+    yield upper_bound("order 3 of a Gaussian table", by_table, 1.5 * mu**2 * (1 - 1e-9), "its formula", 3e-3)
     nodes = np.exp(table.spread_nodes(0.05, 30.0, 60))
     before = table.Table(nodes, profile := table.chord(found.g, found.ahead, nodes), profile)
     measure = block.DiscretePair.of(before)
-    yield known("mass of P", float(measure.p.sum() + measure.only_p), 1.0, "probabilities", 1e-6)
-    yield known("mass of Q", float(measure.q.sum() + measure.only_q), 1.0, "probabilities", 1e-6)
+    yield equals("mass of P", float(measure.p.sum() + measure.only_p), 1.0, "probabilities", 1e-6)
+    yield equals("mass of Q", float(measure.q.sum() + measure.only_q), 1.0, "probabilities", 1e-6)
     value = float(np.maximum(measure.p - 2.0 * measure.q, 0).sum() + measure.only_p)
-    yield above("profile of the measures at ratio 2", value, float(profiles.gaussian_delta(mu, log(2.0))), "erfc", 2e-3)
+    yield upper_bound(
+        "profile of the measures at ratio 2", value, float(profiles.gaussian_delta(mu, log(2.0))), "erfc", 2e-3
+    )
     one = random_batches.sampled_step(0.3, 1.0, "add_remove")
     for epsilon, side in ((0.2, "remove"), (0.2, "add")):
-        truth = float(profiles.one_step(0.3, 1.0, side)(np.array(epsilon)))
+        truth = float(profiles.sampled_profile(0.3, 1.0, side)(np.array(epsilon)))
         value = float((one if side == "remove" else one.reversed)(np.array(exp(epsilon))))
-        yield above(f"table of a sampled step, {side}", value, truth, "its closed form", 5e-3)
+        yield upper_bound(f"table of a sampled step, {side}", value, truth, "its closed form", 5e-3)
     two = random_batches.compose_prices((SampledSteps(0.3, 1.0, "add_remove", 2),))
     if two is not None:
         truth = profiles.two_steps((0.3, 1.0, "remove"), (0.3, 1.0, "remove"), 1e-3)
-        yield above("table of two sampled steps", two.epsilon(1e-3), truth * (1 - 1e-6), "quadrature", 0.02)
+        yield upper_bound("table of two sampled steps", two.epsilon(1e-3), truth * (1 - 1e-6), "quadrature", 0.02)
     # One block: thresholds and prices tried one by one, on the atoms of the Gaussian table.
     near, far = table.gaussian_table(0.4), table.gaussian_table(2.0)
     after = block.Block(nodes, near, far).after(before)
@@ -201,14 +179,14 @@ def tables() -> Iterator[Number]:
     for place in (5, 20):
         g, known_before = float(nodes[place]), float(before.ahead[place])
         truth = known_before * float(profiles.gaussian_delta(2.0, log(1 + (g - 1) / known_before)))
-        yield above(
+        yield upper_bound(
             f"a clean block at ratio {g:.3g}", float(clean.ahead[place]), min(truth, known_before), "erfc", 2e-3
         )
     # Of laws of which nothing is known a block leaves its far price.
     goal = chain.Goal(None, 1e-3, 8.0, lambda order: 2 * order)
     left = chain.chain_blocks([(near, far)], goal, from_equal=False).epsilon(1e-3)
-    yield above("a block from anything", left, profiles.gaussian_epsilon(2.0, 1e-3), "erfc to fifty digits", 0.02)
-    yield known("end of a spread", float(table.spread_nodes(0.05, 30.0, 60)[-1]), 30.0, "its end", 1e-6)
+    yield upper_bound("a block from anything", left, profiles.gaussian_epsilon(2.0, 1e-3), "erfc to fifty digits", 0.02)
+    yield equals("end of a spread", float(table.spread_nodes(0.05, 30.0, 60)[-1]), 30.0, "its end", 1e-6)
 
 
 def _block(measure: block.DiscretePair, near: table.Table, far: table.Table, g: float) -> float:

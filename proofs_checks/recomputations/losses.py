@@ -27,11 +27,10 @@ from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
-from lastiterate.proofs_checks.recomputations.kept import kept
-from lastiterate.proofs_checks.recomputations.record import Number, above, known
+from lastiterate.proofs_checks.recomputations.record import Number, as_recorded, equals, upper_bound
 
 Modulus = Callable[[float], float]
-_ETA, _K, _B, _DECAY, _BY = 0.4, 1.5, 3, 0.25, "its formula"
+_ETA, _K, _B, _DECAY = 0.4, 1.5, 3, 0.25
 _PLACES = (0.3, 1.7, 9.0)
 
 
@@ -63,15 +62,15 @@ def _looked(name: str, found: Expansion, truth: Modulus) -> Iterator[Number]:
     for z in _PLACES:
         with precision():
             ball = float(found.ball(exact(z)).upper())
-        yield known(f"{name}, at {z:g}, in balls", ball, truth(z), _BY)
-        yield known(f"{name}, at {z:g}, in floats", float(found.value(np.array([z]))[0]), truth(z), _BY)
+        yield equals(f"{name}, at {z:g}, in balls", ball, truth(z))
+        yield equals(f"{name}, at {z:g}, in floats", float(found.value(np.array([z]))[0]), truth(z))
         step = 1e-6 * z
         slope = (truth(z + step) - truth(z)) / step
-        yield Number(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope - 1e-5, slope + 1e-5, _BY)
-    yield known(f"{name}, of equal points", float(found.sensitivity), truth(0.0), _BY)
+        yield Number(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope - 1e-5, slope + 1e-5)
+    yield equals(f"{name}, of equal points", float(found.sensitivity), truth(0.0))
 
 
-def expansions() -> Iterator[Number]:
+def recompute_expansions() -> Iterator[Number]:
     """Distances after one update, with the sample that differs or without it, and over batches of several sizes."""
     run = NoisySGD(4, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=_DECAY)
     many = {**_MODULI, "automatic": (_AUTOMATIC, lambda z: 0.7 * z * _K / 0.5)}
@@ -110,12 +109,12 @@ def expansions() -> Iterator[Number]:
     )
 
 
-def distances() -> Iterator[Number]:
+def recompute_distances() -> Iterator[Number]:
     """Distances of runs: followed step by step, kept by weight decay, and hidden by reflections."""
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
     program, z = ShiftProgram(run, Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):
-        yield known(f"distance before step {t}", found, z, "step by step")
+        yield equals(f"distance before step {t}", found, z, "step by step")
         met = t % 2 == 1
         z = min(z + _ETA * (_B - met) / _B * min(0.7 * z, 2 * _K) + 2 * _ETA * _K / _B * met, 3.0)
     decayed = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=2.0)
@@ -125,11 +124,11 @@ def distances() -> Iterator[Number]:
     for _ in range(200):
         drift = min(0.9 * sqrt(z), 2 * _K)
         z = max((1 - 2 * _ETA) * z + _ETA * (_B - met) / _B * drift + 2 * _ETA * _K / _B * met for met in (True, False))
-    yield above("a distance that decay keeps", invariant_distance(every, 0.0), z, "iteration", 1e-8)
+    yield upper_bound("a distance that decay keeps", invariant_distance(every, 0.0), z, "iteration", 1e-8)
     power = PowerDrift(0.8, 0.5, 2.0)
     for y in (0.5, 3.0, 9.0):
         x = float(power.inverse(np.array([y]))[0])
         back = x + min(0.8 * sqrt(x), 2.0)
-        yield known(f"a drift and its inverse at {y:g}", back, y, _BY)
+        yield equals(f"a drift and its inverse at {y:g}", back, y)
     wide = NoisySGD(40, 0.1, 0.3, 1.0, dataset_size=6, diameter=7.5)
-    yield kept("what reflections leave of a wide domain", float(Clean(wide, Convex(1.0), 5).variation[-1]), 1e-4)
+    yield as_recorded("what reflections leave of a wide domain", float(Clean(wide, Convex(1.0), 5).variation[-1]), 1e-4)

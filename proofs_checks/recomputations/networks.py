@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from lastiterate.numeric.losses import certified
 from lastiterate.numeric.losses.activations import SMOOTH, activation
 from lastiterate.numeric.networks.constants import network_constants
-from lastiterate.numeric.networks.convolutions import average_pool, convolution
-from lastiterate.numeric.networks.layers import Layer
-from lastiterate.numeric.networks.normalisation import Normalisation
+from lastiterate.numeric.networks.layers import Layer, average_pool, convolution
+from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import precision
-from lastiterate.proofs_checks.recomputations.kept import kept
-from lastiterate.proofs_checks.recomputations.record import EXACT, Number, known
+from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals
 
 Array = NDArray[np.float64]
 _FIRST, _SECOND = 1e-7, 2e-5
@@ -134,7 +132,7 @@ def _convolutional() -> _Case:
     return _Case(layers, x, forward, np.concatenate([kernel.ravel(), bias, V.ravel()]))
 
 
-def at_the_centre() -> Iterator[Number]:
+def recompute_at_the_centre() -> Iterator[Number]:
     """On a ball of radius 0, and on one that is small."""
     cases = {name: _dense(name) for name in ("tanh", "gelu", "sigmoid")}
     cases |= {"residual": _residual(), "convolution": _convolutional()}
@@ -142,49 +140,49 @@ def at_the_centre() -> Iterator[Number]:
         found = network_constants(case.layers, [case.x], 0.0)
         steepest = max(case.gradient(case.start, label) for label in case.labels)
         curved = max(case.curvature(case.start, label) for label in case.labels)
-        yield known(f"gradient of the {name} network", found.lipschitz, steepest, _BY, _FIRST)
-        yield known(f"curvature of the {name} network", found.smoothness, curved, _BY, _SECOND)
+        yield equals(f"gradient of the {name} network", found.lipschitz, steepest, _BY, _FIRST)
+        yield equals(f"curvature of the {name} network", found.smoothness, curved, _BY, _SECOND)
         (one,) = (network_constants(case.layers, [case.x], 0.0, labels=[1]),)
-        yield known(
+        yield equals(
             f"gradient of the {name} network, label 1", one.lipschitz, case.gradient(case.start, 1), _BY, _FIRST
         )
         around = network_constants(case.layers, [case.x], _RADIUS, scale=2.0)
         away = np.random.default_rng(1).normal(size=len(case.start))
         place = case.start + _RADIUS * away / np.linalg.norm(away)
         least = max(2 * case.gradient(place, label) for label in case.labels) * (1 - _FIRST)
-        yield kept(f"gradient of the {name} network on a ball", around.lipschitz, least=least)
+        yield as_recorded(f"gradient of the {name} network on a ball", around.lipschitz, least=least)
         least = max(2 * case.curvature(place, label) for label in case.labels) * (1 - _SECOND)
-        yield kept(f"curvature of the {name} network on a ball", around.smoothness, least=least)
+        yield as_recorded(f"curvature of the {name} network on a ball", around.smoothness, least=least)
     wide = network_constants(cases["tanh"].layers, [[0.0, 0.0]], 0.1, input_radius=1.0)
-    yield kept("gradient of the tanh network for any input", wide.lipschitz)
-    yield kept("curvature of the tanh network for any input", wide.smoothness)
+    yield as_recorded("gradient of the tanh network for any input", wide.lipschitz)
+    yield as_recorded("curvature of the tanh network for any input", wide.smoothness)
     single = Layer([[0.5, -0.5]], [0.2])
     logistic = network_constants([single], [[0.6, 0.8]], 0.0, loss="logistic", labels=[1])
     p = 1 / (1 + np.exp(0.5 * 0.2 - 0.2))
-    yield known("gradient of one logistic output", logistic.lipschitz, sqrt(2.0) * (1 - p), "its formula")
-    yield known("curvature of one logistic output", logistic.smoothness, 2.0 * p * (1 - p), "its formula")
+    yield equals("gradient of one logistic output", logistic.lipschitz, sqrt(2.0) * (1 - p))
+    yield equals("curvature of one logistic output", logistic.smoothness, 2.0 * p * (1 - p))
 
 
-def closed_forms() -> Iterator[Number]:
+def recompute_closed_forms() -> Iterator[Number]:
     """Constants of regressions and of two layers, and the extremes of activations on a grid."""
     found = certified.softmax_regression(3.0, scale=2.0, l2=0.5, parameter_norm=4.0)
-    yield known("softmax regression, Lipschitz", found.lipschitz, 2 * sqrt(2) * 3 + 0.5 * 4, "its formula")
-    yield known("softmax regression, smoothness", found.smoothness, 2 * 9 / 2 + 0.5, "its formula")
-    yield known("softmax regression, convexity", found.strong_convexity, 0.5, "its formula")
+    yield equals("softmax regression, Lipschitz", found.lipschitz, 2 * sqrt(2) * 3 + 0.5 * 4)
+    yield equals("softmax regression, smoothness", found.smoothness, 2 * 9 / 2 + 0.5)
+    yield equals("softmax regression, convexity", found.strong_convexity, 0.5)
     found = certified.logistic_regression(3.0, scale=2.0)
-    yield known("logistic regression, Lipschitz", found.lipschitz, 6.0, "its formula")
-    yield known("logistic regression, smoothness", found.smoothness, 2 * 9 / 4, "its formula")
+    yield equals("logistic regression, Lipschitz", found.lipschitz, 6.0)
+    yield equals("logistic regression, smoothness", found.smoothness, 2 * 9 / 4)
     found = certified.linear_score(3.0, slope=1.5, curvature=2.0, name="a score")
-    yield known("a linear score, Lipschitz", found.lipschitz, 4.5, "its formula")
-    yield known("a linear score, smoothness", found.smoothness, 18.0, "its formula")
+    yield equals("a linear score, Lipschitz", found.lipschitz, 4.5)
+    yield equals("a linear score, smoothness", found.smoothness, 18.0)
     found = certified.two_layer(2.0, first_norm=1.5, second_norm=0.8, radius=0.5, hidden=9, activation="tanh")
     bent, jacobian = 4 / (3 * sqrt(3)) * 0.8 * 4, 9.0 + 1 + (0.8 * 2) ** 2
     hessian = (bent + sqrt(bent**2 + 4 * 4)) / 2
-    yield known("two layers, Lipschitz", found.lipschitz, sqrt(2 * jacobian), "its formula")
-    yield known("two layers, smoothness", found.smoothness, jacobian / 2 + sqrt(2) * hessian, "its formula")
+    yield equals("two layers, Lipschitz", found.lipschitz, sqrt(2 * jacobian))
+    yield equals("two layers, smoothness", found.smoothness, jacobian / 2 + sqrt(2) * hessian)
     found = certified.two_layer(0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus")
     outputs = (2 * log(2) + 0.4 * 0.5) ** 2
-    yield known("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)), "its formula")
+    yield equals("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
     x = np.linspace(-8.0, 8.0, 16_001)
     step = x[1] - x[0]
     with precision():
@@ -194,8 +192,8 @@ def closed_forms() -> Iterator[Number]:
             bend = (value[2:] + value[:-2] - 2 * value[1:-1]) / step**2
             if name != "identity":
                 far = max(float(np.abs(slope).max()), 1.0 if name == "softplus" else 0.0)
-                yield known(f"steepest slope of {name}", float(phi.steepest), far, "a grid", 1e-5)
-                yield known(
+                yield equals(f"steepest slope of {name}", float(phi.steepest), far, "a grid", 1e-5)
+                yield equals(
                     f"greatest curvature of {name}", float(phi.most_curved), float(np.abs(bend).max()), "a grid", 1e-5
                 )
             inside = (x[1:-1] >= -0.5) & (x[1:-1] <= 2.5)

@@ -18,7 +18,7 @@ LINE = np.linspace(-40.0, 60.0, 8_001)
 _STEP = float(LINE[1] - LINE[0])
 
 
-def density(x: Array, mean: float = 0.0) -> Array:
+def normal_density(x: Array, mean: float = 0.0) -> Array:
     """That of N(mean, 1)."""
     return np.asarray(np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi))
 
@@ -39,17 +39,17 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     return float(brentq(lambda eps: float(mp.log(gaussian_delta(mu, eps)) - mp.log(delta)), 0.0, top, xtol=1e-14))
 
 
-def renyi(numerator: Array, denominator: Array, order: float) -> float:
+def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> float:
     """D_alpha of two densities on the line."""
     inside = (numerator > 0) & (denominator > 0)
     logs = order * np.log(numerator[inside]) + (1 - order) * np.log(denominator[inside])
     return float((np.log(np.exp(logs - logs.max()).sum() * _STEP) + logs.max()) / (order - 1))
 
 
-def sampled(rate: float, gap: float) -> tuple[Array, Array]:
+def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
     """The densities of (1 - q) N(0, 1) + q N(gap, 1) and of N(0, 1)."""
-    base = density(LINE)
-    return (1 - rate) * base + rate * density(LINE, gap), base
+    base = normal_density(LINE)
+    return (1 - rate) * base + rate * normal_density(LINE, gap), base
 
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
@@ -64,7 +64,7 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
     """The bound of docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
     x = np.linspace(gap / 2, gap / 2 + 30, 60_001)
     r = 1 + rate * np.expm1(gap * x - gap**2 / 2)
-    values = density(x) * (r**order - 1) * (1 - r ** (1 - order))
+    values = normal_density(x) * (r**order - 1) * (1 - r ** (1 - order))
     step = x[1] - x[0]
     return log(1 + float(step * (values.sum() - (values[0] + values[-1]) / 2))) / (order - 1)
 
@@ -80,7 +80,7 @@ def _gaussian(gap: float) -> Profile:
     return at
 
 
-def one_step(rate: float, gap: float, side: str) -> Profile:
+def sampled_profile(rate: float, gap: float, side: str) -> Profile:
     """The profile of a sampled Gaussian: the sample removed, added, or replaced (advanced joint convexity)."""
 
     def remove(epsilon: Array) -> Array:
@@ -102,7 +102,7 @@ def one_step(rate: float, gap: float, side: str) -> Profile:
 def law(rate: float, gap: float, side: str) -> tuple[Array, Array]:
     """Privacy losses of one step at many points and their masses under the numerator."""
     z = LINE
-    mixture, base = sampled(rate, gap)
+    mixture, base = sampled_densities(rate, gap)
     loss = np.log1p(rate * np.expm1(np.minimum(gap * z - gap**2 / 2, 600)))
     if side == "remove":
         return loss, mixture * _STEP
@@ -111,14 +111,14 @@ def law(rate: float, gap: float, side: str) -> tuple[Array, Array]:
     z = np.linspace(gap / 2, gap / 2 + 40, 8_001)
     step = float(z[1] - z[0]) * np.where((z == z[0]) | (z == z[-1]), 0.5, 1.0)
     loss = np.log1p(rate * np.expm1(gap * z - gap**2 / 2))
-    up, down = ((1 - rate) * density(z) + rate * density(z, gap)) * step, density(z) * step
+    up, down = ((1 - rate) * normal_density(z) + rate * normal_density(z, gap)) * step, normal_density(z) * step
     return np.concatenate([loss, -loss, [0.0]]), np.concatenate([up, down, [1 - up.sum() - down.sum()]])
 
 
 def two_steps(first: tuple[float, float, str], second: tuple[float, float, str], delta: float) -> float:
     """Epsilon at a delta of two releases in a row: the mean of the profile of one over the loss of the other."""
     losses, masses = law(*first)
-    profile = one_step(*second)
+    profile = sampled_profile(*second)
 
     def excess(epsilon: float) -> float:
         with np.errstate(over="ignore"):
@@ -127,7 +127,7 @@ def two_steps(first: tuple[float, float, str], second: tuple[float, float, str],
     return float(brentq(excess, 0.0, 60.0, xtol=1e-12))
 
 
-def converted(order: float, rho: float, delta: float) -> float:
+def converted_epsilon(order: float, rho: float, delta: float) -> float:
     """The least epsilon that (order, rho)-RDP implies at delta: two points attain it; by scans in floats."""
     steps = np.geomspace(1e-12, 1.0, 4001)
 

@@ -1,7 +1,20 @@
-"""Record of a number of the code, and where another computation puts it."""
+"""A number of the code, and its limits by another computation.
 
-from math import inf
-from typing import NamedTuple
+Some limits are numbers that were recorded. They are not thereby right: the other limit of such a number is an exact run
+where there is one, and a number that no other computation reaches is at least noticed when it changes. To record the
+numbers that have changed, after reading the difference:
+
+    python -m lastiterate.proofs_checks.recomputations && git diff proofs_checks/recomputations/numbers.json
+"""
+
+import json
+from functools import cache
+from math import inf, nan
+from pathlib import Path
+from typing import Final, NamedTuple
+
+FILE: Final = Path(__file__).with_name("numbers.json")
+"""The recorded numbers, by name."""
 
 EXACT = 1e-9
 """Share by which a number may be off that is known exactly: bounds are rounded outwards."""
@@ -16,45 +29,53 @@ class Number(NamedTuple):
 
     Attributes:
         what: the number, in words.
-        value: what the code says.
+        value: as the code computes it.
         low: the least that it may be.
         high: the greatest.
-        by: where the limits come from, in words.
-        recorded: whether one of them is what the code said before.
+        by: the source of the limits, in words.
+        recorded: whether one of them is an earlier value of the code.
     """
 
     what: str
     value: float
     low: float
     high: float
-    by: str
+    by: str = "its formula"
     recorded: bool = False
 
     @property
     def room(self) -> tuple[float, float]:
-        """The shares by which it could be smaller and larger unnoticed."""
+        """The relative amounts by which it could be smaller and larger unnoticed."""
         if self.value == 0:
             return (0.0 if self.low == 0 else inf), (0.0 if self.high == 0 else inf)
         return (self.value - self.low) / abs(self.value), (self.high - self.value) / abs(self.value)
 
 
-def known(what: str, value: float, truth: float, by: str, share: float = EXACT) -> Number:
-    """A number whose truth another computation gives, either way within a share of it."""
+def equals(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
+    """A number within a share of the truth."""
     return Number(what, float(value), truth - share * abs(truth), truth + share * abs(truth), by)
 
 
-def above(what: str, value: float, truth: float, by: str, share: float = EXACT) -> Number:
+def upper_bound(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
     """An upper bound of a number that is known: not below it, and above by a share at most."""
     return Number(what, float(value), truth, truth + share * abs(truth), by)
 
 
-def below(what: str, value: float, truth: float, by: str, share: float = EXACT) -> Number:
+def lower_bound_of(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
     """A lower bound of a number that is known: not above it, and below by a share at most."""
     return Number(what, float(value), truth - share * abs(truth), truth, by)
 
 
-def recorded(what: str, value: float, before: float, share: float = CLOSE, least: float = -inf) -> Number:
-    """A number that is as it was recorded, within a share; and not below what an exact run certifies."""
+@cache
+def recorded_numbers() -> dict[str, float]:
+    """Those of the file."""
+    numbers: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
+    return numbers
+
+
+def as_recorded(what: str, value: float, share: float = CLOSE, least: float = -inf) -> Number:
+    """A number within a share of its recorded value, and not below the certified loss of an exact run."""
+    before = recorded_numbers().get(what, nan)
     low = max(least, before - share * abs(before))
     by = "what was recorded" + (f", and an exact run of {least!r}" if least > -inf else "")
     return Number(what, float(value), low, before + share * abs(before), by, recorded=True)

@@ -36,8 +36,15 @@ from lastiterate.numeric.shift_program.optimum import bracket, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.proofs_checks.certificates.checker import accepted
 from lastiterate.proofs_checks.recomputations import profiles
-from lastiterate.proofs_checks.recomputations.kept import kept
-from lastiterate.proofs_checks.recomputations.record import CLOSE, TABLE, Number, above, below, known
+from lastiterate.proofs_checks.recomputations.record import (
+    CLOSE,
+    TABLE,
+    Number,
+    as_recorded,
+    equals,
+    lower_bound_of,
+    upper_bound,
+)
 
 _CONVEX, _STRONG, _SMOOTH = Convex(1.0), StronglyConvex(1.0, 0.25), Smooth(1.0)
 _RENYI, _DP = {"order": 4.0}, {"delta": 1e-5}
@@ -64,10 +71,10 @@ def _number(name: str, run: NoisySGD, losses: Assumption, target: dict[str, floa
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE
-    return kept(f"{name}, {', '.join(f'{k} {v:g}' for k, v in target.items())}", found.epsilon, share, least)
+    return as_recorded(f"{name}, {', '.join(f'{k} {v:g}' for k, v in target.items())}", found.epsilon, share, least)
 
 
-def contraction() -> Iterator[Number]:
+def recompute_contraction() -> Iterator[Number]:
     """Runs of one to three blocks and of many, where batches are fixed and where they are drawn."""
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     for steps in (12, 19, 26):  # a block of 14 steps is best: parts of a block are left at the end
@@ -87,10 +94,10 @@ def contraction() -> Iterator[Number]:
         yield _number(f"contraction, {name}", run, losses, target)
     sealed = bound(_run(24, 0.1, 0.1, diameter=0.25), _CONVEX, **_RENYI).certificate()
     accepted(sealed)
-    yield kept("a certificate of an order by contraction", float(from_dyadic(sealed["claim"]["value"])), TABLE)
+    yield as_recorded("a certificate of an order by contraction", float(from_dyadic(sealed["claim"]["value"])), TABLE)
 
 
-def classes() -> Iterator[Number]:
+def recompute_classes() -> Iterator[Number]:
     """Every class of losses and scheme by shifts or composition, with decay and schedules."""
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
@@ -107,7 +114,7 @@ def classes() -> Iterator[Number]:
     for name in ("smooth", "clipped", "convex", "strong", "tabulated"):
         one = losses[name]
         narrow = bound_by_shifts(_full(80, 0.1, 0.05, 200, diameter=0.004), one, **_RENYI)
-        yield kept(f"full on a domain, {name}", narrow.epsilon)
+        yield as_recorded(f"full on a domain, {name}", narrow.epsilon)
         yield _number(f"full with a schedule, {name}", _full(8, eta, 0.5), one, _RENYI)
         for sampling in ("shuffled", "without_replacement", "poisson"):
             run = _run(5, 0.2, 0.5, sampling=sampling)
@@ -117,12 +124,12 @@ def classes() -> Iterator[Number]:
         yield _number(f"{sampling} with a schedule", run, _CONVEX, _RENYI, exact=False)
         yield _number(f"{sampling} at a delta", _run(6, 0.2, 0.5, sampling=sampling), _CONVEX, _DP)
     windowed = _run(1000, 0.05, 0.02, 1000, 50, "without_replacement", diameter=1.0)
-    yield kept("without_replacement in a window", bound_by_shifts(windowed, _STRONG, **_DP).epsilon)
+    yield as_recorded("without_replacement in a window", bound_by_shifts(windowed, _STRONG, **_DP).epsilon)
     last = ShiftProgram(_full(30, (0.1,) * 10 + (0.2,) * 20, 0.3, diameter=1.0), _SMOOTH).tail(12)
-    yield kept("the last steps alone", float(optimum(last).cost))
+    yield as_recorded("the last steps alone", float(optimum(last).cost))
 
 
-def lower() -> Iterator[Number]:
+def recompute_lower() -> Iterator[Number]:
     """Exact runs without a domain in closed form or by quadrature, and those on an interval as recorded."""
     by, order = "quadrature", 4.0
     several: tuple[tuple[int, Assumption, float], ...] = ((8, _CONVEX, 0.0), (6, _STRONG, 0.25))
@@ -130,11 +137,9 @@ def lower() -> Iterator[Number]:
         c = 1 - 0.2 * m
         gap, variance = (2 * 0.2 / 3) * sum(c**t for t in range(steps)), 0.25 * sum(c ** (2 * t) for t in range(steps))
         found = lower_bound(_full(steps, 0.2, 0.5), assumed, order=order).value
-        yield below(
-            f"a Gaussian run of {steps} steps", found, order * gap**2 / variance / 2 * (1 + 1e-12), "its formula"
-        )
+        yield lower_bound_of(f"a Gaussian run of {steps} steps", found, order * gap**2 / variance / 2 * (1 + 1e-12))
         found = lower_bound(_full(steps, 0.2, 0.5), assumed, delta=1e-5).value
-        yield below(
+        yield lower_bound_of(
             f"the same at a delta, {steps}",
             found,
             profiles.gaussian_epsilon(gap / sqrt(variance), 1e-5) * (1 + 1e-12),
@@ -148,15 +153,15 @@ def lower() -> Iterator[Number]:
                     comb(steps, k)
                     * rate**k
                     * (1 - rate) ** (steps - k)
-                    * profiles.density(profiles.LINE, k * move * 0.2 / 3 / 0.5 / sqrt(steps))
+                    * profiles.normal_density(profiles.LINE, k * move * 0.2 / 3 / 0.5 / sqrt(steps))
                     for k in range(steps + 1)
                 )
                 for move in pair
             )
             for p, q in ((one, other), (other, one)):
-                reached.append(profiles.renyi(np.asarray(p), np.asarray(q), order))
+                reached.append(profiles.renyi_of_densities(np.asarray(p), np.asarray(q), order))
         value = lower_bound(_run(steps, 0.2, 0.5, sampling=sampling), _CONVEX, order=order).value
-        yield below(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), by, 1e-3)
+        yield lower_bound_of(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), by, 1e-3)
     cases: tuple[tuple[str, NoisySGD, Assumption, dict[str, float]], ...] = (
         ("full", _full(4, 0.5, 0.7, diameter=1.0), _CONVEX, _RENYI),
         ("full, quadratic", _full(4, 0.5, 0.7, diameter=1.0), _STRONG, _RENYI),
@@ -174,18 +179,18 @@ def lower() -> Iterator[Number]:
         ("cyclic, scheduled", _run(5, (0.4, 0.3, 0.2, 0.1, 0.3), 0.5), _CONVEX, _RENYI),
     )
     for name, run, losses, target in cases:
-        yield kept(f"exact run, {name}", lower_bound(run, losses, **target).value)
+        yield as_recorded(f"exact run, {name}", lower_bound(run, losses, **target).value)
 
 
-def uses() -> Iterator[Number]:
+def recompute_uses() -> Iterator[Number]:
     """Forgetting, participation, positions in an epoch, calibration, the gap of a path, profiles."""
     run = _full(2, 0.1, 0.3, 6, diameter=0.6)
     for steps, target in ((3, _DP), (2, _RENYI)):
         found = forgetting(run, _CONVEX, steps, **target)
         name = f"after {steps} clean steps, {next(iter(target))}"
-        yield kept(f"epsilon {name}", found.epsilon, TABLE)
-        yield kept(f"retrained {name}", found.retrained, TABLE)
-        yield kept(f"shifts {name}", found.shifts)
+        yield as_recorded(f"epsilon {name}", found.epsilon, TABLE)
+        yield as_recorded(f"retrained {name}", found.retrained, TABLE)
+        yield as_recorded(f"shifts {name}", found.shifts)
     cyclic = _run(11, 0.1, 0.2, 12, 4, diameter=0.5)
     ways: tuple[tuple[str, dict[str, Any]], ...] = (
         ("position 1", {"position": 1}), ("at most twice", {"at_most": 2}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
@@ -193,37 +198,39 @@ def uses() -> Iterator[Number]:
     )  # fmt: skip
     for name, asked in ways:
         used = participation(cyclic, _CONVEX, **asked, delta=1e-5)
-        yield kept(f"participation, {name}", used.epsilon, TABLE)
-        yield kept(f"participation by shifts, {name}", used.shifts)
+        yield as_recorded(f"participation, {name}", used.epsilon, TABLE)
+        yield as_recorded(f"participation by shifts, {name}", used.shifts)
     unbounded = participation(_run(20, 0.1, 0.2), _CONVEX, steps=[4], order=2.0).epsilon
     # One use of a convex run without a domain: its shift is spread over the 16 steps from it on (Feldman et al. 2018).
-    yield above("one use without a domain", unbounded, (2 * 0.1 / 3 / 0.2) ** 2 / 16, "its formula")
+    yield upper_bound("one use without a domain", unbounded, (2 * 0.1 / 3 / 0.2) ** 2 / 16)
     placed = by_position(cyclic, _CONVEX, delta=1e-5)
     for name, value in (("worst", placed.worst), ("median", placed.median), ("best", min(placed.epsilons))):
-        yield kept(f"by position, {name}", value, TABLE)
-    yield from (kept(f"by position and shifts, {k}", value) for k, value in enumerate(placed.shifts))
+        yield as_recorded(f"by position, {name}", value, TABLE)
+    yield from (as_recorded(f"by position and shifts, {k}", value) for k, value in enumerate(placed.shifts))
     noisy = _full(20, 0.1, 1.0, 6)
     noise = calibrate(noisy, _CONVEX, epsilon=0.5, order=2.0).run.noise_std_at(0)
-    yield known("calibrated noise", noise, sqrt(20 / 0.5) * 2 * 0.1 / 6, "composition solved for it", 1e-8)
+    yield equals("calibrated noise", noise, sqrt(20 / 0.5) * 2 * 0.1 / 6, "composition solved for it", 1e-8)
     steps = calibrate(replace(noisy, noise_std=0.1), _CONVEX, epsilon=1.95, order=2.0, vary="steps").run.steps
-    yield known("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2), "composition solved for them")
+    yield equals("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2), "composition solved for them")
     batch = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size")
-    yield known("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
+    yield equals("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), Holder(1.0, 0.5), order=2.0)
-    yield kept("a bound and its gap", path.epsilon, TABLE)
+    yield as_recorded("a bound and its gap", path.epsilon, TABLE)
     enclosed = bracket(ShiftProgram(_full(9, 0.5, 1.0, diameter=1.0), _LEAST))
-    yield kept("a bracket from below", enclosed.lower, 1e-4)
-    yield kept("a bracket from above", enclosed.upper)
+    yield as_recorded("a bracket from below", enclosed.lower, 1e-4)
+    yield as_recorded("a bracket from above", enclosed.upper)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
-    yield known("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")
-    yield above("mu of composition", plain.mu or 0.0, mu * (1 - 1e-12), "its formula")
+    yield equals("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")
+    yield upper_bound("mu of composition", plain.mu or 0.0, mu * (1 - 1e-12))
     for epsilon in (0.5, 2.0):
         truth = float(profiles.gaussian_delta(mu, epsilon))
-        yield above(f"profile of composition at {epsilon:g}", plain.profile()(epsilon), truth * (1 - 1e-12), "erfc")
-    yield above("order of composition", plain.rdp(3.0), 1.5 * mu**2 * (1 - 1e-12), "its formula")
+        yield upper_bound(
+            f"profile of composition at {epsilon:g}", plain.profile()(epsilon), truth * (1 - 1e-12), "erfc"
+        )
+    yield upper_bound("order of composition", plain.rdp(3.0), 1.5 * mu**2 * (1 - 1e-12))
     curved = bound(_run(12, 0.1, 0.3, diameter=0.6), _CONVEX, delta=1e-5)
-    yield kept("profile of contraction at half", curved.profile()(0.5), 2e-3)
+    yield as_recorded("profile of contraction at half", curved.profile()(0.5), 2e-3)
 
 
 def _least_batch(epsilon: float) -> int:
@@ -235,14 +242,12 @@ def _least_batch(epsilon: float) -> int:
     return min(found)
 
 
-def projections() -> Iterator[Number]:
+def recompute_projections() -> Iterator[Number]:
     """Runs with random projections."""
     for sampling in ("full", "cyclic", "without_replacement", "poisson"):
         run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, None if sampling == "full" else 3, sampling=sampling)
         for target in ({"order": 4.0}, {"delta": 1e-5}):
-            yield kept(f"projections, {sampling}, {next(iter(target))}", projection_bound(run, **target).epsilon)
+            yield as_recorded(f"projections, {sampling}, {next(iter(target))}", projection_bound(run, **target).epsilon)
     run = RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, clip="after")
     truth = 4 / 2 * 5 * (2 / 12 / 4) ** 2
-    yield above(
-        "projections, clipped after", projection_bound(run, order=4.0).epsilon, truth * (1 - 1e-12), "its formula"
-    )
+    yield upper_bound("projections, clipped after", projection_bound(run, order=4.0).epsilon, truth * (1 - 1e-12))

@@ -45,10 +45,9 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.audit import Audit, audit, epsilon_limits
-from lastiterate.numeric.lower.losses import least_curvature, steepest_push
+from lastiterate.numeric.lower.audit import Audit, all_scores, audit, epsilon_limits
+from lastiterate.numeric.lower.gradients import least_curvature, steepest_push
 from lastiterate.numeric.lower.one_run import OneRun, one_run
-from lastiterate.numeric.lower.scores import all_scores
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Store
 from lastiterate.runtime.constants.sampling import Sampling, Settings, choose_member

@@ -14,7 +14,7 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.random_batches import _prices
-from lastiterate.numeric.lower.scheduled import ScheduledLaw, scheduled
+from lastiterate.numeric.lower.line import binomial_mixture, kinds_of_steps
 from lastiterate.numeric.run_file import load_run
 
 SAMPLINGS = ("poisson", "without_replacement")
@@ -107,10 +107,10 @@ def test_a_projected_linear_run_loses_no_more_than_contraction_says(sampling: st
 def test_the_law_of_a_schedule_is_that_of_its_steps() -> None:
     """Two kinds of steps of one size and rate are one kind of twice as many."""
     q = Fraction(1, 4)
-    law = ScheduledLaw(6, Fraction(1), 0.5, 1.0, ((2, q, 0.5), (4, q, 0.5)))
-    places, low, high, missing = law.components
+    law = binomial_mixture(((2, q, 0.5), (4, q, 0.5)), 1.0)
+    low, high, missing = law.low, law.high, law.missing
     for k in range(7):
-        here = np.isclose(places, k)
+        here = np.isclose(law.places, 0.5 * k)
         exact = comb(6, k) * 0.25**k * 0.75 ** (6 - k)
         assert low[here].sum() <= exact <= high[here].sum() + missing
         assert high[here].sum() == pytest.approx(exact, rel=1e-12)
@@ -119,7 +119,7 @@ def test_the_law_of_a_schedule_is_that_of_its_steps() -> None:
 def test_a_schedule_of_too_many_kinds_has_no_such_witness() -> None:
     run = run_of(list(range(1, STEPS + 1)), "poisson", diameter=inf)
     assert li.lower_bound(run, li.Convex(0.25), delta=1e-3).value == 0.0
-    assert list(scheduled(run, None, iter(()))) == []  # type: ignore[arg-type]
+    assert kinds_of_steps(run) == ()
     assert li.bound(run, li.Convex(0.25), delta=1e-3).epsilon > 0
 
 

@@ -23,10 +23,8 @@ import lastiterate as li
 from lastiterate.numeric import divergences
 from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.calibrate import VARIED
-from lastiterate.numeric.lower.course import Course, course_masses
-from lastiterate.numeric.lower.grid import Update
 from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.lower.walk import Walk, last_masses
+from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.shuffling.shuffled import View, mean_routes, worst_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
 from lastiterate.numeric.subsampling.without_replacement import without_replacement_routes
@@ -161,10 +159,10 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
     plain = Update(((-1.5, -1.75), (-0.8, -1.12), (0.8, 0.92), (1.5, 1.55)))
     met = Update(((-1.5, -0.95), (-0.8, -0.32), (0.8, 1.52), (1.5, 2.15)))
     for steps, chance, epoch in product((2, 9), (1.0, 0.3), (1, 4)):
-        walk = Walk(steps, 0.7, 3.0, ((1.0, plain),), ((1.0, met),), chance, epoch)
+        walk = Walk(steps, 3.0, (WalkStep(0.7, ((1.0, plain),), ((1.0, met),), chance),), epoch)
         cases[f"walk: {steps}, {chance}, {epoch}"] = partial(_walked, partial(last_masses, walk))
-        course = Course(steps, ((plain, 0.7),) * (epoch - 1) + ((met, chance),), 3.0)
-        cases[f"walk: {steps}, {chance}, {epoch}, known batches"] = partial(_walked, partial(course_masses, course))
+        known = Walk(steps, 3.0, (WalkStep.known(plain, 0.7),) * (epoch - 1) + (WalkStep.known(met, chance),))
+        cases[f"walk: {steps}, {chance}, {epoch}, known batches"] = partial(_walked, partial(last_masses, known))
     return cases
 
 

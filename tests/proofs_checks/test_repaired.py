@@ -7,7 +7,7 @@ import pytest
 
 from lastiterate.numeric.divergences import s_down, s_up
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed
-from lastiterate.proofs_checks.attacks.repaired import liang, projection, with_batches
+from lastiterate.proofs_checks.attacks.targets import repaired_liang, repaired_projection, with_batches
 
 _ADDED = {"T": 1.0, "n": 6.0, "b": 2.0, "eta": 1.0, "sigma": 1.0, "K": 1.0, "D": inf, "L": 1.0, "alpha": 4.0}
 _PROJECTED = {"T": 3.0, "n": 2.0, "p": 2.0, "eta": 0.1, "sigma": 3.0, "alpha": 2.0, "D": inf}
@@ -44,24 +44,24 @@ def test_the_law_of_a_projected_run_against_a_simulation(setting: dict[str, floa
     renyi = ATTACKS["projected"].lower(setting, Assumed.CLIPPED)
     assert renyi is not None
     assert renyi.forward == pytest.approx(log(np.mean(np.exp(ratio))), rel=0.02)
-    assert renyi.forward == pytest.approx(projection(setting), rel=1e-12)
+    assert renyi.forward == pytest.approx(repaired_projection(setting), rel=1e-12)
     delta = float(np.mean(np.maximum(1 - np.exp(0.2 - ratio), 0)))
     epsilon = ATTACKS["projected_dp"].lower({**setting, "delta": delta}, Assumed.CLIPPED)
     assert epsilon is not None
     assert epsilon.forward == pytest.approx(0.2, abs=0.01)
-    assert epsilon.forward <= projection({**setting, "delta": delta})
+    assert epsilon.forward <= repaired_projection({**setting, "delta": delta})
 
 
 def test_a_projected_run_of_infinite_divergence_is_left_out() -> None:
     far = {**_PROJECTED, "sigma": 0.3, "alpha": 4.0}
     assert ATTACKS["projected"].lower(far, Assumed.CLIPPED) is None
-    assert projection(far) == inf
+    assert repaired_projection(far) == inf
 
 
 def test_small_orders_are_asked_only_where_their_conditions_hold() -> None:
     wide = {**_ADDED, "n": 10.0, "b": 2.0, "K": 0.2, "alpha": 2.0}
-    assert liang(wide, small=True) == pytest.approx(8 * 2 * 0.04 / 100)
-    assert liang(wide, small=True) < liang(wide)
-    assert liang({**wide, "K": 0.3}, small=True) == inf  # sigma_DP <= 8 K/b
-    assert liang({**wide, "b": 5.0}, small=True) == inf  # b > n/5
-    assert any(liang(setting, small=True) < inf for setting in with_batches(bounded=True))
+    assert repaired_liang(wide, small=True) == pytest.approx(8 * 2 * 0.04 / 100)
+    assert repaired_liang(wide, small=True) < repaired_liang(wide)
+    assert repaired_liang({**wide, "K": 0.3}, small=True) == inf  # sigma_DP <= 8 K/b
+    assert repaired_liang({**wide, "b": 5.0}, small=True) == inf  # b > n/5
+    assert any(repaired_liang(setting, small=True) < inf for setting in with_batches(bounded=True))

@@ -24,7 +24,7 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.lower import lower_bound, lower_bounds
-from lastiterate.numeric.lower.losses import admits_curvature, steepest_push
+from lastiterate.numeric.lower.gradients import admits_curvature, steepest_push
 from lastiterate.numeric.run import NoisySGD
 
 RUN = NoisySGD(20, 0.1, 0.2, 1.0, dataset_size=10, batch_size=2, sampling="cyclic", diameter=1.0)

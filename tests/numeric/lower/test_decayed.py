@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import lastiterate as li
-from lastiterate.numeric.lower import decayed
+from lastiterate.numeric.lower import line
 
 RUN = li.NoisySGD(8, 1.0, 1.0, 20.0, dataset_size=40, batch_size=8, sampling="poisson", weight_decay=0.2)
 
@@ -39,7 +39,7 @@ def test_it_is_below_the_truth_and_near_it(decay: float) -> None:
 
 
 def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decayed, "_SLACK", -0.05)
+    monkeypatch.setattr(line, "_SLACK", -0.05)
     assert li.lower_bound(RUN, li.Convex(0.5), delta=1e-3).value > _truth(RUN, 1e-3)
 
 

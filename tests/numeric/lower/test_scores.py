@@ -14,9 +14,17 @@ from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.lower.audit import Audit, audit
-from lastiterate.numeric.lower.rates import at_most
-from lastiterate.numeric.lower.scores import Scores, _worst_mean, all_scores, auc, auc_limits, mu_of_auc
+from lastiterate.numeric.lower.audit import (
+    Audit,
+    Scores,
+    _worst_mean,
+    all_scores,
+    auc,
+    auc_limits,
+    audit,
+    mu_of_auc,
+    rates_at_most,
+)
 from lastiterate.numeric.run import NoisySGD
 
 AUDITS = 1000
@@ -132,10 +140,10 @@ def test_rates_are_limited_at_the_stated_doubt_and_not_far_from_it() -> None:
     """The rate above the k-th largest of n scores has a beta law, and its limit is exceeded with that very chance."""
     generator = np.random.default_rng(2)
     rates = generator.beta(10, 191, size=AUDITS)  # of the threshold at the tenth largest of 200
-    limit = float(at_most(np.array([9]), 200, DOUBT)[0])
+    limit = float(rates_at_most(np.array([9]), 200, DOUBT)[0])
     assert limit == pytest.approx(beta.isf(DOUBT, 10, 191))
     assert DOUBT * AUDITS / 2 < (rates > limit).sum() <= MOST
-    assert (rates > float(at_most(np.array([9]), 200, 10 * DOUBT)[0])).sum() > MOST, "the mutant"
+    assert (rates > float(rates_at_most(np.array([9]), 200, 10 * DOUBT)[0])).sum() > MOST, "the mutant"
     assert (rates > 0.9 * limit).sum() > MOST, "the mutant"
 
 

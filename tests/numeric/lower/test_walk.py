@@ -1,16 +1,15 @@
 """Clamped walks against a chain on a fine grid, and against two steps by mpmath."""
 
 from dataclasses import replace
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from lastiterate.numeric.lower.course import Course, contraction, course_masses
-from lastiterate.numeric.lower.grid import Grid, Update, apply
 from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.lower.walk import Mixture, Walk, _epoch, last_masses
+from lastiterate.numeric.lower.walk import Grid, Mixture, Update, Walk, WalkStep, apply_power, epoch_kernel, last_masses
 
 
 def affine(slope: float, drift: float, push: float = 0.0, reach: float = 0.8, half: float = 1.5) -> Update:
@@ -24,37 +23,36 @@ def always(update: Update) -> Mixture:
     return ((1.0, update),)
 
 
-_PUSHED = Walk(9, 0.7, 3.0, always(affine(0.9, -0.1, 0.3)), always(affine(0.9, 0.6, 0.2)))
+def random(steps: int = 9, diameter: float = 3.0, epoch: int = 1, noise: float = 0.7, **changes: Any) -> Walk:
+    """A walk of equal steps with random batches, of which some are changed."""
+    step = WalkStep(noise, always(affine(0.9, -0.1, 0.3)), always(affine(0.9, 0.6, 0.2)), 1.0)
+    return Walk(steps, diameter, (replace(step, **changes),), epoch)
 
 
-def chain(course: Course, points: int = 901) -> tuple[np.ndarray, np.ndarray]:
+_PUSHED = random()
+
+
+def chain(walk: Walk, points: int = 901) -> tuple[np.ndarray, np.ndarray]:
     """Grid and distribution function of the last iterate: every step sends mass to midpoint cells."""
-    grid, cuts = _cells(course.diameter, points)
-    mass = np.zeros(points)
-    mass[points // 2] = 1
-    for back in range(course.steps, 0, -1):
-        update, noise = course.cycle[-1 - (back - 1) % len(course.cycle)]
-        mass = np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / noise), axis=0) @ mass
-    return grid, np.cumsum(mass)
-
-
-def random_chain(walk: Walk, points: int = 901) -> tuple[np.ndarray, np.ndarray]:
-    """As `chain`, for random batches."""
     grid, cuts = _cells(walk.diameter, points)
 
-    def kernel(updates: Mixture) -> np.ndarray:
+    def kernel(updates: Mixture, noise: float) -> np.ndarray:
         return sum(
-            weight * np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / walk.noise), axis=0)
-            for weight, update in updates
+            (
+                weight * np.diff(ndtr((cuts[:, None] - update.mean(grid)[None, :]) / noise), axis=0)
+                for weight, update in updates
+            ),
+            np.zeros((points, points)),
         )
 
-    plain, met = kernel(walk.plain), kernel(walk.met)
     unmet, done = np.zeros(points), np.zeros(points)
     unmet[points // 2] = 1
     for t in range(walk.steps):
+        step = walk.cycle[(t - walk.steps) % len(walk.cycle)]
+        plain, met = kernel(step.plain, step.noise), kernel(step.met, step.noise)
         if t % walk.epoch == 0:
             unmet, done = unmet + done, np.zeros(points)
-        chance = walk.chance_at(t)
+        chance = 1 / (walk.epoch - t % walk.epoch) if walk.epoch > 1 else step.chance
         hit = met @ (chance * unmet)
         if walk.epoch == 1:
             unmet, done = plain @ ((1 - chance) * unmet) + hit, done
@@ -94,8 +92,8 @@ _WIDE = {"plain": always(affine(1.0, -0.4, half=6.0)), "met": always(affine(1.0,
     ],
 )
 def test_random_batches_against_a_fine_chain(changes: dict) -> None:
-    walk = replace(_PUSHED, **changes)
-    near(last_masses(walk), *random_chain(walk))
+    walk = random(**changes)
+    near(last_masses(walk), *chain(walk))
 
 
 @pytest.mark.parametrize(
@@ -109,40 +107,44 @@ def test_random_batches_against_a_fine_chain(changes: dict) -> None:
 )
 def test_known_batches_against_a_fine_chain(steps: int, cycle: list) -> None:
     updates = (affine(0.9, 0.6, 0.2), affine(0.9, -0.1, 0.3), _JUMP)
-    course = Course(steps, tuple((updates[i], noise) for i, noise in cycle), 3.0)
-    near(course_masses(course), *chain(course))
+    walk = Walk(steps, 3.0, tuple(WalkStep.known(updates[i], noise) for i, noise in cycle))
+    near(last_masses(walk), *chain(walk))
 
 
 def test_a_long_run_is_one_of_its_last_steps_from_any_start() -> None:
     """What is forgotten is left out, and its part of the mass is counted."""
-    cycle = ((affine(0.9, 0.6, 0.2), 0.7), (affine(1.0, -0.1), 1.0), (_JUMP, 0.7))
-    course = Course(10**15, cycle, 3.0)
-    settled = course_masses(course)
+    cycle = (
+        WalkStep.known(affine(0.9, 0.6, 0.2), 0.7),
+        WalkStep.known(affine(1.0, -0.1), 1.0),
+        WalkStep.known(_JUMP, 0.7),
+    )
+    course = Walk(10**15, 3.0, cycle)
+    settled = last_masses(course)
     assert settled is not None
     for steps, start in ((300, 0.0), (301, -1.5), (302, 1.0)):
-        other = course_masses(replace(course, steps=steps, start=start))
+        other = last_masses(replace(course, steps=steps, start=start))
         assert other is not None
         assert np.all(settled.low <= other.high)
         assert np.all(other.low <= settled.high)
         np.testing.assert_allclose(np.exp(settled.high), np.exp(settled.low), atol=1e-6)
-    few = course_masses(replace(course, steps=3))
+    few = last_masses(replace(course, steps=3))
     assert few is not None
     assert not np.all(settled.low <= few.high)
 
 
 def test_contraction_is_that_of_two_gaussians() -> None:
     update = Update(((-1.0, -0.5), (0.0, 2.0), (1.0, 0.25)))
-    assert np.exp(contraction(update, 0.8)) == pytest.approx(1 - 2 * ndtr(-2.5 / 1.6), rel=1e-10)
-    assert contraction(update, 1e-3) == 0.0
+    assert np.exp(WalkStep.known(update, 0.8).log_contraction) == pytest.approx(1 - 2 * ndtr(-2.5 / 1.6), rel=1e-10)
+    assert WalkStep.known(update, 1e-3).log_contraction == 0.0
 
 
 def test_squaring_and_stepping_agree() -> None:
     """Slow to forget: 40 sigma wide, so that all steps count."""
-    push = (affine(1.0, 0.3, 0.4, 3.0, half=10.0), 0.5), (affine(1.0, 0.0, 0.4, 3.0, half=10.0), 0.5)
-    for cycle in (push[:1], push, (push[0], push[1], push[1])):
-        course = Course(1300, cycle, 20.0)
-        squared = course_masses(course)
-        stepped = course_masses(replace(course, cycle=(cycle * 1300)[-1300:]))
+    push = [WalkStep.known(affine(1.0, drift, 0.4, 3.0, half=10.0), 0.5) for drift in (0.3, 0.0)]
+    for cycle in (push[:1], push, [push[0], push[1], push[1]]):
+        course = Walk(1300, 20.0, tuple(cycle))
+        squared = last_masses(course)
+        stepped = last_masses(replace(course, cycle=tuple((cycle * 1300)[-1300:])))
         assert squared is not None
         assert stepped is not None
         assert np.all(squared.low <= stepped.high)
@@ -152,8 +154,8 @@ def test_squaring_and_stepping_agree() -> None:
 
 def test_edges_beyond_the_interval_show_what_projection_hides() -> None:
     """Cells beyond the ends of the interval hold what projection would put at the ends."""
-    course = Course(5, ((affine(0.9, 0.6, 0.2), 0.7),), 3.0)
-    inside, beyond = course_masses(course), course_masses(course, np.linspace(-1.5, 6.5, 161))
+    course = Walk(5, 3.0, (WalkStep.known(affine(0.9, 0.6, 0.2), 0.7),))
+    inside, beyond = last_masses(course), last_masses(course, edges=np.linspace(-1.5, 6.5, 161))
     assert inside is not None
     assert beyond is not None
     cells = np.linspace(-1.5, 6.5, len(beyond.low) - 1)
@@ -163,7 +165,7 @@ def test_edges_beyond_the_interval_show_what_projection_hides() -> None:
 
 
 def test_two_steps_by_quadrature() -> None:
-    walk = replace(_PUSHED, steps=2)
+    walk = random(steps=2)
     masses = last_masses(walk)
     assert masses is not None
     with mpmath.workdps(30):
@@ -188,17 +190,17 @@ _MANY = always(affine(1.0, 0.1, half=5.0))
 
 
 def test_mass_stays_one_over_many_steps() -> None:
-    masses = last_masses(Walk(10**6, 1.0, 10.0, _MANY, _MANY))
+    masses = last_masses(Walk(10**6, 10.0, (WalkStep(1.0, _MANY),)))
     assert masses is not None
     assert np.exp(masses.low).sum() <= 1 <= np.exp(masses.high).sum() <= 1 + 1e-3
 
 
 def test_too_wide_or_too_long_is_no_answer() -> None:
     assert last_masses(replace(_PUSHED, diameter=200.0)) is None
-    assert last_masses(replace(_PUSHED, met=always(affine(1.0, 1000.0)))) is None
-    still = ((affine(1.0, 0.0, half=30.0), 1.0),)
-    assert course_masses(Course(10**9, still, 60.0)) is None
-    assert course_masses(Course(5, still, 300.0)) is None
+    assert last_masses(random(met=always(affine(1.0, 1000.0)))) is None
+    still = (WalkStep.known(affine(1.0, 0.0, half=30.0), 1.0),)
+    assert last_masses(Walk(10**9, 60.0, still)) is None
+    assert last_masses(Walk(5, 300.0, still)) is None
 
 
 def test_what_stands_for_another_run_is_wider() -> None:
@@ -210,7 +212,7 @@ def test_what_stands_for_another_run_is_wider() -> None:
 
 
 def test_states_that_no_mass_reaches() -> None:
-    masses = last_masses(Walk(3, 0.01, 0.6, always(affine(1.0, 0.0, half=0.3)), always(affine(1.0, 0.02, half=0.3))))
+    masses = last_masses(Walk(3, 0.6, (WalkStep.known(affine(1.0, 0.02, half=0.3), 0.01),)))
     assert masses is not None
     low, high = np.exp(masses.low), np.exp(masses.high)
     assert low.sum() <= 1 <= high.sum() <= 1 + 1e-7
@@ -220,7 +222,7 @@ def test_states_that_no_mass_reaches() -> None:
 
 def test_a_sample_that_is_never_met_changes_nothing() -> None:
     plain = always(affine(0.5, 0.3))
-    never, alone = last_masses(replace(_PUSHED, plain=plain, chance=0.0)), last_masses(replace(_PUSHED, met=plain))
+    never, alone = last_masses(random(plain=plain, chance=0.0)), last_masses(random(met=plain))
     assert never is not None
     assert alone is not None
     np.testing.assert_allclose(np.exp(never.high), np.exp(alone.high), atol=1e-9)
@@ -233,12 +235,10 @@ def test_an_epoch_is_its_steps_and_a_long_power_their_product() -> None:
     power = np.linalg.matrix_power
     for length in range(2, 12):
         places = [power(plain, length - 1 - i) @ met @ power(plain, i) for i in range(length)]
-        walk = replace(_PUSHED, epoch=length)
-        np.testing.assert_allclose(_epoch(walk, plain, met), sum(places) / length, rtol=1e-12)
-    np.testing.assert_allclose(_epoch(replace(_PUSHED, chance=0.3), plain, met), 0.7 * plain + 0.3 * met)
+        np.testing.assert_allclose(epoch_kernel(length, plain, met), sum(places) / length, rtol=1e-12)
     kernel, masses = np.array([[0.9, 0.05], [0.1, 0.95]]), np.array([0.3, 0.7])
     for times in (1, 5, 600, 601, 640, 1000, 1023):
-        np.testing.assert_allclose(apply(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
+        np.testing.assert_allclose(apply_power(kernel, times, masses), power(kernel, times) @ masses, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("diameter", "slope", "push"), [(3.0, 0.9, 0.0), (12.0, 1.0, 0.4), (40.0, 0.5, 0.0)])

@@ -25,9 +25,8 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.lower import Witness, lower_bound, replay, search_losses
-from lastiterate.numeric.lower.course import Course, course_masses
-from lastiterate.numeric.lower.gradients import Gradient, admits, constant
-from lastiterate.numeric.lower.grid import Update
+from lastiterate.numeric.lower.gradients import Gradient, admits_gradient, affine_gradient
+from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.lower.witness import _law, evaluated
 from lastiterate.numeric.run import NoisySGD
 
@@ -37,8 +36,8 @@ _GOOD = Witness(
     _RUN,
     Smooth(1.0),
     (((-_HALF, 0.1), (0.0, 0.3), (_HALF, -0.19)),),
-    constant(1.9, _HALF),
-    constant(-1.9, _HALF),
+    affine_gradient(_HALF, 0.0, 1.9),
+    affine_gradient(_HALF, 0.0, -1.9),
     order=2.0,
 )
 
@@ -74,18 +73,25 @@ def _steep() -> Gradient:
         ({"shared": (_steep(),)}, "does not meet"),
         ({"first": _steep()}, "does not meet"),
         ({"assumption": Convex(1.0)}, "does not meet"),
-        ({"assumption": StronglyConvex(1.0, 0.1), "shared": (constant(0.0, _HALF),)}, "does not meet"),
+        ({"assumption": StronglyConvex(1.0, 0.1), "shared": (affine_gradient(_HALF, 0.0, 0.0),)}, "does not meet"),
         ({"shared": (((-_HALF, 0.1), (0.0, 0.1), (0.0, 0.11), (_HALF, 0.11)),)}, "does not meet"),
-        ({"second": constant(-2.1, _HALF)}, "longer than clip_norm=2"),
-        ({"shared": (constant(2.1, _HALF),)}, "longer than clip_norm=2"),
+        ({"second": affine_gradient(_HALF, 0.0, -2.1)}, "longer than clip_norm=2"),
+        ({"shared": (affine_gradient(_HALF, 0.0, 2.1),)}, "longer than clip_norm=2"),
         ({"run": replace(_RUN, diameter=0.99)}, "in a domain of diameter 0.99"),
         ({"run": replace(_RUN, diameter=inf)}, "in a domain of diameter inf"),
-        ({"shared": (constant(0.0, 0.4),)}, "does not rise from -0.499"),
+        ({"shared": (affine_gradient(0.4, 0.0, 0.0),)}, "does not rise from -0.499"),
         ({"shared": _GOOD.shared * 2}, "2 gradients of shared samples"),
         ({"second": None}, "second=None under replace"),
         ({"start": 0.6}, "start=0.6"),
         ({"delta": 1e-5}, "of which one is needed"),
-        ({"run": replace(_RUN, step_size=4.0), "assumption": Convex(1.0), "shared": (constant(0.0, _HALF),)}, "2/L"),
+        (
+            {
+                "run": replace(_RUN, step_size=4.0),
+                "assumption": Convex(1.0),
+                "shared": (affine_gradient(_HALF, 0.0, 0.0),),
+            },
+            "2/L",
+        ),
     ],
 )
 def test_planted_faults_are_refused(changes: dict, words: str) -> None:
@@ -135,7 +141,7 @@ def test_what_an_assumption_admits(seed: int) -> None:
             omega = assumption.parts[0].value(distance[kept])
         inside = bool(np.all(change[kept] <= omega + 1e-6))
         well_inside = bool(np.all(change[kept] <= omega * (1 - 2e-2)))
-    said = admits(assumption, gradient)
+    said = admits_gradient(assumption, gradient)
     assert inside or not said
     jump = abs(gs[3] - gs[2]) if xs[2] == xs[3] else 1.0
     assert said or not well_inside or jump < 1e-2  # pairs of the grid do not see it
@@ -152,14 +158,14 @@ def test_the_place_before_the_last_projection_is_seen() -> None:
         scale = np.where(length > eps, eps / length, 1.0)
         x, y = c + (x - c) * scale, y * scale[:, None]
     told = np.clip(x, -half, half) + np.sqrt(d) * (x - np.clip(x, -half, half)) / eps
-    course = Course(2, ((Update.affine(1.0, 0.4, half), 1.0),), 2 * half)
+    walk = Walk(2, 2 * half, (WalkStep.known(Update.affine(1.0, 0.4, half), 1.0),))
     edges = np.linspace(-4.0, 5.0, 200)
-    masses = course_masses(course, edges)
+    masses = last_masses(walk, edges=edges)
     assert masses is not None
     expected = np.cumsum(np.exp(masses.high))[:-1]
     found = np.searchsorted(np.sort(told), edges) / runs
     assert np.abs(found - expected).max() < 0.02
-    clamped = course_masses(course)
+    clamped = last_masses(walk)
     assert clamped is not None
     assert np.exp(clamped.high[-1]) > 0.4  # the fault that the test would notice: most of it is in one atom
 
@@ -178,7 +184,9 @@ def test_one_step_is_exact() -> None:
 def test_poisson_batches_mix_over_their_sizes() -> None:
     """Two samples beside the one that differs: the law is the mixture over the four batches of them."""
     run = NoisySGD(1, 0.5, 1.0, 1.0, dataset_size=3, batch_size=1, sampling="poisson", diameter=1.0)
-    witness = Witness(run, Clipped(), (constant(0.8, 0.4),), constant(-1.0, 0.4), None, order=2.0)
+    witness = Witness(
+        run, Clipped(), (affine_gradient(0.4, 0.0, 0.8),), affine_gradient(0.4, 0.0, -1.0), None, order=2.0
+    )
     edges = np.linspace(-4.0, 4.0, 81)
     sizes = [(4 / 9, 0), (4 / 9, 1), (1 / 9, 2)]
     without = sum(p * ndtr(edges + 0.5 * 0.8 * k) for p, k in sizes)

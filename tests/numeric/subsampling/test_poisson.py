@@ -20,7 +20,7 @@ from lastiterate.numeric.divergences import s_up
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Minimum, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.lower.line import BinomialLaw, mixture_masses
+from lastiterate.numeric.lower.line import binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -54,7 +54,10 @@ def test_no_route_is_below_linear_losses(
     steps: int, batch: int, noise: float, order: float, assumption: Assumption
 ) -> None:
     run = replace(_RUN, steps=steps, batch_size=batch, noise_std=noise, diameter=inf)
-    first, second = (BinomialLaw(steps, Fraction(batch, 100), m / batch * (1 - 1e-14), noise) for m in (0.1, 0.0))
+    first, second = (
+        binomial_mixture([(steps, Fraction(batch, 100), m / batch * (1 - 1e-14))], noise * steps**0.5)
+        for m in (0.1, 0.0)
+    )
     least = max(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((first, second), (second, first)))
     for one in poisson_routes(run, assumption, order):
         assert one.rdp(order) >= least

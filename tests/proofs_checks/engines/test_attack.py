@@ -15,7 +15,7 @@ from lastiterate.numeric.lower.line import affine_law
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, targets
 from lastiterate.proofs_checks.attacks.settings import settings
-from lastiterate.proofs_checks.attacks.targets import Target
+from lastiterate.proofs_checks.attacks.targets import AttackedBound
 from lastiterate.proofs_checks.engines import attack, decide_check
 from lastiterate.proofs_checks.engines.answers import held
 from lastiterate.proofs_checks.verdict import Grade, Status, Verdict
@@ -160,11 +160,11 @@ def test_wrong_bounds_are_refuted(bound, names, assumptions, altered):
 
 def test_only_one_direction_is_enough(monkeypatch):
     """A bound that holds for P || Q and fails for Q || P is refuted, and says so."""
-    from lastiterate.proofs_checks.attacks import Attack, BothDirections
+    from lastiterate.proofs_checks.attacks import BothDirections, ExactRun
 
-    lopsided = Attack("lopsided", "none", frozenset(Assumed), False, False, lambda *_: BothDirections(0.0, 2.0))
+    lopsided = ExactRun("lopsided", "none", frozenset(Assumed), lambda *_: BothDirections(0.0, 2.0), False)
     monkeypatch.setattr(attack, "ATTACKS", {"lopsided": lopsided})
-    monkeypatch.setattr(attack, "_target", lambda name: Target(name, Assumed.CLIPPED, lambda _: 1.0))
+    monkeypatch.setattr(attack, "_target", lambda name: AttackedBound(name, Assumed.CLIPPED, lambda _: 1.0))
     outcome = decide_check(UpperBound("one_clipped", ("lopsided",)), A)
     assert outcome.status is Status.REFUTED
     assert "Q || P" in outcome.counterexample.note
@@ -188,7 +188,7 @@ def test_what_cannot_be_attacked_is_an_error(bound, names, assumptions, why):
 
 def test_an_unknown_bound_and_an_alien_symbol_are_refused():
     with pytest.raises(InputError, match=r"^bound needs the name of a target, got bound='made_up'"):
-        targets.named("made_up")
+        targets.find_target("made_up")
     alien = decide_check(UpperBound("composition", ("linear",), {beta: beta}), A)
     assert alien.status is Status.ERROR
     assert "altered needs symbols among " in alien.detail
@@ -207,7 +207,7 @@ def test_one_setting_is_attacked_by_the_attacks_of_its_kind():
 
 
 def test_a_bound_that_is_not_a_number_is_an_error_and_not_a_refutation(monkeypatch):
-    monkeypatch.setattr(attack, "_target", lambda name: Target(name, Assumed.CLIPPED, lambda _: math.nan))
+    monkeypatch.setattr(attack, "_target", lambda name: AttackedBound(name, Assumed.CLIPPED, lambda _: math.nan))
     outcome = decide_check(UpperBound("composition", ("linear",)), A)
     assert outcome.status is Status.ERROR
     assert outcome.detail.startswith("the engine stopped with ArithmeticError: the bound is not a number at {")

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.lower import interval, lower_bounds, witness
-from lastiterate.numeric.lower.audit import Audit, audit
-from lastiterate.numeric.lower.grid import cut
-from lastiterate.numeric.lower.scores import Scores, all_scores
-from lastiterate.numeric.lower.target import Target
+from lastiterate.numeric.lower import lower_bounds, search, witness
+from lastiterate.numeric.lower.audit import Audit, Scores, all_scores, audit
+from lastiterate.numeric.lower.masses import Target
+from lastiterate.numeric.lower.walk import cells_between
 from lastiterate.numeric.published.chien_li import theorem_3_12
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks.attack import (
@@ -150,17 +149,17 @@ def test_scores_of_runs_that_teach_a_ratio_are_left_out(monkeypatch: pytest.Monk
 
 def _on_the_line(losses: witness.Witness) -> float:
     """What a witness loses where its domain is the interval itself, and projection hides what it takes away."""
-    edges = cut(-losses.half, losses.half, losses.run.noise_std_at(0) / 16)
+    edges = cells_between(-losses.half, losses.half, losses.run.noise_std_at(0) / 16)
     laws = [witness._law(losses, own, edges) for own in (losses.first, losses.second)]
     assert laws[0] is not None
     assert laws[1] is not None
-    return Target(None, DELTA).masses(laws[0], laws[1])
+    return Target(None, DELTA).of_masses(laws[0], laws[1])
 
 
 def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     """Not linear: the density that is propagated by quadrature and the runs that are drawn agree."""
     run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)
-    families = interval._families(run, Smooth(10.0), Target(None, DELTA))
+    families = search._families(run, Smooth(10.0), Target(None, DELTA))
     walks = {one.words: _on_the_line(one.make((0.0, 0.0, 0.0))) for one in families}
     assert surrounds(run, Smooth(10.0), Others.OUTWARD, walks["gradients that push outwards as hard as they may"])
     assert surrounds(run, Smooth(10.0), Others.STILL, walks["clamped linear losses"])

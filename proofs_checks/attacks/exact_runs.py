@@ -1,0 +1,265 @@
+"""Exactly solvable runs on the line and on an interval: full, fixed and random batches, a sample replaced or added.
+
+Full batches. Without projection both runs apply x -> c x + v or x -> c x + v' with |v - v'| = s, and add N(0, sigma^2).
+The last iterates are Gaussians of equal variance, so both directions of the Renyi divergence are
+alpha gap^2 / (2 variance). On [-D/2, D/2] runs are clamped walks (`lastiterate.numeric.lower.walk`).
+
+Other batches. Linear losses. Without projection and without replacement all other samples have gradient -K, and so has
+the sample that differs on one of the two data sets: a run that meets it is moved by 2 eta K / b against the other. That
+attains S_up at this shift.
+
+One sample more, the adjacency of Liang et al. and of D2P2-SGD's page. P is the law with the added sample, which pushes
+the iterate up. Batches are of b samples drawn without replacement, so that it comes with probability b/(n + 1) and
+takes another's place, or every sample comes with probability b/n and the sum is divided by b. A setting has a size b of
+the batches. Where all others have gradient -K, a batch of b samples with the added one is moved by 2 eta K/b; where
+they push outwards as steeply as L-smooth losses may, runs that have drifted apart are pushed further apart.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from math import inf, isfinite, sqrt
+
+from flint import arb
+
+from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.losses.assumptions import Clipped, Holder
+from lastiterate.numeric.lower import lower_bound
+from lastiterate.numeric.lower.gradients import steepest_push
+from lastiterate.numeric.lower.line import affine_law, binomial_mixture, mixture_masses
+from lastiterate.numeric.lower.masses import Masses, renyi_below
+from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
+from lastiterate.numeric.published.record import run_of
+from lastiterate.numeric.rounding import exact, lower, precision
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.schemes import SCHEMES
+from lastiterate.proofs_checks.attacks.record import (
+    JUST_BELOW,
+    Assumed,
+    BothDirections,
+    ExactRun,
+    Setting,
+    assumption_at,
+)
+
+_LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
+"""Longer walks are left to other settings: each step costs a product with the kernel."""
+
+
+@lru_cache(maxsize=4096)
+def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: float) -> BothDirections | None:
+    """A mixture over how often the sample was met, and N(0, steps noise^2)."""
+    up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
+    try:
+        return BothDirections(*(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((up, base), (base, up))))
+    except ArithmeticError:  # too far apart for floats
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _on_an_interval(
+    order: float, steps: int, diameter: float, cycle: tuple[WalkStep, ...], other: tuple[WalkStep, ...] = ()
+) -> BothDirections | None:
+    """A clamped walk, and another one or else its mirror image."""
+    first = last_masses(Walk(steps, diameter, cycle))
+    if first is not None and not other:
+        value = renyi_below(order, first, Masses(first.low[::-1], first.high[::-1]))
+        return BothDirections(value, value)
+    second = last_masses(Walk(steps, diameter, other)) if other else None
+    if first is None or second is None:
+        return None
+    return BothDirections(*(renyi_below(order, *pair) * JUST_BELOW for pair in ((first, second), (second, first))))
+
+
+def _affine(setting: Setting, curvature: float) -> BothDirections:
+    """Both orders for the maps x -> (1 - eta curvature) x +- s/2."""
+    with precision():
+        eta = exact(setting["eta"])
+        s = 2 * eta * exact(setting["K"]) / exact(setting["n"])
+        factor: arb = 1 - eta * exact(curvature)
+        gap, variance = affine_law(factor, int(setting["T"]), s, exact(setting["sigma"]))
+        value = lower(exact(setting["alpha"]) * gap**2 / (2 * variance))
+    return BothDirections(value, value)
+
+
+def _linear(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    """Attain composition: gap T s, variance T sigma^2."""
+    return _affine(setting, 0.0)
+
+
+def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    """Attain s^2 (1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) where c < 1."""
+    with precision():
+        if not 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0 or not setting["m"] <= setting["L"]:
+            return None
+    return _affine(setting, setting["m"])
+
+
+def _expanding(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    """Concave quadratics. Unclipped, so they meet only bounds that use the sensitivity of one step."""
+    return _affine(setting, -setting["L"])
+
+
+def _clamped(
+    setting: Setting, norm: float, slope: float, push: float = 0.0, reach: float = inf
+) -> BothDirections | None:
+    """Both orders for gradients that the replaced sample moves by +-norm; the maps are odd, so the orders agree."""
+    if setting["T"] > _LONGEST_FULL:
+        return None
+    drift = setting["eta"] * norm / setting["n"] * JUST_BELOW
+    step = WalkStep.known(Update.pushed(slope, drift, setting["D"] / 2, push, reach), setting["sigma"])
+    return _on_an_interval(setting["alpha"], int(setting["T"]), setting["D"], (step,))
+
+
+def _clamped_linear(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    return _clamped(setting, setting["K"], 1.0)
+
+
+def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+    """Shared gradients m x; the replaced one is m x -+ v, where v = K - m D/2 keeps every norm at most K."""
+    tilt = setting["K"] - setting["m"] * setting["D"] / 2
+    c = 1 - setting["eta"] * setting["m"]
+    if tilt <= 1e-9 * setting["K"] or c < 0 or setting["m"] > setting["L"]:
+        return None
+    return _clamped(setting, tilt * (1 - 1e-6), c)
+
+
+def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
+    """Shared gradients -clip(kappa x, -K, K), as steep as the assumption allows; the replaced one is -K or +K."""
+    order = setting["lam"] if assumed is Assumed.HOLDER else 1.0
+    assumption = Clipped() if assumed is Assumed.CLIPPED else Holder(setting["L"], order)
+    kappa = steepest_push(assumption, run_of(setting))
+    if kappa == 0:
+        return None
+    share = setting["eta"] * (setting["n"] - 1) / setting["n"] * JUST_BELOW
+    return _clamped(setting, setting["K"], 1.0, share * setting["K"], setting["K"] / kappa)
+
+
+def _batched(sampling: str, *, bounded: bool) -> ExactRun:
+    """Constant gradients, projected to an interval or not at all."""
+
+    def solve(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+        run, order = run_of(setting, sampling), setting["alpha"]
+        noise, r = run.noise_std_at(0), run.step_size_at(0) * run.clip_norm / run.batch * JUST_BELOW
+        moves = (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
+        if run.scheme.fixed and not bounded:
+            with precision():
+                gap = exact(moves[0] - moves[1]) * ((run.steps - 1) // run.batches + 1)
+                value = lower(exact(order) * gap**2 / (2 * run.steps * exact(noise) ** 2)) * JUST_BELOW
+            return BothDirections(value, value)
+        if run.steps > _LONGEST:
+            return None
+        if bounded:
+            return _on_an_interval(order, run.steps, run.diameter, *(_cycle(run, move) for move in moves))
+        return _on_the_line(order, run.steps, Fraction(run.batch, run.dataset_size), moves[0] - moves[1], noise)
+
+    return ExactRun(
+        name=f"{'clamped' if bounded else 'linear'}_{sampling}",
+        run=f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
+        "pushes one run up",
+        meets=frozenset(Assumed) - {Assumed.SENSITIVITY, Assumed.STRONGLY_CONVEX},
+        solve=solve,
+        bounded=bounded,
+    )
+
+
+def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
+    """The steps of an epoch, or one step with a random batch, where the sample adds ``move``."""
+    plain, met = (Update.affine(1.0, drift, run.diameter / 2) for drift in (0.0, move))
+    noise = run.noise_std_at(0)
+    if run.scheme.fixed:
+        return (WalkStep.known(plain, noise),) * (run.batches - 1) + (WalkStep.known(met, noise),)
+    return (WalkStep(noise, ((1.0, plain),), ((1.0, met),), run.batch / run.dataset_size),)
+
+
+def _pairs(setting: Setting, batches: str) -> Iterator[tuple[Update, Update, float]]:
+    """The updates on a batch without and with the added sample, and what it adds at 0, of all runs that are solved."""
+    half, b = setting["D"] / 2 if isfinite(setting["D"]) else 1.0, setting["b"]  # any half: only means at 0 are used
+    pull, r = setting["eta"] * setting["K"], setting["eta"] * setting["K"] / b * JUST_BELOW
+    if batches == "drawn":  # others 0
+        yield Update.affine(1.0, 0.0, half), Update.affine(1.0, r, half), r
+        return
+    yield Update.affine(1.0, -pull, half), Update.affine(1.0, -pull + 2 * r, half), 2 * r
+    if isfinite(setting["D"]):  # others clip(L x, -K, K) uphill
+        push, reach = pull * JUST_BELOW, setting["K"] / setting["L"] if setting["L"] else inf
+        pushed = Update.pushed(1.0, r, half, push * ((b - 1) / b), reach)
+        yield Update.pushed(1.0, 0.0, half, push, reach), pushed, r
+
+
+def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
+    n, b, T = int(setting["n"]), int(setting["b"]), int(setting["T"])
+    rate = Fraction(b, n) if batches == "drawn" else Fraction(b, n + 1)
+    for plain, met, move in _pairs(setting, batches):
+        if not isfinite(setting["D"]):
+            yield _on_the_line(setting["alpha"], T, rate, move, setting["sigma"])
+        elif T <= _LONGEST_ADDED:
+            steps = (WalkStep(setting["sigma"], ((1.0, plain),), ((1.0, one),), float(rate)) for one in (met, plain))
+            yield _on_an_interval(setting["alpha"], T, setting["D"], *((step,) for step in steps))
+
+
+def _added(batches: str, *, second: bool) -> ExactRun:
+    def solve(setting: Setting, _assumed: Assumed) -> BothDirections | None:
+        found = [one for one in _added_losses(batches, setting) if one is not None]
+        if not found:
+            return None
+        forward = 0.0 if second else max(one.forward for one in found)
+        return BothDirections(forward, max(one.backward for one in found))
+
+    size = "batches of b samples" if batches == "fixed" else "every sample drawn with chance b/n"
+    return ExactRun(
+        name=f"added_{batches}" + ("_second" if second else ""),
+        run=f"one sample more, which pushes up; {size}" + ("; the larger data set second" if second else ""),
+        meets=frozenset({Assumed.CLIPPED, Assumed.SMOOTH}),
+        solve=solve,
+    )
+
+
+def _best(scheme: str, *, dp: bool) -> ExactRun:
+    """The best of all runs of `lower_bound`, which chooses among them."""
+
+    def solve(setting: Setting, assumed: Assumed) -> BothDirections | None:
+        target = {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
+        try:
+            found = lower_bound(run_of(setting, scheme), assumption_at(setting, assumed), **target).value
+        except InputError:
+            return None
+        return BothDirections(found, found) if found > 0 else None
+
+    return ExactRun(
+        name=f"solved_{scheme}_dp" if dp else f"solved_{scheme}",
+        run=f"the best exactly solvable run with {scheme} batches; the greater of both orders",
+        meets=frozenset(Assumed) - {Assumed.SENSITIVITY},
+        solve=solve,
+        quantity="epsilon at delta" if dp else "D_alpha",
+    )
+
+
+_ANY = frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH})
+_CURVED = frozenset({Assumed.SENSITIVITY, Assumed.SMOOTH, Assumed.CONVEX, Assumed.STRONGLY_CONVEX})
+_CONSTANT = "the replaced sample has the constant gradient -K or +K, all others have gradient zero; "
+_CURVATURE = "every sample has curvature {}, the replaced one is tilted by -K or +K: x -> c x +- s/2, c = {}"
+_DRIFT = (
+    "shared samples push away from the middle as hard as the assumption and clipping allow: runs that have drifted to "
+    "opposite ends are pushed further apart; the replaced sample has gradient -K or +K"
+)
+_TILTED = "every sample has gradient m x, the replaced one m x -+ (K - m D/2), so that none is ever clipped"
+
+EXACT_RUNS = (
+    ExactRun("linear", f"{_CONSTANT}no projection", _ANY | {Assumed.CONVEX}, _linear, bounded=False),
+    ExactRun("quadratic", _CURVATURE.format("m", "1 - eta m"), _CURVED, _quadratic, bounded=False, maps=True),
+    ExactRun(
+        "expanding",
+        _CURVATURE.format("-L", "1 + eta L"),
+        frozenset({Assumed.SENSITIVITY}),
+        _expanding,
+        bounded=False,
+        maps=True,
+    ),
+    ExactRun("clamped_linear", f"{_CONSTANT}projected", _ANY | {Assumed.CONVEX}, _clamped_linear, bounded=True),
+    ExactRun("clamped_quadratic", _TILTED, _CURVED | {Assumed.CLIPPED}, _clamped_quadratic, bounded=True),
+    ExactRun("sign_drift", _DRIFT, _ANY, _sign_drift, bounded=True),
+    *(_batched(name, bounded=end) for name in ("without_replacement", "poisson", "cyclic") for end in (False, True)),
+    *(_added(batches, second=second) for batches in ("fixed", "drawn") for second in (False, True)),
+)
+BEST_RUNS = tuple(_best(scheme, dp=dp) for scheme in SCHEMES for dp in (False, True))
+"""One attack a scheme and kind of guarantee."""
