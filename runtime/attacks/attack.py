@@ -297,17 +297,10 @@ def attack_once(
 ) -> OneRun:
     """Train one run with canaries in it, and say what epsilon it must have at least.
 
-    Args:
-        workload: network, loss and data. Under "replace" a real sample is exchanged for one of those after the run's:
-            loss needs as many samples more as there are canaries.
-        run: the run; the bound to compare with is that of this very record.
-        kind: canary or loss.
-        canaries: how many of the run's samples are canaries, at least 2; of crafted ones no more than there are
-            parameters.
-        delta: of (epsilon, delta), small beside 1 / canaries: otherwise nothing can be shown.
-        assumption: of the bound to compare with; a canary keeps to it. None is as good as any but strong convexity.
-        level: confidence of all limits together.
-        **settings: fields of `lastiterate.runtime.constants.sampling.Sampling`; the training is kept as far as it got.
+    Arguments are those of `attack`; the training is kept as far as it got. The kind is canary or loss. At least 2 of
+    the run's samples are canaries, and of crafted ones no more than there are parameters. Delta must be small beside
+    1 / canaries: otherwise nothing can be shown. Under "replace" a real sample is exchanged for one of those after the
+    run's: loss needs as many samples more as there are canaries.
 
     Returns:
         Lower confidence bounds; `OneRun.refutes` says what of a bound they refute.

@@ -18,6 +18,7 @@ Source: Chien & Li 2025, Lemmas 3.5 and 3.10, whose proofs have this coupling; d
 for the share; Villani 2009, chapter 6, for the chain of distances.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -266,12 +267,12 @@ def wasserstein_infinity(left: Array, right: Array) -> float:
     least = max(distances.min(axis=0).max(), distances.min(axis=1).max())  # every point is matched with some other
     most = distances[linear_sum_assignment(distances**2)].max()  # some matching, and often the best
     candidates = np.unique(distances[(distances >= least) & (distances <= most)])
-    low, high = 0, len(candidates) - 1
-    while low < high:  # the least threshold that leaves a perfect matching
-        middle = (low + high) // 2
-        matched = maximum_bipartite_matching(csr_array(distances <= candidates[middle]), perm_type="column")
-        low, high = (low, middle) if (matched >= 0).all() else (middle + 1, high)
-    return float(candidates[low])
+
+    def matches_all(threshold: float) -> bool:
+        matched = maximum_bipartite_matching(csr_array(distances <= threshold), perm_type="column")
+        return bool((matched >= 0).all())
+
+    return float(candidates[bisect_left(candidates, True, hi=len(candidates) - 1, key=matches_all)])
 
 
 def _distances(left: Array, right: Array) -> Array:
@@ -354,16 +355,10 @@ def measure_drift(
 ) -> Drift:
     """Run coupled pairs and compare them with every tracked distance that is known.
 
-    Args:
-        workload: network, loss and data.
-        run: the run.
-        assumption: what is assumed of the losses.
-        pairs: number of pairs.
-        replaced: index of the sample that differs.
-        level: confidence of the interval.
-        initialisation: drawn, or crafted so that the sample still matters; tracked distances hold for every start.
-        **settings: fields of `Sampling`; pairs and measurements are kept. Constants are measured at 10 points around
-            every iterate, where ``points`` says nothing else, and 0 measures none.
+    The assumption is that of the losses, the level is the confidence of the interval, and the initialisation is drawn
+    or crafted so that the sample still matters; tracked distances hold for every start. Constants are measured at 10
+    points around every iterate, where ``points`` says nothing else, and 0 measures none. All other arguments are as for
+    `coupled_runs`; measurements are kept, too.
 
     Raises:
         InputError: as `coupled_runs`, `drift_interval` and `tracked_distance`, or ``points`` is negative.

@@ -14,7 +14,6 @@ Source: Lanczos 1950; Pearlmutter 1994 for products with the Hessian.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 from typing import Final
 
@@ -39,29 +38,15 @@ _REFINED: Final = 256
 """Every pair gets a few steps, the most curved ones all of them."""
 
 
-@dataclass(frozen=True)
-class Curvature:
-    """The largest |eigenvalue| found. Direction: a lower estimate, up to rounding of the dtype.
-
-    Attributes:
-        value: the eigenvalue's absolute value, gradient / length.
-        point: index of the point it was found at.
-        sample: index of the sample.
-    """
-
-    value: float
-    point: int
-    sample: int
-
-
 @torch.no_grad()
 def top_curvature(
     gradients: Gradients, points: Tensor, *, samples: Tensor | None = None, iterations: int = 20, seed: int = 0
-) -> Curvature:
+) -> float:
     """The largest |eigenvalue| of a per-sample Hessian over points, shape (points, dimension), and samples.
 
-    Samples are indices, shape (k,), all of them if None. The iterations are Lanczos steps of the most curved pairs: 20
-    suffice for a few digits, and as many as the dimension give the exact value.
+    It is a lower estimate up to rounding of the dtype, gradient / length. Samples are indices, shape (k,), all of them
+    if None. The iterations are Lanczos steps of the most curved pairs: 20 suffice for a few digits, and as many as the
+    dimension give the exact value.
 
     Raises:
         InputError: an eigenvalue is not finite.
@@ -78,8 +63,7 @@ def top_curvature(
             "Curvature needs a loss with finite second derivatives at the points, got nan or inf; "
             "use an activation that is smooth."
         )
-    best = int(found.argmax())
-    return Curvature(float(found[best]), best // len(chosen), int(chosen[best % len(chosen)]))
+    return float(found.max())
 
 
 def largest_ritz(gradients: Gradients, points: Tensor, pairs: Tensor, start: Tensor, steps: int) -> Tensor:

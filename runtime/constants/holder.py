@@ -199,14 +199,9 @@ def constants_along_training(
 ) -> AlongTraining:
     """Measure the constants of a workload at each of several checkpoints of its training.
 
-    Args:
-        workload: network, loss and data; its own weights are not looked at.
-        checkpoints: files of weights, in the order of the training, as `Workload.at_checkpoint` takes them.
-        lambdas: orders in (0, 1].
-        sampling: how to measure; the numbers of initialisations and of centers do not count.
-        layers: whether to tell the layers apart, too; it costs no gradient.
-        metric: weights of the coordinates; None for the Euclidean norm.
-        **settings: fields of ``sampling`` that are changed.
+    Checkpoints are files of weights, in the order of the training, as `Workload.at_checkpoint` takes them; the
+    workload's own weights are not looked at. The metric has weights of the coordinates, None for the Euclidean norm.
+    All other arguments are as for `estimate_holder`; initialisations and centers do not count.
 
     Raises:
         InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.

@@ -606,7 +606,6 @@ class WorkloadConstants:
     """One of several workloads that are searched.
 
     Attributes:
-        workload: its name.
         parameters: numbers that are trained.
         samples: samples of the data, of which as many as were measured.
         settings: what differs from what was asked, since the workload recommends it.

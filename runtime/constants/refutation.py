@@ -92,11 +92,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
     domain of the run around the initial parameters; without a domain on a ball around them. Nothing is found for what
     makes no such claim. All numbers are less the rounding that is assumed of float64.
 
-    Args:
-        workload: network, loss and data.
-        run: its clip norm and its diameter.
-        assumption: to be refuted.
-        seed: of the initial parameters and of the search.
+    The seed is of the initial parameters and of the search.
 
     Raises:
         InputError: no workload, run or assumption, or gradients that are not finite.

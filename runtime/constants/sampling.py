@@ -119,11 +119,11 @@ class Sampling:
         """The same settings, some of them changed."""
         return replace(self, **changed)
 
-    def gradients(self, workload: Workload, seed: int | None = None, *, tried: bool = True) -> Gradients:
+    def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:
         """Gradients of a workload initialised from ``seed``, or that of the settings, on this process's device."""
         module = workload.initial(self.seed if seed is None else seed)
         device = local_device(self.device)
-        return Gradients(workload, module, dtype=self.dtype, device=device, memory=self.memory, tried=tried)
+        return Gradients(workload, module, dtype=self.dtype, device=device, memory=self.memory)
 
     def tell(self, done: int, total: int) -> None:
         """Report (finished, all) to whoever asked for it."""

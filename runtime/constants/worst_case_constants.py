@@ -28,7 +28,7 @@ from lastiterate.runtime.constants.search import APART, Search
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import identify_workload
 from lastiterate.runtime.pair_table import Kind
-from lastiterate.runtime.training.descent import spread_iterates, train
+from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.validation import jumps
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -99,7 +99,6 @@ def worst_case_constants(
             f"A set of inputs needs per-sample gradients and inputs of real numbers, got inputs={inputs} for "
             f"kind={kind} and {str(workload.inputs.dtype).removeprefix('torch.')} inputs; search the data."
         )
-    spread_iterates(run.steps, sampling.centers)  # refused before anything is kept
     gradients, seed = sampling.gradients(workload), sampling.seed
     deciding = {"format": 8, "kind": str(kind), "inputs": str(inputs), "run": asdict(run)}
     deciding |= {name: sampling.deciding[name] for name in ("centers", "dtype", "seed")}
@@ -144,7 +143,7 @@ def worst_case_constants(
         most = min(len(iterates()), max(_SEEN // gradients.samples, _FEWEST))
         places = torch.linspace(0, len(iterates()) - 1, most).round().long()
         try:
-            return {"value": np.array(top_curvature(near, iterates()[places], seed=seed).value)}
+            return {"value": np.array(top_curvature(near, iterates()[places], seed=seed))}
         except InputError:
             return {"value": np.array(nan)}
 

@@ -117,17 +117,17 @@ def test_what_is_read_is_what_torch_computes(name: str) -> None:
     gradients = Gradients(work, work.initial(0))
     found = top_curvature(gradients, gradients.start[None], iterations=40)
     certified = certified_constants(work, 0.0)
-    assert found.value <= certified.smoothness * (1 + 1e-9) <= 4 * found.value
+    assert found <= certified.smoothness * (1 + 1e-9) <= 4 * found
     radius, generator = 0.2, torch.Generator().manual_seed(0)
     away = torch.randn(200, gradients.dimension, generator=generator, dtype=torch.float64)
     points = gradients.start + radius * away / away.norm(dim=1, keepdim=True)
     wide = certified_constants(work, radius)
     assert certified.smoothness < wide.smoothness
-    assert top_curvature(gradients, points).value <= wide.smoothness
+    assert top_curvature(gradients, points) <= wide.smoothness
     reach = float(work.inputs.flatten(1).norm(dim=1).max()) * (1 + 1e-9)
     everything = constants_of_network(reach, shape=shape)(work.initial(0), 2 * radius)
     assert wide.lipschitz <= everything.lipschitz
-    assert top_curvature(gradients, points).value <= everything.smoothness
+    assert top_curvature(gradients, points) <= everything.smoothness
 
 
 def test_outputs_are_those_of_the_module() -> None:
@@ -241,7 +241,7 @@ def test_built_in_workloads_have_constants_or_say_why_not() -> None:
     assert isinf(BUILTIN["iris-mlp"]().certified(0, 1.0).smoothness)
     few = replace(digits, inputs=digits.inputs[:3], targets=digits.targets[:3])
     gradients = Gradients(few, few.initial(0))
-    found = top_curvature(gradients, gradients.start[None], iterations=30).value
+    found = top_curvature(gradients, gradients.start[None], iterations=30)
     given = certified_constants(few, 0.01).smoothness
     assert found <= given <= 3 * found
     assert given <= known.smoothness <= 200

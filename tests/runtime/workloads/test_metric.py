@@ -94,7 +94,7 @@ def test_certified_constants_hold_in_the_metric() -> None:
     gradients = Gradients(work, work.initial(0))
     away = torch.randn(100, gradients.dimension, generator=generator, dtype=torch.float64)
     points = gradients.start + diameter / 2 * away / away.norm(dim=1, keepdim=True)
-    assert 0.02 * known.smoothness < top_curvature(gradients, points).value <= known.smoothness
+    assert 0.02 * known.smoothness < top_curvature(gradients, points) <= known.smoothness
     assert (
         max(g.norm() for g in torch.stack([gradients.of_one(p, inputs[0], torch.tensor(0)) for p in points]))
         <= known.lipschitz
