@@ -76,12 +76,12 @@ def draw_side_by_side(rows: Sequence[WorkloadConstants]) -> Figure:
         upward=r"largest $|g(x) - g(y)| \, / \, |x - y|^\lambda$",
         places=places,
     )
-    notes = ["What is found are lower estimates."]
+    notes = ["Constants found are lower estimates."]
     if without := [f"{row.workload}, {row.why.rstrip('.')}." for row in rows if row.why]:
         notes = [f"{notes[0]} No finite constant is certified of:", *without]
     for values in dict.fromkeys(row.found for row in rows if not places):
         if len(same := [row.workload for row in rows if row.found == values]) > 1:
-            notes.append(f"What is found of {' and '.join(same)} is the same.")
+            notes.append(f"The constants found of {' and '.join(same)} are the same.")
     return Figure(
         "Hölder constants of per-sample gradients, from both sides", "\n".join(notes), (panel,), members="workload"
     )
@@ -107,7 +107,7 @@ def draw_drift(drift: Drift, workload: str) -> Figure:
         f"last iterates is {limits.low:.4g} to {limits.w2_high:.4g} with {limits.level:g} confidence. {drift.remark}"
     )
     panel = _panel(curves, across="step $t$", upward="distance $|W_t - W'_t|$")
-    return Figure(f"{workload}: how far coupled runs drift apart", note, (panel,))
+    return Figure(f"{workload}: distance of coupled runs", note, (panel,))
 
 
 def _range(values: float | tuple[float, ...]) -> str:

@@ -1,1 +1,1 @@
-"""Attacks on the last iterate, lower confidence bounds of epsilon, and how far coupled runs drift apart."""
+"""Attacks on the last iterate, lower confidence bounds of epsilon, and the distance of coupled runs."""

@@ -504,7 +504,7 @@ def worst_case(
         dimension: number of parameters; more than one are for as many canaries in one training, others that are still.
 
     Raises:
-        InputError: the assumption allows no such losses, or there is no such choice.
+        InputError: the assumption allows no such losses, or the choice does not exist.
     """
     m, tilt = crafted_tilt(described_run("worst_case", run), described_assumption(assumption))
     push = steepest_push(assumption, run) if not m and isfinite(run.diameter) else 0.0

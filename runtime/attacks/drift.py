@@ -1,4 +1,4 @@
-"""Pairs of runs on adjacent data with the same batches and the same noise: how far apart they really drift.
+"""Pairs of runs on adjacent data with the same batches and the same noise: their distance over time.
 
 The forward-tracked distance D_t of the theory bounds the distance of every such pair at every time. Many pairs are run
 side by side. The two runs of a pair share their batches and their noise, every pair has its own: the pairs are
@@ -89,7 +89,7 @@ class CoupledRuns:
 
 
 def tracked_distance(run: NoisySGD, assumption: Assumption, replaced: int = 0) -> Array:
-    """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up: no pair is ever farther apart.
+    """min(D, D_t) for t = 0..T, shape (steps + 1,), rounded up: no pair has a larger distance.
 
     Args:
         run: not of Poisson batches; of shuffled batches the distance holds for every order.

@@ -3,7 +3,7 @@
 Constants for a list of orders and the measured modulus are read off the table of pairs
 (`lastiterate.runtime.constants.record`).
 
-Of a large network the gradients are compared without being made. What is kept of a sample are the factors of its
+Of a large network the gradients are compared without being computed: a sample is represented by the factors of its
 gradients (`lastiterate.runtime.factors`), so memory does not grow with samples times parameters. Lengths of changes are
 roots of inner products in double precision; what these may be off by (`lastiterate.runtime.inner_products`) is added to
 the rounding that is assumed of a gradient. Gradients of the batch are sums over samples and tokens, one matrix product
@@ -277,7 +277,7 @@ def _per_sample(
 
 
 def _groups(gradients: Gradients) -> Tensor:
-    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters), alike ones together."""
+    """1 where a parameter belongs to the whole, or to a layer, shape (1 + layers, parameters), sorted by use."""
     assert gradients.factored is not None  # noqa: S101
     members = torch.zeros(1 + len(gradients.layers), sum(map(len, gradients.layers.values())), dtype=torch.float64)
     members[0] = 1.0

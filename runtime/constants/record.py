@@ -292,7 +292,7 @@ class HolderEstimate(Displayed):
         """The measured constant for one of the orders asked for, in gradient / length^lambda.
 
         Raises:
-            InputError: ``lam`` is not among ``lambdas``, or there is no such kind.
+            InputError: ``lam`` is not among ``lambdas``, or the kind does not exist.
         """
         if kind not in self.measured:
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
@@ -350,7 +350,7 @@ class HolderEstimate(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """Tell whether a per-sample pair is left that rounding does not dominate; without one there is no constant."""
+        """Tell whether rounding leaves a per-sample pair to trust; without one there is no constant."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     def remarks(self) -> list[str]:
@@ -387,7 +387,7 @@ class HolderEstimate(Displayed):
         """The record that `to_json` wrote.
 
         Raises:
-            InputError: the text is no such record.
+            InputError: the text is not such a record.
         """
         from pydantic import TypeAdapter
 
@@ -551,7 +551,7 @@ class WorstCaseConstants(Displayed):
         """Sentences to stand below the table."""
         none = "have no finite eigenvalues, or are too large"
         reached = none if self.curvature is None else f"reach {self.curvature:.4g}"
-        said = [f"What is found are lower estimates: inits {self.inits}, effort {self.effort}."]
+        said = [f"The constants found are lower estimates: inits {self.inits}, effort {self.effort}."]
         said.append(f"Per-sample Hessians along the trajectory {reached}.")
         if self.why:
             said.append(f"No finite constant is certified, {self.why.rstrip('.')}.")

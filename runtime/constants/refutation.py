@@ -1,7 +1,7 @@
 """Assumptions put to the test: two points at which the clipped gradients of a sample do what an assumption forbids.
 
-Gradients are clipped as in the run, for these are what a bound speaks of. Clipping is a projection onto a ball and
-makes no change longer, so a pair that is too far apart for L is so without clipping, too. Where losses are convex and
+Gradients are clipped as in the run, since a bound is about clipped gradients. Clipping is a projection onto a ball and
+makes no change longer, so a pair that refutes L refutes it without clipping, too. Where losses are convex and
 their clipped gradients are not those of a convex loss, as for softmax with a small clip norm, it is clipping that
 acts, which the assumption excludes. An assumption that is not refuted is not proved.
 """

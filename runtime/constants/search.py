@@ -4,9 +4,9 @@
 and d = x - y, steps along the slope of the log ratio in d and in m take turns; the step in d is |d|^2 times the slope,
 which for a quadratic loss and lambda = 1 is power iteration with H^2. Where inputs are free within a set there are
 steps in the input, too, projected onto the set. A step that lowers the ratio is taken back and the next one of its kind
-is half as long, else 1.5 times: no ratio ever gets smaller.
+is half as long, otherwise 1.5 times: no ratio ever decreases.
 
-Pairs start in the ball and around the iterates, and a shorter and a longer way apart along the most curved directions:
+Pairs start in the ball and around the iterates, and at short and long distances along the most curved directions:
 many points are screened with a sample each by a few Lanczos steps, and from the best |v' H(w) v| is raised in the same
 way, by third derivatives in w and power iteration in v, from other starts until two ascents agree. All pairs take a few
 steps, the best quarter twice as many, and the best quarter of those three times; in between the best are tried with
@@ -56,7 +56,7 @@ _TURNS: Final = 8
 
 _CLOSE: Final = 1e-4
 APART: Final = (1.0, 100.0, 1000.0)
-"""Distance of a pair along a curved direction, in diameters, and how many times as far apart such pairs start, too."""
+"""Distance of a pair along a curved direction, in diameters, and factors of the distances at which it starts, too."""
 
 _AGREED: Final = 0.99
 _ROUNDS: Final = 6
@@ -144,7 +144,7 @@ class Search(NamedTuple):
     def curved(self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS) -> Arrays:
         """Close pairs along the most curved directions, by ascents that go on until two reach the same curvature.
 
-        Which hills a single ascent climbs is a matter of luck, and of the last bits that a processor rounds.
+        The hills that a single ascent climbs depend on luck, and on the last bits that a processor rounds.
 
         Args:
             screened: points that are looked at with one sample each.
@@ -217,7 +217,7 @@ class Search(NamedTuple):
         return {"inputs": inputs, "targets": targets, "samples": samples}
 
     def _again(self, ends: Arrays) -> list[State]:
-        """Pairs along curved directions, as far apart as they come and farther."""
+        """Pairs along curved directions, at their own distance and at larger ones."""
         x, y, *values = (torch.from_numpy(ends[name]).to(self.center.device) for name in ("x", "y", *_ROW))
         rows, away = dict(zip(_ROW, values, strict=True)), x - y
         rows["samples"] = rows["samples"].long()
@@ -479,6 +479,6 @@ def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:
 
 
 def _unit(vectors: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
-    """Vectors of length 1, and others where that is no number."""
+    """Vectors of length 1, and others where that is not a number."""
     unit: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
     return torch.where(torch.isfinite(unit), unit, otherwise)

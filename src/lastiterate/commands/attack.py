@@ -67,7 +67,7 @@ def command(
 ) -> int:
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
-    The run is trained many times on the data and on the adjacent ones. What an attacker gets right gives a lower bound
+    The run is trained many times on the data and on the adjacent ones. The right guesses give a lower bound
     of epsilon with confidence, and of mu of Gaussian differential privacy, which refutes a bound with a mu alone; next
     to it stand the bounds under the assumption of the file and under clipping alone, and what of them is refuted.
     Exit status 1 if any is. Finished runs are kept: an interrupted attack goes on, and
@@ -191,8 +191,8 @@ def _print(network: "Workload", kind: str, found: "Audit | OneRun", bounds: "Bou
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
-            f"The attack exceeds a bound that assumes nothing of the losses. With chance {1 - found.level:.4g} that is "
-            "bad luck: repeat with another --seed. If it stays, distrust this package, and report it."
+            f"The attack exceeds a bound that assumes nothing of the losses. With probability {1 - found.level:.4g} that "
+            "is bad luck: repeat with another --seed. If it stays, distrust this package, and report it."
         )
     elif exceeded:
         click.echo(

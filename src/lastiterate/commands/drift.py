@@ -1,4 +1,4 @@
-"""``lastiterate drift``: how far coupled runs of a network drift apart, next to the tracked distance of the theory."""
+"""``lastiterate drift``: the distance of coupled runs of a network, next to the tracked distance of the theory."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,12 +60,12 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> int:
-    """Measure how far pairs of the run in RUN_FILE drift apart when one sample differs.
+    """Measure the distance of pairs of the run in RUN_FILE when one sample differs.
 
     The runs of a pair share batches and noise, every pair has its own. Beside the greatest distance at each step stands
     the tracked distance D_t, which no pair may exceed: under the assumption of the file, with constants in closed form
     where the loss has them, under clipping alone, and, as an estimate, with measured constants. Exit status 1 if a pair
-    exceeds one that is no estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
+    exceeds one that is not an estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
     replaced the workload has one more than the run's dataset_size: the last one, which takes its place.
     """
     require_torch()
@@ -152,4 +152,4 @@ def _print(name: str, found: "Drift", start: str) -> None:
         names = " and ".join(one.name for one in found.refuted)
         certified = any(one.rests == "certified" for one in found.refuted)
         blame = "this package: report it" if certified else f"the assumption of the file: it is false for {name}"
-        click.echo(f"Some pair is farther apart than D_t by {names}. Distrust {blame}.")
+        click.echo(f"The distance of some pair exceeds D_t by {names}. Distrust {blame}.")

@@ -440,8 +440,8 @@ def print_side_by_side(
     headings = ("workload", "parameters", "samples", *(f"lambda {lam:g}" for lam in rows[0].orders), "seconds")
     print_table(title, headings, cells, left="workload")
     click.echo(
-        "What is found are lower estimates, each in the ball around that network's own initial parameters; what is "
-        "certified are upper bounds."
+        "Constants found are lower estimates, each in the ball around that network's own initial parameters; certified "
+        "ones are upper bounds."
     )
     for row in rows:
         if row.settings:

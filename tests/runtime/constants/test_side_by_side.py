@@ -108,7 +108,7 @@ def test_one_order_has_the_workloads_on_the_axis_and_equal_curves_are_named() ->
     both = draw_side_by_side(
         [replace(row, orders=(0.5, 1.0), found=(1.0, 2.0), certified=(3.0, 4.0)) for row in (one, other)]
     )
-    assert both.note.endswith("What is found of one and other is the same.")
+    assert both.note.endswith("The constants found of one and other are the same.")
 
 
 @pytest.mark.parametrize(
