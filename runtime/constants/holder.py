@@ -39,7 +39,6 @@ from lastiterate.runtime.constants.record import (
     read_all,
     read_off,
 )
-from lastiterate.runtime.constants.sampling import Draw as Draw
 from lastiterate.runtime.constants.sampling import Sampling, Settings
 from lastiterate.runtime.devices import says_when_memory_runs_out, threads_of_torch
 from lastiterate.runtime.fingerprint import identify_workload

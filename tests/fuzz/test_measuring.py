@@ -8,7 +8,7 @@ from fuzzing import both, refuse_or_answer
 from torch import nn
 
 import lastiterate as li
-from lastiterate.runtime.constants.holder import Sampling
+from lastiterate.runtime.constants.sampling import Sampling
 
 _RUN, _FLAT = li.NoisySGD(2, 0.1, 1.0, 1.0, 4, diameter=1.0), li.Clipped()
 _PROJECTED = li.RandomProjectionRun(2, 0.1, 1.0, (2,), 4)

@@ -16,8 +16,9 @@ import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.runtime import devices
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.holder import estimate_holder
 from lastiterate.runtime.constants.pairs import measure_center
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.devices import peak
 from lastiterate.runtime.gradients import Gradients

@@ -19,8 +19,8 @@ from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks.attack import attack, attack_once
 from lastiterate.runtime.attacks.drift import measure_drift
 from lastiterate.runtime.constants import worst_case_constants as worst
-from lastiterate.runtime.constants.holder import Sampling, constants_along_training, estimate_holder
-from lastiterate.runtime.constants.sampling import InputSet
+from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
+from lastiterate.runtime.constants.sampling import InputSet, Sampling
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
 from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.pair_table import Kind

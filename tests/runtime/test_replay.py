@@ -16,8 +16,8 @@ from torch.utils._pytree import tree_leaves
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, replay
 from lastiterate.runtime.attacks.attack import attack
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
-from lastiterate.runtime.constants.sampling import InputSet
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.sampling import InputSet, Sampling
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD

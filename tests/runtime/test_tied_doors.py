@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import lastiterate as li
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.holder import Sampling
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.optimisers.trainers import Record
 from lastiterate.runtime.workloads.workload import Workload
 

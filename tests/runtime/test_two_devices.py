@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from lastiterate.runtime.attacks.attack import attack
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.training.descent import paper_run

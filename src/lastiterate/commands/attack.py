@@ -191,8 +191,9 @@ def _print(network: "Workload", kind: str, found: "Audit | OneRun", bounds: "Bou
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
-            f"The attack exceeds a bound that assumes nothing of the losses. With probability {1 - found.level:.4g} that "
-            "is bad luck: repeat with another --seed. If it stays, distrust this package, and report it."
+            "The attack exceeds a bound that assumes nothing of the losses. With probability "
+            f"{1 - found.level:.4g} that is bad luck: repeat with another --seed. If it stays, distrust this package: "
+            "report it."
         )
     elif exceeded:
         click.echo(

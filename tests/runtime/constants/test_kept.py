@@ -11,7 +11,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.constants import holder
-from lastiterate.runtime.constants.holder import Sampling, estimate_holder
+from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import PairTable
 from lastiterate.runtime.training.descent import paper_run

@@ -13,7 +13,8 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as worst_case
 from lastiterate.runtime.constants.curvature import top_curvature
-from lastiterate.runtime.constants.holder import Sampling, constants_along_training, estimate_holder
+from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
+from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.layers import constants_of_network

@@ -18,9 +18,9 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as worst_case
-from lastiterate.runtime.constants.holder import Sampling, constants_along_training, estimate_holder
+from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
 from lastiterate.runtime.constants.refutation import refute
-from lastiterate.runtime.constants.sampling import input_set
+from lastiterate.runtime.constants.sampling import Sampling, input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.streaming import write_samples
@@ -239,7 +239,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 import lastiterate as li
-from lastiterate.runtime.constants.holder import Sampling
+from lastiterate.runtime.constants.sampling import Sampling
 
 class Images(Dataset):
     def __len__(self):
