@@ -23,11 +23,6 @@ from lastiterate.commands.measuring import (
 )
 from lastiterate.commands.output import OutputFile, progress, say_json
 from lastiterate.numeric.errors import InputError, Interrupted, count
-from lastiterate.numeric.published.theorems import SETTING
-from lastiterate.numeric.rounding import printed_up
-from lastiterate.numeric.store import write_whole, writing
-from lastiterate.runtime.constants.record import words_found, words_upper
-from lastiterate.runtime.pair_table import Kind
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
@@ -356,8 +351,8 @@ def carry_over(run: "NoisySGD", measured: "Measured") -> "Estimate":
 
 
 _WHICH_RUN = (
-    f"Epsilon is an estimate, not a bound: Rényi order {SETTING['alpha']:g}, T = {{steps}}, setting of Figure 1 of "
-    "Chien & Li (eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
+    "Epsilon is an estimate, not a bound: Rényi order {order:g}, T = {steps}, setting of Figure 1 of Chien & Li "
+    "(eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
 _IN_METRIC = (
     "Lengths, the radius and the diameter are in the metric, gradients and the clip norm in its dual norm, and the run "
@@ -373,6 +368,8 @@ def print_found(
     metric: Path | None,
 ) -> None:
     """The constants, the conditional epsilons, and what both rest on; ``advised`` are options the workload set."""
+    from lastiterate.numeric.rounding import printed_up
+
     epsilons = [printed_up(one.epsilon, 4) for one in carried] or ["-"] * len(found.lambdas)
     click.echo(str(found.table().beside("epsilon if L is true", epsilons)))
     said = []
@@ -386,7 +383,8 @@ def print_found(
     if metric is not None:
         said.append(_IN_METRIC)
     elif carried:
-        said.append(f"{_WHICH_RUN.format(steps=found.run.steps)} It is conditional on {carried[-1].conditional_on}.")
+        run = _WHICH_RUN.format(order=carried[-1].order, steps=found.run.steps)
+        said.append(f"{run} It is conditional on {carried[-1].conditional_on}.")
     else:
         said.append(f"There is no epsilon: {found.untrusted}.")
     for line in filter(None, [*said, *found.remarks()]):
@@ -395,6 +393,8 @@ def print_found(
 
 def print_layers(found: "HolderEstimate", together: "Estimate | None", metric: Path | None) -> None:
     """The constants of every layer, and what they give together."""
+    from lastiterate.runtime.pair_table import Kind
+
     rows = []
     for layer in found.layers:
         constants = layer.measured[Kind.SAMPLE]
@@ -418,6 +418,9 @@ def print_side_by_side(
     rows: Sequence["WorkloadConstants"], table: Path | None, plot: Path | None, as_json: bool
 ) -> None:
     """Print the table of several workloads, and write it and its picture where they are asked for."""
+    from lastiterate.numeric.store import write_whole, writing
+    from lastiterate.runtime.constants.record import words_found, words_upper
+
     files: list[Path] = []
     if table is not None:
         with writing("A table needs", f"csv={table}"):
