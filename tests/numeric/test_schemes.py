@@ -40,8 +40,8 @@ def test_it_has_bounds_by_both_ways_from_above_and_below_and_a_certificate(name:
 def test_its_batches_are_drawn(name: str) -> None:
     pytest.importorskip("torch")
     from lastiterate.runtime.random_streams import Stream
-    from lastiterate.runtime.training.batches import batches
+    from lastiterate.runtime.training.batches import draw_batches
 
-    drawn = [batch.tolist() for batch in batches(_run(name), Stream(0, 0))]
+    drawn = [batch.tolist() for batch in draw_batches(_run(name), Stream(0, 0))]
     assert len(drawn) == 6
     assert not SCHEMES[name].fixed_size or {len(one) for one in drawn} == {_run(name).batch}
