@@ -226,7 +226,7 @@ def _crossing(
         over = log(min(max(found.epsilon, 1e-300), 1e300)) - log(epsilon)
         return max(over, 1e-12) if found.epsilon > epsilon else min(over, -1e-12)
 
-    brentq(gap, *map(log, ends), xtol=close)
+    brentq(gap, *map(log, ends), xtol=close, maxiter=10_000)
     return known[max(x for x, found in known.items() if found.epsilon <= epsilon)]
 
 
