@@ -222,6 +222,7 @@ class Gradients:
         clip_norm: float = math.inf,
         chosen: Tensor | None = None,
         *,
+        weights: Tensor | None = None,
         stability: float | None = None,
         uneven: bool = False,
     ) -> Tensor:
@@ -231,25 +232,10 @@ class Gradients:
             point: shape (dimension,).
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
+            weights: factors of the clipped gradients, shape (k,); 1 if None.
             stability: as in `clip_factor`.
             uneven: the number of samples is another one in every call; those of about as many share what is recorded.
         """
-        return self._summed(point, clip_norm, chosen, None, stability, uneven=uneven)
-
-    def weighted(self, point: Tensor, clip_norm: float, chosen: Tensor, weights: Tensor) -> Tensor:
-        """Sum of the clipped gradients of chosen samples, each times a weight, arguments as `total` has them."""
-        return self._summed(point, clip_norm, chosen, weights, None, uneven=False)
-
-    def _summed(
-        self,
-        point: Tensor,
-        clip_norm: float,
-        chosen: Tensor | None,
-        weights: Tensor | None,
-        stability: float | None,
-        *,
-        uneven: bool,
-    ) -> Tensor:
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
         factored = self.factored

@@ -7,7 +7,7 @@ of 515 parameters kept an H200 busy for a tenth of the time. A recording is star
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -29,27 +29,6 @@ _MOST: Final = 8
 """Recordings that a function keeps; shapes beyond run as they are."""
 
 
-class Recording(NamedTuple):
-    """Recorded work.
-
-    Attributes:
-        held: the arguments that it reads.
-        start: does the work again.
-        made: what it writes, again with each start.
-    """
-
-    held: list[Tensor]
-    start: Callable[[], None]
-    made: Any
-
-    def __call__(self, given: list[Tensor]) -> Any:
-        """The function of these arguments, in tensors of their own."""
-        for held, new in zip(self.held, given, strict=True):
-            held.copy_(new)
-        self.start()
-        return tree_map(lambda made: made.clone() if isinstance(made, Tensor) else made, self.made)
-
-
 class Replayed:
     """A function of tensors, of which the work is recorded and replayed where the device can do that.
 
@@ -63,7 +42,7 @@ class Replayed:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self._recordings: dict[Hashable, Recording | None] = {}
+        self._recordings: dict[Hashable, _Recording | None] = {}
         self._fit: dict[Hashable, bool | None] = {}
 
     def __call__(self, *given: Any) -> Any:
@@ -118,17 +97,17 @@ def records(device: torch.device) -> bool:
     return device.type in _RECORDERS and not _RECORDING
 
 
-def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> Recording | None:
-    """Record a call; None where that fails, for want of memory say."""
+def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> "_Recording | None":
+    """Record a call, as a function of its tensors; None where that fails, for want of memory say."""
     held: list[Tensor] = []
 
-    def kept(leaf: Any) -> Any:
+    def keep(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
             return leaf
         held.append(leaf.clone())
         return held[-1]
 
-    arguments = tree_map(kept, given)
+    arguments = tree_map(keep, given)
     _RECORDING.append(function)
     try:
         start, made = _RECORDERS[held[0].device.type](lambda: function(*arguments), held[0].device)
@@ -136,7 +115,14 @@ def _recorded(function: Callable[..., Any], given: tuple[Any, ...]) -> Recording
         return None
     finally:
         _RECORDING.pop()
-    return Recording(held, start, made)
+
+    def replay(tensors: list[Tensor]) -> Any:
+        for own, new in zip(held, tensors, strict=True):
+            own.copy_(new)
+        start()
+        return tree_map(lambda one: one.clone() if isinstance(one, Tensor) else one, made)
+
+    return replay
 
 
 def _on_cuda(work: Callable[[], Any], device: torch.device) -> tuple[Callable[[], None], Any]:
@@ -176,6 +162,7 @@ def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
     return stream, pool, _graph(lambda: torch.zeros(1, device=device), stream, pool)
 
 
+_Recording = Callable[[list[Tensor]], Any]
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]
 
 _RECORDERS: Final[dict[str, _Recorder]] = {"cuda": _on_cuda}

@@ -272,7 +272,7 @@ def crafted_start(gradients: Gradients, run: NoisySGD, target: int) -> Tensor:
     adam = torch.optim.Adam([point], lr=_RATE)
     for _ in range(_STEPS):
         here = point.detach()
-        slope = gradients.weighted(here, run.clip_norm, fitted, weights)
+        slope = gradients.total(here, run.clip_norm, fitted, weights=weights)
         pull = gradients.total(here, chosen=own)
         length = torch.linalg.vector_norm(pull)
         short = length < _LONG * run.clip_norm
@@ -396,21 +396,13 @@ class _Planted(Gradients):
         sizes = torch.bincount(owner, minlength=len(signs)).double().sqrt()
         self._owner, self._directions = owner.to(self.device), (drawn / sizes[owner]).to(self.start)
 
-    def total(
-        self,
-        point: Tensor,
-        clip_norm: float = inf,
-        chosen: Tensor | None = None,
-        *,
-        stability: float | None = None,
-        uneven: bool = False,
-    ) -> Tensor:
+    def total(self, point: Tensor, clip_norm: float = inf, chosen: Tensor | None = None, **how: Any) -> Tensor:
         """Sum of the clipped gradients of the samples that take part."""
         self.on_total()
         met = torch.arange(self.samples) if chosen is None else chosen
         met = met[~self.missing[met]]
         first = self.samples - len(self.signs)
-        found = super().total(point, clip_norm, met[met < first], stability=stability, uneven=uneven)
+        found = super().total(point, clip_norm, met[met < first], **how)
         if not len(self.signs):
             return found
         planted = (met[met >= first] - first).to(point.device)

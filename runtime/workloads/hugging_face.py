@@ -43,7 +43,7 @@ _FEW: Final = 8
 _TOKENS, _MASK, _SEGMENTS = "input_ids", "attention_mask", "token_type_ids"
 _LABELS: Final = ("labels", "label")
 
-RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
+_RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
     {"inits": 1, "centers": 3, "points": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform", "memory": 2 * 2**30}
 )
 """Settings with which a transformer takes a few minutes."""
@@ -127,7 +127,7 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
         targets=labels,
         remark=f"Every run starts at the weights of {folder.name}, whose own training is not accounted for; dropout "
         "is off.",
-        recommended={**RECOMMENDED, "samples": min(_FEW, len(labels))},
+        recommended={**_RECOMMENDED, "samples": min(_FEW, len(labels))},
     )
 
 

@@ -199,8 +199,8 @@ def test_clipped_totals_are_those_of_gradients_in_full(
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
         some = torch.arange(gradients.samples) if chosen is None else chosen
         weights = torch.linspace(-1, 2, len(some)).to(gradients.start)
-        found = gradients.weighted(gradients.start, 0.5, some, weights)
-        expected = in_full(gradients).weighted(gradients.start, 0.5, some, weights)
+        found = gradients.total(gradients.start, 0.5, some, weights=weights)
+        expected = in_full(gradients).total(gradients.start, 0.5, some, weights=weights)
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 

@@ -62,7 +62,7 @@ def test_mean_of_clipped_gradients() -> None:
     torch.testing.assert_close(gradients.total(point, clip_norm=2.0), 3 * point)
     weights, some = torch.tensor([0.5, -2.0], dtype=point.dtype), torch.tensor([1, 0])
     each = [gradients.total(point, 2.0, some[[k]]) for k in range(2)]
-    torch.testing.assert_close(gradients.weighted(point, 2.0, some, weights), 0.5 * each[0] - 2 * each[1])
+    torch.testing.assert_close(gradients.total(point, 2.0, some, weights=weights), 0.5 * each[0] - 2 * each[1])
 
 
 @pytest.mark.parametrize("memory", [60_000, 600_000, 2**28])
