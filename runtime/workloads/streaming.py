@@ -108,7 +108,7 @@ class _Stream:
     def rows(self) -> Iterator[Row]:
         """One pass."""
         with user_code("A loader needs to be read without an error", "in a pass over it; mend its Dataset."):
-            data = self._data
+            data: Any = self._data
             for given in data if hasattr(data, "__iter__") else (data[k] for k in range(len(data))):
                 parts = [part if self._batched else part[None] for part in _pair(given)]
                 if not all(part.ndim for part in parts) or len(parts[0]) != len(parts[1]):
