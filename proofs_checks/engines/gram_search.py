@@ -231,14 +231,11 @@ _MOST_FREE, _SHORT = 3, 60
 _NOTHING = 1e-5
 """Share of the largest multiplier below which another one is 0."""
 
-_Groups: TypeAlias = tuple[tuple[str, ...], ...]
-"""Names of hypotheses, those together that have one multiplier."""
-
 
 def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
     """Multipliers that serve at the points, in floats; numbers, rounded, in the end."""
-    for groups in dict.fromkeys(_supports(problem, points)):
-        free = _eliminated(problem, groups)
+    for names in _supports(problem, points):
+        free = _eliminated(problem, names)
         if free is not None and len(free.letters) <= _MOST_FREE:
             yield from _vertices(free, points)
     found = _at_point(problem, points[0], np.ones(len(problem.hypotheses)))
@@ -247,26 +244,17 @@ def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dic
         yield dict(zip(problem.hypotheses, short, strict=True))
 
 
-def _supports(problem: GramCase, points: Sequence[Point]) -> Iterator[_Groups]:
+def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:
     """Hypotheses whose multipliers may be other than 0: few, as semidefinite programs have them, then all."""
     names = tuple(problem.hypotheses)
     sparse, generator = list[tuple[str, ...]](), np.random.default_rng(0)
     for point in points[:2] if len(names) > _MOST_FREE else ():
         for weights in (np.ones(len(names)), *(0.5 + generator.random((2, len(names))))):
             found = _at_point(problem, point, weights)
-            if found is None:
-                continue
-            sizes = {name: one for name, one in zip(names, found, strict=True) if one > _NOTHING * max(found)}
-            sparse.append(tuple(sizes))
-            groups = list[list[str]]()
-            for name, size in sizes.items():
-                alike = [one for one in groups if abs(sizes[one[0]] - size) <= _NOTHING * max(found)]
-                groups += [] if alike else [[]]
-                (alike or groups)[-1].append(name)
-            if len(groups) < len(sizes):
-                yield tuple(map(tuple, groups))
-    for some in (*sorted(dict.fromkeys(sparse), key=len), names):
-        yield tuple((name,) for name in some)
+            if found is not None:
+                sizes = zip(names, found, strict=True)
+                sparse.append(tuple(name for name, one in sizes if one > _NOTHING * max(found)))
+    return list(dict.fromkeys((*sorted(sparse, key=len), names)))
 
 
 def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
@@ -290,14 +278,11 @@ def _at_point(problem: GramCase, point: Point, weights: Floats) -> Floats | None
     return _solve(weights, (equal, values), above, [(stacked, -matrix)])
 
 
-def _eliminated(problem: GramCase, groups: _Groups) -> _Free | None:
+def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
     """The multipliers of these hypotheses for which values cancel; None where there are none."""
-    names = tuple(name for group in groups for name in group)
     letters = sp.symbols(f"l:{len(names)}", cls=sp.Dummy)
-    by_name = dict(zip(names, letters, strict=True))
-    matrix, values, constant = slack(problem, by_name)
+    matrix, values, constant = slack(problem, dict(zip(names, letters, strict=True)))
     equations = [one for one in values if one != 0]
-    equations += (by_name[group[0]] - by_name[name] for group in groups for name in group[1:])
     if not letters and equations:
         return None  # without hypotheses nothing cancels the values
     while True:
