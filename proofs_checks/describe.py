@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tall
 from lastiterate.symbolic.checks import Check, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
-from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import Span
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, UNITS, unit_text
@@ -156,7 +156,7 @@ def _derived(*ends: Span) -> Iterator[str]:
     yield from (f"  {one}" for one in _cited(*ends))
 
 
-def _deduced(made: Judgement) -> Iterator[str]:
+def _deduced(made: Proposition) -> Iterator[str]:
     """Every judgement by number with its rule and side conditions, then what is supposed and what is cited."""
     lines = list(made.lines())
     number = {id(one): index for index, one in enumerate(lines, 1)}

@@ -70,10 +70,9 @@ from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
 from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, Span, UnprovedError
-from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.substitution import declared
-from lastiterate.symbolic.kernel.term import new_letter
 from lastiterate.symbolic.ledger import ORDER, claims, naming
 from lastiterate.symbolic.notation import (
     MEANING,

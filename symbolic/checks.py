@@ -358,8 +358,8 @@ class Derived(Check):
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.integrals.deductions.DEDUCTIONS`. The statement must have all
-    that it supposes among its conditions, and its inequality must follow from the one that it reaches.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`. The statement must have
+    all that it supposes among its conditions, and its inequality must follow from the one that it reaches.
     """
 
     engine = Engine.DERIVATION

@@ -31,17 +31,17 @@ from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, No
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.derivations.printed import PRINTED
-from lastiterate.symbolic.integrals.couplings import Calculus
-from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.integrals.rules import quantities
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
+from lastiterate.symbolic.kernel.integrals import Calculus
+from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
+from lastiterate.symbolic.kernel.integrals import Proposition
+from lastiterate.symbolic.kernel.integrals import quantities
+from lastiterate.symbolic.kernel.profiles import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
-from lastiterate.symbolic.kernel.projected import Projected
+from lastiterate.symbolic.kernel.profiles import Projected
 from lastiterate.symbolic.kernel.renyi import largest_order, renyi
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import Chords
+from lastiterate.symbolic.kernel.profiles import Chords
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T, alpha
 from lastiterate.symbolic.statement import Constant, ForAll, free
@@ -61,7 +61,7 @@ def _named(table: Mapping[str, _Made], name: str) -> _Made:
 
 
 @cache
-def deduce(name: str) -> Judgement:
+def deduce(name: str) -> Proposition:
     """The inequality that a deduction reaches; UnprovedError where a rule does not apply."""
     made = _named(DEDUCTIONS, name)(Calculus(prove))
     replayed(made)
@@ -170,7 +170,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
     return (made.first, made.second), tuple(cites)
 
 
-def conclude(made: Judgement, statement: ForAll) -> Judgement:
+def conclude(made: Proposition, statement: ForAll) -> Proposition:
     """The inequality of a statement from one that was deduced, under the conditions of the statement.
 
     Raises:

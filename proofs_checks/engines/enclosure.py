@@ -42,7 +42,7 @@ from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact,
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, IntervalInequality, RandomPoints, Relation, Value
-from lastiterate.symbolic.kernel.term import new_letter
+from lastiterate.symbolic.kernel.profiles import new_letter
 
 _LITTLE = 200
 """Boxes for a point that fails where the sides are not defined all over the box: there nothing can hold."""

@@ -17,7 +17,7 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import hasty
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Identity, Inequality
-from lastiterate.symbolic.integrals.judgement import Judgement
+from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import FalseLineError, Span, UnprovedError
 from lastiterate.symbolic.kernel.sealed import genuine
 
@@ -87,7 +87,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
     raise UnprovedError(f"{condition} is not shown from {', '.join(map(str, premises)) or 'nothing'}: {why}.")
 
 
-def replayed(*ends: Span | Judgement) -> None:
+def replayed(*ends: Span | Proposition) -> None:
     """Raise an error unless rules made every line of derivations, and all side conditions are shown by `prove`.
 
     Two letters of one name would be one to a reader; and a term of a class that is neither Sympy's nor of this package

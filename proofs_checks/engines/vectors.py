@@ -17,7 +17,7 @@ from lastiterate.proofs_checks.engines import inequality
 from lastiterate.proofs_checks.engines.answers import held, lessened
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, Inequality, NormBound
-from lastiterate.symbolic.kernel.term import new_letter
+from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 MOST = 3

@@ -10,7 +10,7 @@ from lastiterate.symbolic.altschuler_talwar.paper import at, event
 from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SEEN as MANY_STEPS
-from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 
 _tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
@@ -52,7 +52,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/bound_repaired",
         "(B.2) with the price of a step between two mixtures for S: T of them, or any shifts at any split of the noise",
         at("B.2", "(B.2)"),
-        *without_replacement("convex"),
+        *windows("without_replacement", "convex"),
         Derived("without_replacement/composition", Power(_coin, T), "T steps"),
         IntervalInequality(SEEN, "<=", SampledUp(_tenth, _one, _order), {}, "the event"),
         IntervalInequality(Integer(7), "<", SEEN, {}, "above 7"),

@@ -7,7 +7,7 @@ alpha D^2 / (2 eta^2 sigma_1^2), the paper's beta in the window being 2 r log(c)
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import STRONGLY_CONVEX
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
-from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS
 
@@ -66,7 +66,7 @@ CLAIMS = (
         at("B.3", "(B.3)"),
         Inequality((1 - c**2) / (u - 1), "<= and attained", 1 / u, name="at most c^(2w), as footnote 11 says"),
         Identity((1 - c**2) / (c**-2 - 1), c**2, "window of one"),
-        *without_replacement("strongly convex"),
+        *windows("without_replacement", "strongly convex"),
         assumptions=(q <= 1, c < 1, u * c**2 >= 1, m <= L, eta * L <= 2),
         repairs="altschuler_talwar/appendix_b_3/bound",
     ),

@@ -5,7 +5,7 @@ of one update are mixtures.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 

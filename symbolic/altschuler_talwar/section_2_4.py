@@ -6,10 +6,10 @@ variance, w = T - tau steps: by Cauchy and Schwarz equal shifts are best, and tw
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
-from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
+from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
 from lastiterate.symbolic.prelude import *
 
 THEOREM_11: Final = Source(cited("Mironov, Talwar & Zhang 2019"), "Theorem 11")

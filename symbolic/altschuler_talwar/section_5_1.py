@@ -6,11 +6,11 @@ w_(t+1) is p plus noise, b = 1, sigma_DP = 1/10.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
+from lastiterate.symbolic.derivations.deductions import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.derivations.iterations import A
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
-from lastiterate.symbolic.integrals.statements import APART, FACTOR, OTHER_MAP
+from lastiterate.symbolic.derivations.statements import APART, FACTOR, OTHER_MAP
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 
@@ -133,7 +133,7 @@ CLAIMS = (
             "order 2, noise 1/sqrt(7200), two steps",
         ),
         IntervalInequality(Integer(190), "<", SEEN, {}, "what the run shows"),
-        *without_replacement("strongly convex"),
+        *windows("without_replacement", "strongly convex"),
         assumptions=(q <= 1, m <= L, eta * L <= 2),
         repairs="altschuler_talwar/section_5_1/bound",
     ),

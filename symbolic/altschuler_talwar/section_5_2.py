@@ -6,7 +6,7 @@ s r/(r - j + 1) after the last. Batches are fixed, so nothing is conditioned on,
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
 
@@ -126,7 +126,7 @@ CLAIMS = (
         "altschuler_talwar/section_5_2/bound",
         "(5.6): shifts that bring the distance from that of the window's start to 0 cost the sum of their squares",
         at("Theorem 5.6", "(5.6)"),
-        *known_batches("convex"),
+        *windows("known_batches", "convex"),
         assumptions=(eta * L <= 2,),
     ),
     Step(

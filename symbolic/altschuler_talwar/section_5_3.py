@@ -6,7 +6,7 @@ is D n T^c/K >= 1, w the window, costs in units of alpha K^2/(n^2 sigma_DP^2).
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, SEEN, claimed
-from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 
 _one = Integer(1)
@@ -98,7 +98,7 @@ CLAIMS = (
         "(5.7) with the price of a step between two mixtures for S, any step sizes, splits of the noise and shifts",
         at("Section 5.3", "(5.7)"),
         Identity(put(w * D**2 / r**2, {r: w * x}), D**2 / (x**2 * w), "equal step sizes", (x > 0,)),
-        *without_replacement("convex"),
+        *windows("without_replacement", "convex"),
         assumptions=(q <= 1, eta * L <= 2),
         repairs="altschuler_talwar/section_5_3/bound",
     ),

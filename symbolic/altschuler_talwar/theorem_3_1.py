@@ -12,8 +12,8 @@ the lower end gives the other run exp(-150)/(1 - exp(-50)).
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
-from lastiterate.symbolic.derivations.checks import without_replacement
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
@@ -259,7 +259,7 @@ CLAIMS = (
         ),
         Inequality(j + 2, "<=", (j + 1) ** 2 / j, name="the union bound is a geometric sum"),
         IntervalInequality(Integer(144), "<", SEEN, {}, "what the run shows"),
-        *without_replacement("convex"),
+        *windows("without_replacement", "convex"),
         assumptions=(q <= 1, eta * L <= 2),
         repairs="altschuler_talwar/proof_3_1/bound",
     ),

@@ -4,7 +4,7 @@ Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, b
 """
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
 _half, _rare = Rational(1, 2), Rational(1, 100)

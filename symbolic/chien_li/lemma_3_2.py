@@ -6,9 +6,9 @@ the rest is post-processing, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.shifts import LIPSCHITZ
-from lastiterate.symbolic.integrals.statements import FACTOR
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.deductions import LIPSCHITZ
+from lastiterate.symbolic.derivations.statements import FACTOR
 from lastiterate.symbolic.prelude import *
 
 CLAIMS = (

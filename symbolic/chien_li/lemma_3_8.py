@@ -6,9 +6,9 @@ maps differ by 2 eta K / n; or two clipped means differ by 2 K. h is the inverse
 """
 
 from lastiterate.symbolic.chien_li.paper import at
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.deductions import HOELDER
 from lastiterate.symbolic.derivations.iterations import D_T
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.shifts import HOELDER
 from lastiterate.symbolic.prelude import *
 
 _zero = Integer(0)

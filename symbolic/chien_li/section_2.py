@@ -6,7 +6,7 @@ variances.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
 _exponent = moment_exponent(xi, (d, sigma**2), (Integer(0), sigma**2), alpha)

@@ -18,7 +18,7 @@ from lastiterate.symbolic.chien_li.paper import (
     attacked,
     split_bound,
 )
-from lastiterate.symbolic.derivations.checks import shared_noise
+from lastiterate.symbolic.derivations.checks import share_checks
 from lastiterate.symbolic.prelude import *
 
 CLAIMS = (
@@ -37,7 +37,7 @@ CLAIMS = (
             "no smoothness at all",
             name="smooth",
         ),
-        *shared_noise("smooth", c),
+        *share_checks("smooth", c),
         statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L), L > 0),
         assumptions=(alpha > 1, Eq(c, 1 + eta * L), c > 1),
     ),
@@ -46,7 +46,7 @@ CLAIMS = (
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_convex", CONVEX_RUNS, *COMMON, "radius for diameter", name="convex"),
-        *shared_noise("convex", Integer(1)),
+        *share_checks("convex", Integer(1)),
         statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
@@ -61,7 +61,7 @@ CLAIMS = (
             "as if there were 2 n samples",
             name="strongly convex",
         ),
-        *shared_noise("strongly convex", c),
+        *share_checks("strongly convex", c),
         statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1, eta * m < 1),
         assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1, Eq(c, 1 - eta * m), c < 1),
     ),

@@ -21,7 +21,7 @@ from lastiterate.symbolic.chien_li.paper import (
     shift_bound,
 )
 from lastiterate.symbolic.chien_li.refutations import UNTESTED
-from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, C, leads, shift
 
@@ -76,7 +76,7 @@ CLAIMS = (
             "no smoothness at all",
             name="smooth",
         ),
-        *known_batches("smooth"),
+        *windows("known_batches", "smooth"),
         statement=private(
             shift_bound(z + eta * (n - 1) / n * Min(L * z, 2 * K) + sensitivity()), *FULL_BATCHES, Smooth(L)
         ),
@@ -88,7 +88,7 @@ CLAIMS = (
         "Direct shifts bound the divergence for convex losses, e(z) = z + s",
         at("Theorem 3.1", "(3)"),
         attacked("shifts_full_convex", CONVEX_RUNS, *COMMON, "radius for diameter", name="convex"),
-        *known_batches("convex"),
+        *windows("known_batches", "convex"),
         statement=private(shift_bound(z + sensitivity()), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
@@ -103,7 +103,7 @@ CLAIMS = (
             "four times the strong convexity",
             name="strongly convex",
         ),
-        *known_batches("strongly convex"),
+        *windows("known_batches", "strongly convex"),
         statement=private(
             shift_bound(Max(1 - eta * m, eta * L - 1) * z + sensitivity()), *FULL_BATCHES, StronglyConvex(m, L, K)
         ),
@@ -114,7 +114,7 @@ CLAIMS = (
         "Direct shifts bound the divergence under clipping alone, e(z) = z + 2 eta K for z > 0",
         at("Theorem 3.1", "(3)"),
         attacked("shifts_full_clipped", CLIPPED_RUNS, *COMMON, "radius for diameter", name="clipped"),
-        *known_batches("clipped"),
+        *windows("known_batches", "clipped"),
         statement=private(shift_bound(Piecewise((z + 2 * eta * K, z > 0), (sensitivity(), True))), *FULL_BATCHES),
         assumptions=(alpha > 1,),
     ),

@@ -5,7 +5,7 @@ it. With u_t = s + a_t the backward A-program is the forward z-program of e(z) =
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound
-from lastiterate.symbolic.derivations.checks import known_batches
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.prelude import *
 
@@ -94,7 +94,7 @@ CLAIMS = (
             "a hundredth of the smoothness",
             name="direct shifts",
         ),
-        *known_batches("modulus"),
+        *windows("known_batches", "modulus"),
         Inequality(
             z + eta * L * (n - 1) / n * x + 2 * eta * K / n,
             "<=",

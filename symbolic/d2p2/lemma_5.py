@@ -7,7 +7,7 @@ factor q, so that it gives 7 only while q >= 0.0325. Step k has noise nu^2/k, an
 
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.d2p2.refutations import MOMENTS
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
 _first = q**2 * alpha / nu**2

@@ -11,34 +11,22 @@ from typing import Any, Final
 
 from sympy import Eq, Expr, S
 
-from lastiterate.symbolic.derivations import contraction, iterations, noisy_sgd, projections, shared_noise
-from lastiterate.symbolic.derivations.known_batches import (
-    composition,
-    last_step,
-    path,
-    window,
+from lastiterate.symbolic.derivations import (
+    contraction,
+    iterations,
+    known_batches,
+    noisy_sgd,
+    random_batches,
+    shared_noise,
 )
 from lastiterate.symbolic.derivations.losses import LOSSES
-from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0, late, shuffled
-from lastiterate.symbolic.derivations.random_batches import (
-    contracting_blocks,
-    last_swap_step,
-    poisson_blocks,
-    poisson_composition,
-    poisson_sizes,
-    poisson_window,
-    sized_window,
-    swap_composition,
-    swap_window,
-)
-from lastiterate.symbolic.derivations.ranges import poisson_ranges
-from lastiterate.symbolic.derivations.stretches import Inside, poisson_stretches
-from lastiterate.symbolic.derivations.tracked import N_0
+from lastiterate.symbolic.derivations.random_batches import N_0
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, c, eta, q, s, sensitivity, sigma, t, tau, v, w, x, y
+from lastiterate.symbolic.notation import D, Delta, T, beta, c, s, sensitivity, sigma, t, tau, v, w, x, y
 
 Derivation = Callable[[Kernel], Guarantee]
+_OfLosses = Callable[..., Guarantee]
 
 _PARTS: Final = {
     "from 0": (S.Zero, S.Zero, T),
@@ -48,107 +36,96 @@ _PARTS: Final = {
 }
 """First step, distance, number of steps: the whole run, or w steps after others. Delta is tracked until then."""
 
+_BLOCKS: Final = {
+    "from 0": (S.Zero, S.Zero, T),
+    "tracked from 0": (N_0 * w, Delta, T),
+    "tracked from the domain": (tau + N_0 * w, Delta, T),
+    "from the domain": (tau, D, T),
+}
+_AFFINE: Final = {"convex": S.One, "strongly convex": c, "smooth": c}
+"""Classes of losses of which full batches carry z to c z + s, with the constant c."""
+
+_GROWING: Final = ("modulus", "convex", "strongly convex")
+
 
 def _window(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
     """One of n samples replaced in each of tau + w steps, which take z to at most c z + s; the last w are shifted."""
-    made = window(kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
-    values = {s: sensitivity(), v: sigma**2}
+    outer, values = kernel.under(Eq(s, sensitivity())), {s: sensitivity(), v: sigma**2}
+    made = known_batches.window(outer, LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
     return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
 
 
-def _paths(kind: str, made: Callable[..., Guarantee], *chance: Expr, tracked: bool = False) -> dict[str, Derivation]:
+def _runs(made: _OfLosses, losses: str, run: tuple[Expr, ...], kernel: Kernel) -> Guarantee:
+    return made(kernel, LOSSES[losses], *run)
+
+
+def _paths(kind: str, made: _OfLosses, *, tracked: bool = False) -> dict[str, Derivation]:
     """Shifts of any lengths, by class of losses, over a whole run and over its last steps; or after steps without."""
-
-    def derivation(losses: str, part: str, kernel: Kernel) -> Guarantee:
-        return made(kernel, LOSSES[losses], *chance, *_PARTS[part])
-
-    return {
-        f"{kind}/{losses}, {part}": partial(derivation, losses, part)
-        for losses in LOSSES
-        for part in list(_PARTS)[: 4 if tracked else 2]
-    }
+    parts = list(_PARTS.items())[: 4 if tracked else 2]
+    return {f"{kind}/{losses}, {part}": partial(_runs, made, losses, run) for losses in LOSSES for part, run in parts}
 
 
-def _last_step(losses: str, kernel: Kernel) -> Guarantee:
-    return last_step(kernel, LOSSES[losses], sigma**2, T)
-
-
-def _last_swap_step(losses: str, kernel: Kernel) -> Guarantee:
-    return last_swap_step(kernel, LOSSES[losses], q, beta, sigma**2, T)
-
-
-def _cyclic(made: Callable[..., Guarantee], losses: str, begins: tuple[Expr, Expr], kernel: Kernel) -> Guarantee:
-    return made(kernel, LOSSES[losses], *begins, w, t)
-
-
-def _ranges(losses: str, kernel: Kernel) -> Guarantee:
-    return poisson_ranges(kernel, LOSSES[losses], q, T)
-
-
-def _stretches(losses: str, inside: Inside, count: Expr, length: Expr, kernel: Kernel) -> Guarantee:
-    return poisson_stretches(kernel, LOSSES[losses], q, inside, count, length)
-
-
-def _contracted(name: str, made: Callable[..., Guarantee], *chance: Expr) -> dict[str, Derivation]:
+def _contracted(name: str, made: _OfLosses) -> dict[str, Derivation]:
     """Blocks that are contracted, by class of losses and by what is known of the steps before them."""
-
-    def derivation(losses: str, begin: str, kernel: Kernel) -> Guarantee:
-        return made(kernel, LOSSES[losses], *chance, begin)
-
     return {
-        f"contraction/{name}/{losses}, {begin}": partial(derivation, losses, begin)
+        f"contraction/{name}/{losses}, {begin}": partial(_runs, made, losses, (begin,))
         for losses in LOSSES
         for begin in contraction.BEGINS
     }
 
 
+_sizes: Final = partial(random_batches.poisson_or_composition, random_batches.sized_window)
+_blocks: Final = partial(random_batches.poisson_or_composition, random_batches.contracting_blocks)
+
 DERIVATIONS: Final[dict[str, Derivation]] = {
-    **_paths("known_batches", path),
-    "full_batch/composition": lambda kernel: composition(kernel, sensitivity(), sigma**2, T),
-    "full_batch/convex": partial(_window, "convex", S.One),
-    "full_batch/strongly convex": partial(_window, "strongly convex", c),
-    "full_batch/smooth": partial(_window, "smooth", c),
-    **{f"cyclic/{losses}, from the domain": partial(_cyclic, cyclic, losses, (tau, D)) for losses in LOSSES},
-    **{f"cyclic/{losses}, from 0": partial(_cyclic, cyclic_from_0, losses, (x, y)) for losses in LOSSES},
-    **{f"last_step/{losses}": partial(_last_step, losses) for losses in LOSSES},
+    **_paths("known_batches", known_batches.path),
+    "full_batch/composition": lambda kernel: known_batches.composition(kernel, sensitivity(), sigma**2, T),
+    **{f"full_batch/{losses}": partial(_window, losses, factor) for losses, factor in _AFFINE.items()},
+    **{
+        f"cyclic/{losses}, {part}": partial(_runs, made, losses, (*run, w, t))
+        for part, (made, run) in {
+            "from the domain": (known_batches.cyclic, (tau, D)),
+            "from 0": (known_batches.cyclic_from_0, (x, y)),
+        }.items()
+        for losses in LOSSES
+    },
+    **{f"last_step/{losses}": partial(_runs, known_batches.last_step, losses, (sigma**2, T)) for losses in LOSSES},
     **{
         f"shared_noise/{losses}, {start}": partial(shared_noise.window, losses, factor, start)
-        for losses, factor in {"convex": S.One, "strongly convex": c, "smooth": c}.items()
+        for losses, factor in _AFFINE.items()
         for start in ("domain", "tracked", "clipped")
     },
-    **{f"shared_noise/modulus, {start}": partial(shared_noise.path, start) for start in ("0", "domain")},
-    **{f"shared_noise/batches, {start}": partial(shared_noise.known_batches, start) for start in ("0", "domain")},
-    **_paths("shuffled", shuffled),
-    **{key: one for key, one in _paths("late", late).items() if "convex" in key},
-    **_paths("without_replacement", swap_window, q, tracked=True),
-    "without_replacement/composition": lambda kernel: swap_composition(kernel, q, 2 * eta * K / b, sigma**2, T),
     **{
-        f"without_replacement/last step, {losses}": partial(_last_swap_step, losses)
-        for losses in ("modulus", "convex", "strongly convex")
+        f"shared_noise/{kind}, {start}": partial(shared_noise.known_batches, start, full=kind == "modulus")
+        for kind in ("modulus", "batches")
+        for start in ("0", "domain")
     },
-    **_paths("poisson", poisson_window, q),
-    **_paths("poisson_sizes", poisson_sizes, q, tracked=True),
-    **{f"poisson_ranges/{losses}": partial(_ranges, losses) for losses in ("modulus", "convex", "strongly convex")},
-    "poisson_blocks/strongly convex, from 0": lambda kernel: poisson_blocks(
-        kernel, LOSSES["strongly convex"], q, S.Zero, S.Zero, T
-    ),
-    "poisson_blocks/strongly convex, tracked from 0": lambda kernel: poisson_blocks(
-        kernel, LOSSES["strongly convex"], q, N_0 * w, Delta, T
-    ),
-    "poisson_blocks/strongly convex, tracked from the domain": lambda kernel: poisson_blocks(
-        kernel, LOSSES["strongly convex"], q, tau + N_0 * w, Delta, T
-    ),
-    "poisson_blocks/strongly convex, from the domain": lambda kernel: poisson_blocks(
-        kernel, LOSSES["strongly convex"], q, tau, D, T
-    ),
+    **_paths("shuffled", known_batches.shuffled),
+    **{key: one for key, one in _paths("late", known_batches.late).items() if "convex" in key},
+    **_paths("without_replacement", random_batches.swap_window, tracked=True),
+    "without_replacement/composition": random_batches.swap_composition,
     **{
-        f"poisson_stretches/{losses}": partial(_stretches, losses, sized_window, w, w)
-        for losses in ("modulus", "convex", "strongly convex")
+        f"without_replacement/last step, {losses}": partial(random_batches.last_swap_step, LOSSES[losses], beta)
+        for losses in _GROWING
     },
-    "poisson_stretches/blocks": partial(_stretches, "strongly convex", contracting_blocks, T, T * w),
-    "projections/known_batches": lambda kernel: projections.known_batches(kernel, T),
-    "projections/revealed_coin": lambda kernel: projections.revealed_coin(kernel, q, T),
-    "projections/hidden_coin": lambda kernel: projections.hidden_coin(kernel, q, T),
+    **_paths("poisson", random_batches.poisson_window),
+    "poisson/composition": random_batches.poisson_composition,
+    **_paths("poisson_sizes", _sizes, tracked=True),
+    **{f"poisson_ranges/{losses}": partial(random_batches.poisson_ranges, LOSSES[losses]) for losses in _GROWING},
+    **{
+        f"poisson_blocks/strongly convex, {part}": partial(_runs, _blocks, "strongly convex", run)
+        for part, run in _BLOCKS.items()
+    },
+    **{
+        f"poisson_stretches/{losses}": partial(
+            random_batches.poisson_stretches, LOSSES[losses], random_batches.sized_window, w, w
+        )
+        for losses in _GROWING
+    },
+    "poisson_stretches/blocks": partial(
+        random_batches.poisson_stretches, LOSSES["strongly convex"], random_batches.contracting_blocks, T, T * w
+    ),
+    **{f"projections/{kind}": made for kind, made in random_batches.PROJECTED.items()},
     "iterations/contractions": partial(iterations.shifted, S.One, S.Zero, S.Zero, T),
     "iterations/contractions, apart": partial(iterations.shifted, S.One, tau, D, w),
     "iterations/Lipschitz, apart": partial(iterations.shifted, iterations.factor, tau, D, w),
@@ -165,14 +142,13 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
     **_contracted("cyclic", contraction.cyclic),
     **{
         f"contraction/full_batch/{losses}, {begin}": partial(contraction.straight, losses, factor, begin)
-        for losses, factor in {"convex": S.One, "strongly convex": c, "smooth": c}.items()
+        for losses, factor in _AFFINE.items()
         for begin in contraction.BEGINS
     },
     **_contracted("shuffled", contraction.shuffled),
-    **_contracted("without_replacement", contraction.without_replacement, q),
-    **_contracted("poisson", contraction.poisson, q),
+    **_contracted("without_replacement", contraction.without_replacement),
+    **_contracted("poisson", contraction.poisson),
     **{f"contraction/forgetting/{name}": partial(contraction.forgetting, LOSSES[name]) for name in LOSSES},
-    "poisson/composition": lambda kernel: poisson_composition(kernel, q, eta * K / b, sigma**2, T),
 }
 """What a claim calls a derivation."""
 

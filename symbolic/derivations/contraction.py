@@ -11,22 +11,16 @@ from functools import partial
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations import known_batches as paths
-from lastiterate.symbolic.derivations.known_batches import hiding, shifted
-from lastiterate.symbolic.derivations.losses import LOSSES, Losses
-from lastiterate.symbolic.derivations.orders import without_the_sample
-from lastiterate.symbolic.derivations.parts import both_orders
+from lastiterate.symbolic.derivations.known_batches import hiding, shifted, without_the_sample
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, each_order
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.averages import average
-from lastiterate.symbolic.kernel.blocks import Blocks, Damped, Letter
-from lastiterate.symbolic.kernel.contraction import anything, contract
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import poisson_coin, supposing, swap_coin
-from lastiterate.symbolic.kernel.profiles import Order, Profile
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import Chords
-from lastiterate.symbolic.notation import D, K, b, s, sensitivity, sigma, t, v, w
+from lastiterate.symbolic.kernel.profiles import Blocks, Chords, Damped, Letter, Order, Profile
+from lastiterate.symbolic.kernel.rules import Kernel, anything, average, contract
+from lastiterate.symbolic.notation import D, K, b, q, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
 N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
@@ -91,7 +85,7 @@ def one_block(kernel: Kernel) -> Guarantee:
     def side(order: Order) -> Span:
         return contract(kernel, *_supposed(kernel, order, T_0, z), D)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
@@ -114,7 +108,7 @@ def lattice(kernel: Kernel) -> Guarantee:
         one, two, three = (put_on(span, place) for place, span in enumerate(_supposed(kernel, order, T_0)))
         return put_on(contract(kernel, one, two, three, D), 3)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def any_blocks(begin: str, kernel: Kernel) -> Guarantee:
@@ -128,7 +122,7 @@ def any_blocks(begin: str, kernel: Kernel) -> Guarantee:
         first = _begin(kernel, order) if begin == ABOVE else _supposed(kernel, order, T_0)[0]
         return _blocks(kernel, first, one)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
@@ -203,7 +197,7 @@ def places(kernel: Kernel) -> Guarantee:
 
         return _mean(T_0, known)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
@@ -219,7 +213,7 @@ def shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     return both_orders(kernel, _blocks(kernel, first, block))
 
 
-def without_replacement(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
+def without_replacement(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Batches without replacement, q = b/n: near with the coin hidden in every step, far with the batches revealed."""
 
     def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
@@ -233,7 +227,7 @@ def without_replacement(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> 
     return both_orders(kernel, _blocks(kernel, _begin(kernel) if begin == ABOVE else first, block))
 
 
-def poisson(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
+def poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed.
 
     Batch j of a block has between low_j and high_j samples beside the one that differs, and k_j times that one.
@@ -257,7 +251,7 @@ def poisson(kernel: Kernel, losses: Losses, q: Expr, begin: str) -> Guarantee:
         first = hidden(kernel, S.Zero, T_0, P(_j))
         return _blocks(kernel, _begin(kernel, order) if begin == ABOVE else first, block)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def forgetting(losses: Losses, kernel: Kernel) -> Guarantee:
@@ -272,4 +266,4 @@ def forgetting(losses: Losses, kernel: Kernel) -> Guarantee:
         trained = _supposed(kernel, order, T_0)[0]
         return _contracted(kernel, trained, lambda _, other: Damped(trained.profile, other, k, ell), block)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)

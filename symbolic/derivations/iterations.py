@@ -9,8 +9,7 @@ from typing import Final
 
 from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
 
-from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, replaced
-from lastiterate.symbolic.derivations.parts import both_orders
+from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, no_less, omega, replaced
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown

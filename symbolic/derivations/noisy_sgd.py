@@ -6,17 +6,15 @@ bounds hold for every window of w of the tau + w steps.
 
 from sympy import Expr, Gt, S, Symbol, symbols
 
-from lastiterate.symbolic.derivations.losses import LOSSES, no_less
-from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
+from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Induction, Q, Sequence, U, k, p, paid, u
+from lastiterate.symbolic.kernel.induction import cyclic as in_cyclic_order
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Shift, gaussian_shift, no_shift, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.visits import Q, U, k, p, paid, u
-from lastiterate.symbolic.kernel.visits import cyclic as in_cyclic_order
 from lastiterate.symbolic.notation import D, T, b, c, eta, n, sensitivity, sigma_dp, tau, w
 
 _j = Symbol("j", integer=True, nonnegative=True)

@@ -14,17 +14,15 @@ from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, oo, symbols
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations import shared_noise
-from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less
-from lastiterate.symbolic.derivations.orders import N, i
-from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.known_batches import N, i
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, from_equal_points, from_step_0, no_less
 from lastiterate.symbolic.derivations.shared_noise import all_shares, one_step
 from lastiterate.symbolic.formulas.update import sensitivity
-from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, on_condition, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
-from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.rules import Kernel, average
 from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, q, r, s, sigma, t, tau, w
 
 _j, _k = Symbol("j", integer=True, nonnegative=True), Symbol("k", integer=True, nonnegative=True)
@@ -119,7 +117,7 @@ def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: K
 
 def _hoelder(kernel: Kernel) -> Guarantee:
     """Theorem 3.7 of Chien & Li."""
-    return shared_noise.path("domain", kernel, all_shares(t + tau + w - 1))
+    return shared_noise.known_batches("domain", kernel, all_shares(t + tau + w - 1), full=True)
 
 
 PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {

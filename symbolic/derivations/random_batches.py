@@ -3,14 +3,18 @@
 In a window the coin takes the part u_j of the variance v_j of step j, at a cost p_j of squared distance over variance;
 a shift a_j takes the rest at the cost C_j. Both runs follow one map with one coin, so that a distance grows as it does
 for one data set: z_{j+1} is at least e_j(z_j) - a_j and 0.
+
+Before the first shift a distance may be tracked at no cost: whether a batch has the sample that differs is revealed and
+averaged over, so that both runs make steps with one batch, and a distance grows as it does for two data sets.
 """
+
+from collections.abc import Callable
+from functools import partial
 
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.losses import Losses
-from lastiterate.symbolic.derivations.parts import both_orders, from_equal_points, from_step_0
-from lastiterate.symbolic.derivations.tracked import tracked, tracked_blocks
+from lastiterate.symbolic.derivations.losses import Losses, both_orders, each_order, from_equal_points, from_step_0
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -25,195 +29,267 @@ from lastiterate.symbolic.kernel.lemmas import (
     supposing,
     swap_coin,
 )
-from lastiterate.symbolic.kernel.profiles import Gauss, Mean, Order, Power, Profile, Steps
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.notation import D, Delta, K, b, eta, rho, w
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, Power, Profile, Recurring, Steps
+from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe, projected_sample
+from lastiterate.symbolic.notation import D, Delta, K, T, b, ell, eta, q, rho, sigma, sigma_A, t, w
 
-i, k, ell, _j = (Symbol(name, integer=True, nonnegative=True) for name in "iklj")
+_Run = tuple[Expr, Expr, Expr]
+"""The first step, the distance there, 0 or that of the domain or one that is tracked, and the number of steps."""
+
+Inside = Callable[[Kernel, Losses, Order, _Run, Variable], tuple[Span, frozenset[Hypothesis]]]
+"""Steps that hide a distance where all batches are as supposed, and that event."""
+
+i, k, _l, _j, _h = (Symbol(name, integer=True, nonnegative=True) for name in "ikljh")
 _z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
-_eta, _low, _high = symbols("eta_j low_j high_j", real=True)
+_eta, _low, _high, _k = symbols("eta_j low_j high_j k_j", real=True)
 _A, A = symbols("A_j A", real=True)
-C, p, r = (Function(name, real=True) for name in ("C", "p", "r"))
-"""Of step i: C the cost of its shift, p that of its coin, r the chance of another size of its batch. A sums C."""
+C, p, r, P = (Function(name, real=True) for name in ("C", "p", "r", "P"))
+"""Of step i: C the cost of its shift, p that of its coin, P that of its coin where no shift takes part of the noise, r
+the probability of another size of its batch. A sums C."""
 
-ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
-P = Function("P", real=True)
-"""Of step i the cost of its coin where no shift takes a part of the noise."""
+lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
+chances, N = Function("chance", real=True), Symbol("N", integer=True, positive=True)
+"""Of range number k of N: steps of its window, the cost of its shifts, and its probability among all ranges."""
 
-_drawn_letters = symbols("P_j P_next P_w k_j", real=True)
-_drawn = set(_drawn_letters)
-_sized = Hypothesis("a batch has, beside the sample that differs, so many samples", _drawn_letters[-1:])
-"""Of the batches of a block: products of contractions, and the size of a batch."""
+N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))
+"""Number of blocks that are tracked, and of the steps before stretches."""
 
-
-def swap_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
-    """T steps with batches without replacement, one sample replaced: q = b/n, and s = 2 eta K/b moves a mean."""
-    return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, swap_coin(q, s, v), v, T))
-
-
-def poisson_composition(kernel: Kernel, q: Expr, s: Expr, v: Expr, T: Expr) -> Guarantee:
-    """T steps with Poisson batches at rate q, one sample added or removed: s = eta K/b moves a mean."""
-    first, second = (coins(kernel, order, poisson_coin(q, s, v, order), v, T) for order in Order)
-    return Guarantee(first, second)
+_ALL = Variable("the batches of all steps without the sample that differs", S.Zero)
+_SIZES = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
+_SIZE = Hypothesis("a batch has, beside the sample that differs, so many samples", (_k,))
+_product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real=True)
+"""Of the batches of a block: products of contractions."""
 
 
-def swap_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+def tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
+    """``later`` from step 0 on: x_{j+1} is at least e_j(x_j) and 0, and the last x at most its distance.
+
+    x_0 is 0 at step 0, or the diameter of the domain t steps before ``later``.
+    """
+    x, following, x_m = symbols("x_j x_next x_m", real=True)
+    begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
+    steps = Induction(
+        kernel,
+        _j,
+        count,
+        (Sequence(x, D if later.start.has(t) else S.Zero, following, x_m),),
+        keeps=(Ge(x, 0),),
+        letters=(following, _eta, _v, *letters),
+        laws=(Ge(following, 0), Ge(_eta, 0), Ge(_v, 0), *laws, Ge(following, carried.at(x))),
+        ends=(Le(x_m, later.near),),
+    )
+
+    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
+        return _one_batch(inner, later, begins + _j, (near, far), carried)
+
+    before = steps.close(steps.span(begins, x, Equal(), step, far=later.near))
+    return from_step_0(kernel, kernel.chain(before, later))
+
+
+def tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
+    """``later`` from step 0 on, after N_0 blocks of w steps: X_{l+1} is at least C_l X_l + w s.
+
+    X_0 is 0, or the diameter of the domain where steps come before them. Within a block a distance stays below
+    P_j X + j s, P_j the product of the contractions of its batches of k_j samples, s at least what a sample moves.
+    """
+    s = Symbol("s", nonnegative=True)
+    distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
+    weight, moved, begins = _eta * _k / b, update.moved(_eta, K, b), later.start - N_0 * w
+    carried = supposing(losses.one_more(weight, weight, moved), _SIZE)
+    factor = losses.same_data(weight, weight)
+
+    def block(outer: Kernel, near: Expr, far: Expr) -> Span:
+        steps = Induction(
+            outer,
+            _j,
+            w,
+            (Sequence(_product, S.One, _product_next, _product_w),),
+            keeps=(Ge(_product, 0),),
+            letters=(_product_next, _eta, _v, _k),
+            laws=(
+                *(Ge(one, 0) for one in (_eta, _v, _k, _product_next)),
+                *(Ge(s, moved), Le(factor.at(S.One), 1), Ge(_product_next, factor.at(_product))),
+            ),
+            ends=(Le(_product_w, contraction), Ge(far, contraction * near + w * s)),
+        )
+
+        def step(inner: Kernel, before: Expr, after: Expr) -> Span:
+            return _one_batch(inner, later, begins + _l * w + _j, (before, after), carried)
+
+        return steps.close(steps.span(begins + _l * w, _product * near + _j * s, Equal(), step, far=far))
+
+    over = Induction(
+        kernel,
+        _l,
+        N_0,
+        (Sequence(distance, S.Zero if begins == 0 else D, following, last),),
+        keeps=(Ge(distance, 0),),
+        letters=(following, contraction, _product_w),
+        laws=(Ge(following, 0), Ge(contraction, 0)),
+        ends=(Le(last, later.near),),
+    )
+    before = over.close(over.span(begins, distance, Equal(), block, far=later.near, length=w))
+    return from_step_0(kernel, kernel.chain(before, later))
+
+
+def _one_batch(kernel: Kernel, later: Span, step: Expr, ends: tuple[Expr, Expr], carried: Expansion) -> Span:
+    """A step of both runs with one batch, which is averaged over where ``later`` does not leave the others revealed."""
+    coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", step)
+    made = kernel.step(later.order, step, ends, carried, no_shift(), _v, revealed=(coin, *later.scope))
+    return kernel.mean(coin, ((S.One, made),))
+
+
+def _poisson(order: Order, variance: Expr, price: Expr) -> Coin:
+    """A sample that one run has more, in each Poisson batch at rate q: it moves the mean by eta_j K/b."""
+    return poisson_coin(q, update.moved(_eta, K, b), variance, order, price)
+
+
+def swap_composition(kernel: Kernel) -> Guarantee:
+    """T steps with batches without replacement, one sample replaced: q = b/n, and 2 eta K/b moves a mean."""
+    v = sigma**2
+    coin = swap_coin(q, update.sensitivity(eta, K, b), v)
+    return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
+
+
+def poisson_composition(kernel: Kernel) -> Guarantee:
+    """T steps with Poisson batches at rate q, one sample added or removed: eta K/b moves a mean."""
+    v = sigma**2
+    return each_order(lambda one: coins(kernel, one, poisson_coin(q, update.moved(eta, K, b), v, one), v, T))
+
+
+def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
+    tau, start, m = run
     coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     same = losses.same_data(_eta, _eta)
     return both_orders(kernel, window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 
-def last_swap_step(kernel: Kernel, losses: Losses, q: Expr, share: Expr, v: Expr, T: Expr) -> Guarantee:
-    """The last step, without replacement: the coin takes a share of the noise v, and a shift of e(D) takes the rest."""
-    carried = losses.same_data(eta, eta)
+def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
+    """The last step, without replacement: the coin takes a share of the noise, and a shift of e(D) takes the rest."""
+    carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = swap_coin(q, update.sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
     given = kernel.step(Order.FIRST, T - 1, (D, S.Zero), carried, shift, v, coin, (batch,))
     return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),), S.Zero)))
 
 
-def poisson_window(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+def _sized(losses: Losses) -> Expansion:
+    """The map of one data set with a batch of low_j to high_j samples beside the one that differs."""
+    return supposing(losses.same_data(_eta * _low / b, _eta * _high / b), _SIZES)
+
+
+_RANGE = (Ge(_low, 0), Le(_low, _high))
+
+
+def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     """Steps with Poisson batches at rate q, each at the price of its coin, its shift and an unlikely size of its batch.
 
-    Batch j has between low_j and high_j samples beside the one that differs, but with the chance r_j; its step is that
+    Batch j has between low_j and high_j samples beside the one that differs, but with probability r_j; its step is that
     many b-ths of eta_j long.
     """
-    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
-    sized = supposing(carried, sizes)
+    tau, start, m = run
 
     def side(order: Order) -> Span:
-        coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j))
-        return window(kernel, order, coin, sized, (tau, start, m), (sizes,), (Ge(_low, 0), Le(_low, _high)))
+        coin = _poisson(order, _u, p(_j))
+        return window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), _RANGE)
 
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+    return each_order(side)
 
 
 def sized_window(
-    kernel: Kernel,
-    losses: Losses,
-    order: Order,
-    q: Expr,
-    run: tuple[Expr, Expr, Expr],
-    batches: Variable,
-    price: Expr | None = None,
+    kernel: Kernel, losses: Losses, order: Order, run: _Run, batches: Variable, price: Expr | None = None
 ) -> tuple[Span, frozenset[Hypothesis]]:
     """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j unless said."""
-    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-    carried = losses.same_data(_eta * _low / b, _eta * _high / b)
-    sized = supposing(carried, sizes)
-    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(_j) if price is None else price)
-    laws = (Ge(_low, 0), Le(_low, _high))
-    before = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b)) if run[1] == Delta else None
-    supposed = None if before is None else supposing(before, sizes)
-    inside = window(kernel, order, coin, sized, run, laws=laws, batch=batches, before=supposed)
-    return inside, frozenset(one for one in inside.hypotheses if sizes.says in one.says)
+    before = None
+    if run[1] == Delta:
+        one_more = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b))
+        before = supposing(one_more, _SIZES)
+    coin = _poisson(order, _u, p(_j) if price is None else price)
+    inside = window(kernel, order, coin, _sized(losses), run, laws=_RANGE, batch=batches, before=before)
+    return inside, frozenset(one for one in inside.hypotheses if _SIZES.says in one.says)
 
 
-def poisson_sizes(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """Poisson batches at rate q: as `poisson_window` where all sizes are as supposed, a composition where they are not.
+def poisson_or_composition(inside: Inside, kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
+    """Poisson batches at rate q: ``inside`` where all are as supposed, a composition where they are not.
 
-    With the chance rho some batch has another size; a composition of all steps holds for every size.
+    With probability rho some batch is not as supposed; a composition of all steps holds for every size.
     """
-    run = tau, start, m
-    return Guarantee(*(_with_fallback(kernel, q, *sized_window(kernel, losses, one, q, run, ALL)) for one in Order))
+    tau, start, m = run
+
+    def side(order: Order) -> Span:
+        good, event = inside(kernel, losses, order, (tau, start, m), _ALL)
+        whole = kernel.under(Le(rho, 1))
+        composed = coins(whole, order, _poisson(order, _v, P(_j)), _v, good.end, _ALL)
+        return whole.mean(_ALL, ((1 - rho, good), (rho, composed)), events=(event, frozenset()))
+
+    return each_order(side)
 
 
 def contracting_blocks(
-    kernel: Kernel, losses: Losses, order: Order, q: Expr, run: tuple[Expr, Expr, Expr], batches: Variable
+    kernel: Kernel, losses: Losses, order: Order, run: _Run, batches: Variable
 ) -> tuple[Span, frozenset[Hypothesis]]:
-    """Blocks of w steps of which each contracts, see `poisson_blocks`, and that event; a run counts its blocks."""
-    inside = _blocks(kernel, losses, order, run, q, batches)
-
-    def drawn(one: Hypothesis) -> bool:
-        return _sized.says in one.says or bool(_drawn & set().union(*(part.free_symbols for part in one.constants)))
-
-    return inside, frozenset(filter(drawn, inside.hypotheses))
-
-
-def poisson_blocks(kernel: Kernel, losses: Losses, q: Expr, tau: Expr, start: Expr, blocks: Expr) -> Guarantee:
-    """Poisson batches at rate q and blocks of w steps of which each contracts, a composition where one does not.
+    """Blocks of w steps of which each contracts, and that event; a run counts its blocks.
 
     A block has batches of k_j samples beside the one that differs, which contract by factors whose products P_j from
     its beginning never rise and end at C_l at most. Y_l is the distance there, and y_j at least Y_l less the shifts, so
-    P_j y_j stays above the distance; Y_{l+1} is at least C_l y_w. With the chance rho some block contracts less.
+    P_j y_j stays above the distance; Y_{l+1} is at least C_l y_w. With probability rho some block contracts less.
     """
-    run = tau, start, blocks
-    return Guarantee(
-        *(_with_fallback(kernel, q, *contracting_blocks(kernel, losses, one, q, run, ALL)) for one in Order)
-    )
-
-
-def _blocks(
-    kernel: Kernel, losses: Losses, order: Order, run: tuple[Expr, Expr, Expr], q: Expr, batches: Variable
-) -> Span:
     tau, start, blocks = run
-    product, product_next, product_w, number = _drawn_letters
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
     distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
-    carried = losses.same_data(_eta * number / b, _eta * number / b)
-    sized = supposing(carried, _sized)
-    coin = poisson_coin(q, update.moved(_eta, K, b), _u, order, p(ell, _j))
-    shift = gaussian_shift(_a, _v - _u, C(ell, _j))
-    prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(number, 0))
+    carried = supposing(losses.same_data(_eta * _k / b, _eta * _k / b), _SIZE)
+    coin, shift = _poisson(order, _u, p(_l, _j)), gaussian_shift(_a, _v - _u, C(_l, _j))
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
 
     def block(inner: Kernel, near: Expr, far: Expr) -> Span:
-        begins = tau + ell * w
+        begins = tau + _l * w
         steps = Induction(
             inner,
             _j,
             w,
             (
-                Sequence(product, S.One, product_next, product_w),
+                Sequence(_product, S.One, _product_next, _product_w),
                 Sequence(rest, near, following, left),
-                Sequence(_A, cost, _A + C(ell, _j), spent),
+                Sequence(_A, cost, _A + C(_l, _j), spent),
             ),
-            keeps=(Ge(product, 0), Le(product, 1), Ge(rest, 0), Ge(_A, cost)),
-            letters=(product_next, following, _a, _u, _v, _eta, number),
+            keeps=(Ge(_product, 0), Le(_product, 1), Ge(rest, 0), Ge(_A, cost)),
+            letters=(_product_next, following, _a, _u, _v, _eta, _k),
             laws=(
-                *prices,
-                Ge(product_next, carried.at(product)),
-                Ge(product_next, 0),
-                Le(product_next, product),
-                Ge(following, rest - _a),
-                Ge(following, 0),
+                *(*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(_k, 0)),
+                *(Ge(_product_next, carried.at(_product)), Ge(_product_next, 0), Le(_product_next, _product)),
+                *(Ge(following, rest - _a), Ge(following, 0)),
             ),
-            ends=(Le(product_w, contraction), Ge(far, contraction * left)),
+            ends=(Le(_product_w, contraction), Ge(far, contraction * left)),
         )
 
         def step(within: Kernel, before: Expr, after: Expr) -> Span:
-            return within.step(order, begins + _j, (before, after), sized, shift, _v, coin, (batches,))
+            return within.step(order, begins + _j, (before, after), carried, shift, _v, coin, (batches,))
 
         price = compose(_each(coin.profile), Gauss(_A - cost))
-        return steps.close(steps.span(begins, product * rest, price, step, far=far))
+        return steps.close(steps.span(begins, _product * rest, price, step, far=far))
 
     over = Induction(
         outer,
-        ell,
+        _l,
         blocks,
         (Sequence(distance, start, distance_next, distance_m), Sequence(cost, S.Zero, spent, A)),
         keeps=(Ge(distance, 0), Ge(cost, 0)),
-        letters=(distance_next, spent, left, contraction, product_w),
+        letters=(distance_next, spent, left, contraction, _product_w),
         laws=(Ge(distance_next, 0), Ge(spent, cost), Ge(left, 0), Ge(contraction, 0)),
         ends=(Eq(distance_m, 0),),
     )
-    each = Steps(_each(coin.profile).subs({_j: w, ell: k}), k, ell, coin.profile.order)
-    price = compose(each, Gauss(cost))
-    hidden = over.close(over.span(tau, distance, price, block, far=S.Zero, length=w))
-    if start != Delta:
-        return from_step_0(outer, hidden)
-    return tracked_blocks(outer, losses, hidden, _sized, number)
-
-
-def _with_fallback(kernel: Kernel, q: Expr, inside: Span, event: frozenset[Hypothesis]) -> Span:
-    """The mean over all batches: ``inside`` on an event, elsewhere a composition."""
-    whole = kernel.under(Le(rho, 1))
-    coin = poisson_coin(q, update.moved(_eta, K, b), _v, inside.order, P(_j))
-    composed = coins(whole, inside.order, coin, _v, inside.end, ALL)
-    return whole.mean(ALL, ((1 - rho, inside), (rho, composed)), events=(event, frozenset()))
+    each = Steps(_each(coin.profile).subs({_j: w, _l: k}), k, _l, coin.profile.order)
+    hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
+    made = tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
+    drawn = {*_products, _k}
+    events = (
+        one
+        for one in made.hypotheses
+        if _SIZE.says in one.says or drawn & set().union(*(part.free_symbols for part in one.constants))
+    )
+    return made, frozenset(events)
 
 
 def coins(
@@ -236,7 +312,7 @@ def window(
     order: Order,
     coin: Coin,
     carried: Expansion,
-    run: tuple[Expr, Expr, Expr],
+    run: _Run,
     sizes: tuple[Hypothesis, ...] = (),
     laws: tuple[Boolean, ...] = (),
     batch: Variable | None = None,
@@ -250,8 +326,7 @@ def window(
     tau, start, m = run
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     shift = gaussian_shift(_a, _v - _u, C(_j))
-    prices = (*coin.conditions, *shift.conditions, Ge(_eta, 0))
-    chance = (Ge(r(_j), 0), Le(r(_j), 1)) if sizes else ()
+    unlikely = r(_j) if sizes else S.Zero
     steps = Induction(
         outer,
         _j,
@@ -259,23 +334,23 @@ def window(
         (Sequence(_z_j, start, _next, _z_m), Sequence(_A, S.Zero, _A + C(_j), A)),
         keeps=(Ge(_z_j, 0), Ge(_A, 0)),
         letters=(_next, _a, _u, _v, _eta, *((_low, _high) if laws else ())),
-        laws=(Ge(_next, 0), *prices, *chance, *laws, Ge(_next, carried.at(_z_j) - _a)),
+        laws=(
+            *(Ge(_next, 0), *coin.conditions, *shift.conditions, Ge(_eta, 0)),
+            *(Ge(unlikely, 0), Le(unlikely, 1), *laws, Ge(_next, carried.at(_z_j) - _a)),
+        ),
         ends=(Eq(_z_m, 0),),
     )
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         own = batch or Variable("the batch without the sample that differs", tau + _j)
         made = inner.step(order, tau + _j, (near, far), carried, shift, _v, coin, (own,))
-        if batch:
-            return made
-        cases = ((1 - r(_j) if sizes else S.One, made),)
-        return inner.mean(own, cases, r(_j) if sizes else S.Zero, (frozenset(sizes),) if sizes else ())
+        events = (frozenset(sizes),) if sizes else ()
+        return made if batch else inner.mean(own, ((1 - unlikely, made),), unlikely, events)
 
+    inside = compose(coin.profile, shift.profile)
+    cost = compose(_each(coin.profile), Gauss(_A))
     if sizes:
-        inside = compose(coin.profile, shift.profile)
-        cost: Profile = _each(Mean(((1 - r(_j), inside),), r(_j), inside.order))
-    else:
-        cost = compose(_each(coin.profile), Gauss(_A))
+        cost = _each(Mean(((1 - unlikely, inside),), unlikely, inside.order))
     hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
     if before is None:
         return from_step_0(outer, hidden)
@@ -285,3 +360,76 @@ def window(
 def _each(cost: Profile) -> Steps:
     """The steps before j, at the cost of step j put for each."""
     return Steps(cost.subs({_j: i}), i, _j, cost.order)
+
+
+def poisson_ranges(losses: Losses, kernel: Kernel) -> Guarantee:
+    """Poisson batches at rate q: N ranges of sizes, each with a window of its own, and a composition beyond them all.
+
+    A run is counted to the first range that holds all sizes of its batches. Window number k has w_k of the last steps.
+    """
+    begins = T - lengths(k)
+    outer = kernel.under(Ge(begins, 0))
+
+    def side(order: Order) -> Span:
+        found, event = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, _j))
+        inside = outer.specialise(found, {A: costs(k)})
+        events = frozenset(one for one in inside.hypotheses if any(one.says == other.says for other in event))
+        whole = coins(kernel, order, _poisson(order, _v, P(_j)), _v, T, _ALL)
+        return average_or(kernel.under(Le(rho, 1)), _ALL, k, N, chances(k), inside, events, rho, whole)
+
+    return each_order(side)
+
+
+def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
+    """The profile of ``count`` stretches: ``inside`` where the batches are as supposed, else a composition."""
+    return Recurring(rho, inside, Power(step, length, step.order), Power(step, T_0, step.order), count, step.order)
+
+
+def poisson_stretches(losses: Losses, inside: Inside, count: Expr, length: Expr, kernel: Kernel) -> Guarantee:
+    """Poisson batches in long runs: the last stretch whose batches are as supposed hides all that was before it.
+
+    A run has N stretches of ``length`` steps, ``count`` steps or blocks each, after T_0 others. But with probability
+    rho, the batches of a stretch are such that it hides the diameter of the domain, whatever happened before. Where
+    they are not, the stretch costs a composition, and the same is said of the run before it.
+    """
+    v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
+
+    def side(order: Order) -> Span:
+        coin = poisson_coin(q, update.moved(eta, K, b), v, order)
+        first, _ = inside(outer, losses, order, (T_0, D, count), Variable("the batches of a stretch", T_0))
+
+        def extend(inner: Kernel, before: Span) -> Span:
+            start = T_0 + length * _h
+            batches = Variable("the batches of a stretch without the sample that differs", start)
+            good, event = inside(inner, losses, order, (start, D, count), batches)
+            bad = inner.chain(before, coins(inner, order, coin, v, length, batches, start))
+            return inner.mean(batches, ((1 - rho, good), (rho, bad)), events=(event, frozenset()))
+
+        begin = coins(outer, order, coin, v, T_0)
+        profile = stretches(first.profile, coin.profile, length, _h)
+        return Induction(outer, _h, N, ()).recur(begin, profile, extend, length)
+
+    return each_order(side)
+
+
+def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
+    """T steps whose gradients are projected at random before noise is added, at the price of what they observe.
+
+    One sample is replaced, and whether the batch has it is revealed; or it is added or removed, the coin ``hidden``. It
+    is in a batch with probability ``rate`` and moves it by ``moved``, which may name k_j under ``laws``.
+    """
+
+    def side(order: Order) -> Span:
+        coin = projected_sample(rate, moved, sigma_A, _v, ell, p(_j), order if hidden else None)
+        steps = Induction(kernel, _j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
+        return steps.span(S.Zero, S.Zero, _each(coin.profile), lambda inner, *_: observe(inner, order, _j, coin))
+
+    return each_order(side) if hidden else both_orders(kernel, side(Order.FIRST))
+
+
+PROJECTED: dict[str, Callable[[Kernel], Guarantee]] = {
+    "known_batches": partial(projected, S.One, 2 * _k / b, (Ge(_k, 0), Le(_k, 1))),
+    "revealed_coin": partial(projected, q, 2 / b, ()),
+    "hidden_coin": partial(projected, q, 1 / b, (), hidden=True),
+}
+"""Batches in a known order, of which k_j samples differ, one or none; drawn without replacement; Poisson batches."""

@@ -10,8 +10,7 @@ from dataclasses import replace
 from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.losses import LOSSES, no_less, omega, replaced
-from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
+from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less, omega, replaced
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
@@ -36,14 +35,20 @@ def all_shares(last: Expr) -> Variable:
 
 
 def one_step(
-    kernel: Kernel, step: Expr, ends: tuple[Expr, Expr], own: Expansion, shift: tuple[Expr, Expr], *given: Variable
+    kernel: Kernel,
+    step: Expr,
+    ends: tuple[Expr, Expr],
+    own: Expansion,
+    shift: tuple[Expr, Expr],
+    *given: Variable,
+    coin: Coin | None = None,
 ) -> Span:
     """A step with the share beta_j of its noise; ``shift`` is a length, and its square over sigma^2 at least."""
     length, square = shift
     left = gaussian_shift(length, (1 - _beta) * _v, square / _v)
     if given:
         return kernel.step(Order.FIRST, step, ends, _given_its_share(own), left, left.variance, revealed=given)
-    return kernel.step(Order.FIRST, step, ends, own, left, _v, _share(s**2, n, S.One, Gt(_beta, 0)))
+    return kernel.step(Order.FIRST, step, ends, own, left, _v, coin or _share(s**2, n, S.One, Gt(_beta, 0)))
 
 
 @rule
@@ -116,88 +121,48 @@ def window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Varia
     return both_orders(kernel, kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W}))
 
 
-def known_batches(start: str, kernel: Kernel) -> Guarantee:
+def known_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
     """C / sigma^2 bounds mu^2 for batches of b in a known order, k_j = 1 where the sample that differs is in, else 0.
 
-    As `path`, but a share beta_j of the noise hides k_j s, s = 2 eta K/b, at p_j >= k_j^2 s^2 / beta_j, and may be 0
-    where k_j is; C sums p_j + a_j^2 / (1 - beta_j). Before, tau steps make of a distance at least
-    min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K).
+    From 0 or from the domain, tau steps make of a distance at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta
+    K) each, s = 2 eta K/b; then, in w steps, z goes to at least z + eta omega(z) - a_j and 0, and to 0 at last. A share
+    beta_j of the noise hides k_j s at p_j >= k_j^2 s^2 / beta_j, and may be 0 where k_j is; C sums p_j + a_j^2 / (1 -
+    beta_j). Batches that are ``full`` have b = n, k_j = 1 and p_j = s^2 / beta_j.
     """
-    outer, modulus = kernel.under(Eq(s, sensitivity(b))), LOSSES["modulus"]
+    batch, counts = (n, ()) if full else (b, (Ge(_k, 0), Le(_k, 1)))
+    outer, modulus, grown = kernel.under(Eq(s, sensitivity(batch))), LOSSES["modulus"], _z + eta * omega(_z)
     begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
-    own, counts = modulus.same_data(eta, eta), (Ge(_k, 0), Le(_k, 1))
-    made = _z + Min(eta * (b - _k) / b * omega(_z) + _k * s, 2 * eta * K)
+    own, other = modulus.same_data(eta, eta), modulus.other_data(eta, batch, S.One if full else _k)
+    apart = _z + Min(eta * (b - _k) / b * omega(_z) + _k * s, 2 * eta * K)
     tracking = Induction(
         outer.under(Ge(begin, 0)),
         _j,
         tau,
         (Sequence(_z, begin, _following, _z_tau),),
         keeps=(Ge(_z, 0),),
-        letters=(_following, _k),
-        laws=(*counts, Ge(_following, made)),
+        letters=(_following, *(() if full else (_k,))),
+        laws=(*counts, Ge(_following, Min(grown + s, _z + 2 * eta * K) if full else apart)),
     )
-    tracked = tracking.span(since, _z, Equal(), _tracking(since, modulus.other_data(eta, b, _k)))
+    tracked = tracking.span(since, _z, Equal(), _tracking(since, other))
+    price, positive = (s**2 / _beta, Gt(_beta, 0)) if full else (_p, Ge(_beta, 0))
+
+    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
+        coin = None if full else _share(_p, b, _k)
+        return one_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
+
     steps = Induction(
         outer.under(Ge(_z_tau, 0)),
         _j,
         w,
-        (Sequence(_z, _z_tau, _following, _z_m), Sequence(_B, S.Zero, _B + _p + _a**2 / (1 - _beta), B)),
+        (Sequence(_z, _z_tau, _following, _z_m), Sequence(_B, S.Zero, _B + price + _a**2 / (1 - _beta), B)),
         keeps=(Ge(_z, 0), Ge(_B, 0)),
-        letters=(_beta, _a, _following, _k, _p),
+        letters=(_beta, _a, _following, *(() if full else (_k, _p))),
         laws=(
-            *counts,
-            *(Ge(one, 0) for one in (_beta, _a, _p, _following)),
-            Lt(_beta, 1),
-            Ge(_p * _beta, (_k * s) ** 2),
-            Ge(_following, _z + eta * omega(_z) - _a),
+            *(counts if full else (*counts, Ge(_p, 0), Ge(_p * _beta, (_k * s) ** 2))),
+            *(positive, Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, grown - _a)),
         ),
         ends=(Eq(_z_m, 0),),
     )
-
-    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        left = gaussian_shift(_a, (1 - _beta) * _v, _a**2 / (1 - _beta) / _v)
-        return inner.step(Order.FIRST, since + tau + _j, (near, far), own, left, _v, _share(_p, b, _k))
-
     hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
     both = tracking.close(outer.chain(tracked, steps.close(hidden)))
-    return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(b)}))
-
-
-def path(start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
-    """C / sigma^2 bounds mu^2 for gradients with a modulus: any shares, and shifts a_j >= 0 that hide a distance.
-
-    From 0 or from the domain, tau steps make of it at least min(g(z) + s, z + 2 eta K) each, g(z) = z + eta omega(z);
-    then, in w steps, z goes to at least g(z) - a and 0, and to 0 at last; C sums s^2 / beta_j + a_j^2 / (1 - beta_j).
-    """
-    outer = kernel.under(Eq(s, sensitivity()))
-    modulus, grown = LOSSES["modulus"], _z + eta * omega(_z)
-    own = modulus.same_data(eta, eta)
-    begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
-    made = Min(grown + s, _z + 2 * eta * K)
-    tracking = Induction(
-        outer.under(Ge(begin, 0)),
-        _j,
-        tau,
-        (Sequence(_z, begin, _following, _z_tau),),
-        keeps=(Ge(_z, 0),),
-        letters=(_following,),
-        laws=(Ge(_following, made),),
-    )
-    tracked = tracking.span(since, _z, Equal(), _tracking(since, modulus.other_data(eta, n, S.One)))
-    steps = Induction(
-        outer.under(Ge(_z_tau, 0)),
-        _j,
-        w,
-        (Sequence(_z, _z_tau, _following, _z_m), Sequence(_B, S.Zero, _B + s**2 / _beta + _a**2 / (1 - _beta), B)),
-        keeps=(Ge(_z, 0), Ge(_B, 0)),
-        letters=(_beta, _a, _following),
-        laws=(Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, grown - _a)),
-        ends=(Eq(_z_m, 0),),
-    )
-
-    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return one_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares)
-
-    hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
-    both = tracking.close(outer.chain(tracked, steps.close(hidden)))
-    return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity()}))
+    return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(batch)}))

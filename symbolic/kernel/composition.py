@@ -7,26 +7,32 @@ from typing import Any, Final
 from sympy import Add, Eq, Expr, Ge, Gt, Le, S, Symbol, default_sort_key, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter, Split
 from lastiterate.symbolic.kernel.profiles import (
+    Atoms,
     Average,
+    Blocks,
+    Chords,
     Composed,
+    Contracted,
+    Damped,
     Equal,
     Gauss,
     Hull,
+    Letter,
     Mean,
     Order,
     PoissonStep,
     Power,
     Profile,
+    Projected,
     Recurring,
+    Split,
     Steps,
     SwapStep,
+    X,
 )
-from lastiterate.symbolic.kernel.projected import Projected, X
 from lastiterate.symbolic.kernel.sealed import UnprovedError
 from lastiterate.symbolic.kernel.substitution import numbers, same, whichever
-from lastiterate.symbolic.kernel.tables import Atoms, Chords
 
 
 def common(profiles: Iterable[Profile]) -> Order | None:

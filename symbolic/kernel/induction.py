@@ -1,32 +1,90 @@
-"""Induction over the steps of a run: one generic step, and sequences beside it."""
+"""Sequences beside a run, of which an induction speaks, and the steps before the one that is looked at.
+
+Induction over the steps of a run: one generic step, and sequences beside it.
+
+Batches in cyclic order: when they hold the sample that differs, and how its visits are paid for one by one.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, final
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, true
+from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, symbols, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import counts
+from lastiterate.symbolic.kernel.composition import counts, formed
 from lastiterate.symbolic.kernel.judgement import (
+    STEPS_BEFORE,
     End,
     Hypothesis,
     Law,
     Meaning,
     Shown,
     Span,
-    UnprovedError,
     Variable,
+    apply,
     record,
     show,
 )
-from lastiterate.symbolic.kernel.profiles import Order, Profile
+from lastiterate.symbolic.kernel.profiles import Order, Profile, put
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.sealed import genuine, rule
-from lastiterate.symbolic.kernel.sequences import Sequence as Sequence
-from lastiterate.symbolic.kernel.sequences import own_letters, steps_before
+from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 from lastiterate.symbolic.kernel.substitution import whichever
-from lastiterate.symbolic.kernel.term import put
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """u_0 = ``first`` and u_{j+1} = ``after``.
+
+    Attributes:
+        value: the letter for u_j, a real symbol of which no sign is declared.
+        first: u_0.
+        after: u_{j+1}: an expression in the values at j, or a letter of its own where u is any sequence.
+        last: the letter for u_m.
+        closed: u_j as an expression in the index; None where u_m stays a letter.
+    """
+
+    value: Symbol
+    first: Expr
+    after: Expr
+    last: Symbol
+    closed: Expr | None = None
+
+
+def own_letters(
+    index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
+) -> None:
+    """Raise an error unless each sequence has letters of its own, real ones, and no last value is spoken of before.
+
+    Raises:
+        UnprovedError: they have not.
+    """
+    plain = Symbol("plain", real=True).assumptions0
+    own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
+    declared = [letter for letter in own if letter.assumptions0 != plain]
+    if declared:
+        raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
+    terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
+    named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
+    if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
+        raise UnprovedError(f"Letters of its own for each sequence, and for its last value, are needed, got {own}.")
+
+
+@rule
+def steps_before(
+    kernel: Kernel,
+    order: Order,
+    ends: tuple[Expr, Expr],
+    distance: Expr,
+    profile: Profile,
+    index: Symbol,
+    revealed: frozenset[Variable],
+) -> Span:
+    """The judgement about the steps before that an induction supposes, and of which it discharges the hypothesis."""
+    own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
+    formed(profile)
+    made = apply(kernel, "induction hypothesis", order, ends, (distance, distance), profile, (), (), {own})
+    return record(made, scope=revealed)
 
 
 @final
@@ -200,8 +258,7 @@ class Induction:
         if set(self._over) & set().union(*(one.free_symbols for one in (*given, *ends))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         return record(
-            None,
-            order=one.order, start=ends[0], end=ends[1], near=distances[0], far=distances[1],
+            one, start=ends[0], end=ends[1], near=distances[0], far=distances[1],
             profile=put(profile, self._last), given=frozenset(given - {true}), hypotheses=hypotheses, scope=one.scope,
             drawn=one.drawn, rule="induct", premises=premises, shown=tuple(self.shown), cites=(),
         )  # fmt: skip
@@ -295,3 +352,53 @@ class Induction:
     def _show(self, condition: Boolean, given: frozenset[Boolean]) -> None:
         if condition != true:
             object.__setattr__(self, "shown", (*self.shown, show(self.kernel, condition, given)))
+
+
+p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)
+"""At step j: what is owed, whether the batch holds the sample, what is paid, and the sums of that and of its square."""
+
+
+def paid(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
+    """An induction in which a visit adds ``visit`` to what is owed, some of which a step pays; all at the end."""
+    left = p + k * visit - u
+    return Induction(
+        kernel,
+        index,
+        count,
+        (Sequence(p, S.Zero, left, _p_m), Sequence(U, S.Zero, U + u, _U_m), Sequence(Q, S.Zero, Q + u**2, _Q_m)),
+        keeps=(Ge(p, 0), Ge(U, 0), Ge(Q, 0)),
+        letters=(k, u),
+        laws=(Ge(k, 0), Le(k, 1), Ge(u, 0), Ge(left, 0)),
+        ends=(Eq(_p_m, 0),),
+    )
+
+
+@rule
+def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr]) -> Span:
+    """Payments in cyclic order, r = n/b to a visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
+
+    Step t takes the samples number t b, ..., t b + b - 1 modulo n, b <= n. Let x_j = i - t b modulo n for sample i at
+    step t, the j-th of the m: the batch holds i, k_j = 1, where x_j < b, and x_{j+1} = x_j - b + n k_j. Summed up,
+    U = r sum k_j = m + (x_m - x_0)/b <= m + r, if all is paid in the end.
+    Pay nothing before the first visit, then r - x_{j+1}/b at it, which is in (0, 1] because n - b <= x_{j+1} < n, and
+    leaves p_{j+1} = x_{j+1}/b; then u = 1, which keeps p = x/b >= 0; and at the last visit all, p + r < 1 + r for
+    x < b there, and no more after it. A visit that is the first and the last is paid at once. So one payment is at
+    most 1 + r, and no other of the m exceeds 1.
+    """
+    if not genuine(steps):
+        raise UnprovedError("Payments are those of an induction that was made as one.")
+    b, n = batch
+    of_steps = {p, k, u, U, Q, _p_m, _U_m, _Q_m}
+    meant = steps.supposed(Hypothesis("so many of so many samples of a batch are replaced: one or none", (k, b)))
+    others = made.hypotheses - meant
+    spoken = (made.near, made.far, made.start, made.end, *made.given, *(c for one in others for c in one.constants))
+    if not meant <= made.hypotheses or of_steps & set().union(*(one.free_symbols for one in spoken)):
+        raise UnprovedError("Payments are chosen where nothing but the profile speaks of them.")
+    r, m = n / b, steps.count
+    most = {_U_m: m + r, _Q_m: m + 2 * r + r**2}
+    within = kernel.under(*(Le(letter, bound) for letter, bound in most.items()), Ge(_U_m, 0), Ge(_Q_m, 0))
+    less = within.weaken(made, profile=made.profile.subs(most))
+    order = Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n))
+    shown = apply(kernel, "cyclic", made.order, (made.start, made.end), (made.near, made.far), less.profile,
+                         (Gt(b, 0), Le(b, n)), (), {*others, order})  # fmt: skip
+    return record(shown, premises=(less,), given=kernel.given | made.given, scope=made.scope, drawn=made.drawn)

@@ -12,21 +12,21 @@ laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and 
 It holds in every dimension, for every pair of adjacent data sets, every loss of the class and every common convex
 constraint set, and for every value of the random variables in ``scope``, which are revealed. A supremum over sets has
 no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
+
+One application of a rule: its side conditions are shown, and what it concludes is written down.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Self, TypeVar
 
 from sympy import Basic, Expr, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.profiles import Order, Profile
-from lastiterate.symbolic.kernel.sealed import UnprovedError as UnprovedError
-from lastiterate.symbolic.kernel.sealed import genuine
-from lastiterate.symbolic.kernel.substitution import Whichever
-from lastiterate.symbolic.kernel.term import put
+from lastiterate.symbolic.kernel.profiles import Order, Profile, put
+from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine
+from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
 class FalseLineError(UnprovedError):
@@ -162,9 +162,7 @@ class Ground:
         return show(self, condition, given).how
 
 
-_OF_RULES: Final = {"lastiterate.symbolic.kernel.rules"} | {
-    f"lastiterate.symbolic.integrals.{name}" for name in ("judgement", "rules", "laws", "couplings")
-}
+_OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", "integrals")}
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
@@ -183,22 +181,53 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
-class Span:
-    """A judgement with its derivation; what no rule returned is a draft, which every rule and every check refuses.
+class Judgement:
+    """What a rule concludes, with its derivation; what no rule returned is a draft, which rules and checks refuse.
+
+    Attributes:
+        given: conditions on the numbers under which it holds.
+        rule: the rule that made it.
+        premises: the judgements that the rule was applied to.
+        shown: the side conditions of the rule.
+        cites: the lemmas and the mathematics that the rule itself rests on.
+    """
+
+    given: frozenset[Boolean]
+    rule: str
+    premises: tuple[Self, ...]
+    shown: tuple[Shown, ...]
+    cites: tuple[str, ...]
+
+    def lines(self) -> Iterator[Self]:
+        """Every judgement of the derivation, each after its premises and once."""
+        seen: set[int] = set()
+        stack: list[tuple[Self, bool]] = [(self, False)]
+        while stack:
+            made, ready = stack.pop()
+            if ready:
+                yield made
+            elif id(made) not in seen:
+                seen.add(id(made))
+                stack.append((made, True))
+                stack += [(premise, False) for premise in reversed(made.premises)]
+
+    def cited(self) -> tuple[str, ...]:
+        """The lemmas and the mathematics that the derivation rests on, each once."""
+        return tuple(dict.fromkeys(one for made in self.lines() for one in made.cites))
+
+
+@dataclass(frozen=True, init=False, eq=False, slots=True)
+class Span(Judgement):
+    """A judgement about the states of two runs.
 
     Attributes:
         order: which run's law is the numerator.
         start, end: the steps s, ..., t - 1 that it spans.
         near, far: the distances z before and z' after them.
         profile: f.
-        given: conditions on the numbers under which it holds.
         hypotheses: what it supposes of the runs.
         scope: the random variables that are revealed.
         drawn: those that were averaged over, which no other part of a chain may share.
-        rule: the rule that made it.
-        premises: the judgements that the rule was applied to.
-        shown: the side conditions of the rule.
-        cites: the lemmas and the mathematics that the rule itself rests on.
     """
 
     order: Order
@@ -207,44 +236,98 @@ class Span:
     near: Expr
     far: Expr
     profile: Profile
-    given: frozenset[Boolean]
     hypotheses: frozenset[Hypothesis]
     scope: frozenset[Variable]
     drawn: frozenset[Variable]
-    rule: str
-    premises: tuple["Span", ...]
-    shown: tuple[Shown, ...]
-    cites: tuple[str, ...]
-
-    def lines(self) -> Iterator["Span"]:
-        """Every judgement of the derivation, each after its premises and once."""
-        seen: set[int] = set()
-        stack: list[tuple[Span, bool]] = [(self, False)]
-        while stack:
-            span, ready = stack.pop()
-            if ready:
-                yield span
-            elif id(span) not in seen:
-                seen.add(id(span))
-                stack.append((span, True))
-                stack += [(premise, False) for premise in reversed(span.premises)]
-
-    def cited(self) -> tuple[str, ...]:
-        """The lemmas and the mathematics that the derivation rests on, each once."""
-        return tuple(dict.fromkeys(one for span in self.lines() for one in span.cites))
 
     def __str__(self) -> str:
         """The judgement in one line."""
         return f"{self.order}, steps {self.start}..{self.end}, {self.near} -> {self.far}: {self.profile}"
 
 
-def record(span: Span | None, **changes: Any) -> Span:
+_Judgement = TypeVar("_Judgement", bound=Judgement)
+
+
+def record(of: _Judgement, **changes: Any) -> _Judgement:
     """A draft with these attributes: a judgement only once a rule returns it, see `sealed.rule`."""
-    made = object.__new__(Span)
-    for name in Span.__slots__:
-        if name != "__weakref__":
-            object.__setattr__(made, name, changes[name] if name in changes else getattr(span, name))
+    made = object.__new__(type(of))
+    for one in fields(of):
+        object.__setattr__(made, one.name, changes[one.name] if one.name in changes else getattr(of, one.name))
     return made
+
+
+def infer(
+    ground: Ground,
+    draft: _Judgement,
+    rule: str,
+    where: str,
+    premises: tuple[_Judgement, ...],
+    conditions: Iterable[Boolean],
+    *,
+    supposed: Iterable[Boolean] = (),
+    discharged: Iterable[Boolean] = (),
+    within: Iterable[Boolean] = (),
+    inner: Iterable[Boolean] = (),
+    cites: tuple[str, ...] = (),
+    **own: Any,
+) -> _Judgement:
+    """Draw the conclusion of a rule once its side conditions are shown: a draft, which the rule returns.
+
+    ``draft`` is an empty judgement of the kind that is drawn, ``where`` a note for errors. The conclusion supposes what
+    the premises do and what is ``supposed``, without what is ``discharged``. The conditions ``inner`` are shown from
+    ``within``, too: what the proof of the rule knows of letters that are its own.
+    """
+    if not isinstance(ground, Ground):
+        raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
+    given = ground.given.union(supposed, *(premise.given for premise in premises)) - set(discharged)
+    with line(where):
+        shown = [show(ground, one, given) for one in dict.fromkeys(conditions) if one != true]
+        shown += [show(ground, one, given.union(within)) for one in inner if one != true]
+    return record(draft, given=given, rule=rule, premises=premises, shown=tuple(shown), cites=cites, **own)
+
+
+def apply(
+    kernel: Ground,
+    rule: str,
+    order: Order,
+    ends: tuple[Expr, Expr],
+    distances: tuple[Expr, Expr],
+    profile: Profile,
+    conditions: Iterable[Boolean],
+    premises: tuple[Span, ...] = (),
+    hypotheses: Iterable[Hypothesis] = (),
+    **changes: Any,
+) -> Span:
+    """Draw a judgement about two runs, see `infer`: it supposes and reveals what its premises do."""
+    if profile.order not in {None, order}:
+        raise UnprovedError(f"A judgement {order} needs a profile of that order, got one of {profile.order}.")
+    own = {
+        "hypotheses": frozenset(hypotheses).union(*(premise.hypotheses for premise in premises)),
+        "scope": frozenset[Variable]().union(*(premise.scope for premise in premises)),
+        "drawn": frozenset[Variable]().union(*(premise.drawn for premise in premises)),
+    }
+    return infer(
+        kernel, object.__new__(Span), rule, f"rule {rule}, step {ends[0]}", premises, conditions, order=order,
+        start=ends[0], end=ends[1], near=distances[0], far=distances[1], profile=profile, **own | changes,
+    )  # fmt: skip
+
+
+def alike(one: Span, other: Span) -> list[Boolean]:
+    """Conditions under which two judgements speak of the same steps, order and distances."""
+    if one.order is not other.order:
+        raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
+    pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
+    return [condition for pair in pairs for condition in same(*pair)]
+
+
+def separate(parts: Iterable[Span], others: Iterable[Span]) -> None:
+    """Raise an error where a variable is averaged over in one part and used in the other."""
+    one, other = ([(span.drawn, span.scope) for span in each] for each in (parts, others))
+    for drawn, scope in one:
+        for drawn_too, scope_too in other:
+            shared = drawn & (drawn_too | scope_too) | scope & drawn_too
+            if shared:
+                raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
 
 
 @dataclass(frozen=True)

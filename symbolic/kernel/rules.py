@@ -7,6 +7,14 @@ F2        E^z_g is convex and nonincreasing in g, as a supremum of lines, and no
 F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q), for P(U in A) <= P(V in A^z); likewise
           E^z_g(P || law U) <= E_g(P || law V).
 F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
+
+The contraction rule: a block that costs N where the runs are near and F where they are not.
+
+The mean over a variable of any number of values, of which one judgement speaks for each; see `Kernel.mean`.
+
+Updates that are functions of the state and of an outcome, and outcomes that are projected at random.
+
+Whatever a run keeps or releases of its outcomes may be counted to its state.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,10 +22,11 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import final
 
-from sympy import Add, Expr, Ge, Le, S, Symbol
+from sympy import Add, Expr, Ge, Gt, Le, S, Symbol, simplify
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.applied import alike, apply, separate
-from lastiterate.symbolic.kernel.composition import common, compose, covers, sound
+from lastiterate.symbolic.kernel.composition import common, compose, counts, covers, sound
 from lastiterate.symbolic.kernel.judgement import (
     STEPS_BEFORE,
     FalseLineError,
@@ -26,15 +35,31 @@ from lastiterate.symbolic.kernel.judgement import (
     Span,
     UnprovedError,
     Variable,
+    alike,
+    apply,
     line,
     of_event,
     record,
+    separate,
 )
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed
-from lastiterate.symbolic.kernel.profiles import Equal, Hull, Mean, Order, Profile
+from lastiterate.symbolic.kernel.lemmas import CITES, Coin, Expansion, Guide, Shift, noise, owed, shown
+from lastiterate.symbolic.kernel.profiles import (
+    EVERYTHING,
+    Average,
+    Contracted,
+    Equal,
+    Gauss,
+    Hull,
+    Mean,
+    Order,
+    PoissonStep,
+    Profile,
+    Projected,
+    X,
+    put,
+)
 from lastiterate.symbolic.kernel.sealed import rule
-from lastiterate.symbolic.kernel.substitution import declared, same
-from lastiterate.symbolic.kernel.term import put
+from lastiterate.symbolic.kernel.substitution import declared, same, whichever
 
 _DISTANCE = Symbol("z", nonnegative=True).assumptions0
 
@@ -262,3 +287,197 @@ class Kernel(Ground):
         if len(scope | drawn) == len(span.scope | span.drawn):
             return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
         raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
+
+
+@rule
+def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
+    """Any steps: 0 -> 0 at 1, because P(A) - g Q(A) <= 1."""
+    return apply(kernel, "anything", order, ends, (S.Zero, S.Zero), EVERYTHING, (Ge(ends[1] - ends[0], 0),))
+
+
+@rule
+def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr) -> Span:
+    """z -> z1 at X, then the same steps z1 -> z' at N and D -> z' at F, D the diameter: z -> z' at `Contracted`.
+
+    k, k' and T_N as in `chain`; b* = inf k' and a* = T_F(b*) >= sup k, because F holds for all pairs of points.
+    With h(b) = min(T_N(b), a*), the proof of `chain` gives int k dP - g int k' dQ <= h(b*) - g b* +
+    int_b*^1 h'(b) X(g/h'(b)) db. For finite measures p, q with E_r(p || q) >= X(r) and int p >= 1 >= int q that is at
+    most int w(p, q), w = sup_{b >= b*} p h(b) - g q b. For 0 <= u <= p and 0 <= v <= q
+    w <= u N(g v/u) + (p - u) a* - g (q - v) b*: split p h - g q b into u h - g v b <= u T_N(b) - g v b and the
+    rest, h <= a*, b >= b*. Integrate; a* - r b* <= F(r) for every r. What it bounds is convex in g (F2). F must start
+    from all pairs of points: a distance that was tracked until then does not bound sup k.
+    """
+    if near.scope != far.scope:
+        raise UnprovedError("A contraction needs the same revealed variables near and far.")
+    inside = Hypothesis("after every step both runs are in one convex set of this diameter", (diameter,))
+    if not before.order is near.order is far.order:
+        raise UnprovedError("A contraction needs one order in all three premises.")
+    separate((before,), (near, far))
+    conditions = [*same(before.end, near.start), *same(near.start, far.start)]
+    conditions += [*same(near.end, far.end), *same(near.far, far.far), Le(before.far, near.near)]
+    profile = Contracted(before.profile, near.profile, far.profile)
+    conditions += [Ge(far.near, diameter), Le(before.near, diameter)]  # of no step before, the points are inside
+    ends, distances = (before.start, near.end), (before.near, near.far)
+    return apply(kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})
+
+
+@rule
+def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: Span) -> Span:
+    """The mean over a revealed variable; ``span`` is for its value number ``index``, of which ``weight`` is the chance.
+
+    Both laws are mixtures with the same weights, and E^z_g is jointly convex in them.
+    """
+    _shares(index, count, weight)
+    fixed = (span.start, span.end, span.near, span.far, *span.given)
+    if variable.follows or variable not in span.scope or any(index in one.free_symbols for one in fixed):
+        raise UnprovedError(
+            f"A mean over {variable} needs one law of it, revealed, and ends and conditions that do not name {index}."
+        )
+    law = Hypothesis(
+        f"{variable.name} has one law in both runs and is independent of the state before; its value number {index}, "
+        "of so many, has this chance",
+        (count, weight),
+        over=(index,),
+    )
+    return record(
+        span,
+        rule="mean",
+        premises=(span,),
+        shown=(),
+        cites=(),
+        profile=Average(weight, span.profile, index, count, span.profile.order),
+        hypotheses=_over(index, span.hypotheses) | {law},
+        scope=span.scope - {variable},
+        drawn=span.drawn | {variable},
+    )
+
+
+@rule
+def average_or(
+    kernel: Kernel,
+    variable: Variable,
+    index: Symbol,
+    count: Expr,
+    weight: Expr,
+    span: Span,
+    event: frozenset[Hypothesis],
+    chance: Expr,
+    rest: Span,
+) -> Span:
+    """The mean over a revealed variable that is in one of ``count`` disjoint events, or in none, of chance ``chance``.
+
+    ``span`` is for event number ``index``, of which ``event`` is what is supposed of the variable; its chance is
+    ``weight`` times that of any, and the weights add up to 1. ``rest`` holds for every value. A further coin leaves
+    just so much of each event. What is given of the numbers of an event is supposed of each.
+    """
+    own = frozenset(one for one in span.given if index in one.free_symbols)
+    _shares(index, count, weight)
+    of_rest = (*(one for each in rest.hypotheses for one in each.constants), *rest.given)
+    fixed = (span.start, span.end, span.near, span.far, *of_rest)
+    if put(rest.profile, {index: whichever(index)}) != rest.profile:
+        raise UnprovedError(f"What holds for every value does not name {index}, got {rest.profile}.")
+    if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
+        raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
+    if span.order is not rest.order:
+        raise UnprovedError(f"Judgements of one order are needed, got {span.order} and {rest.order}.")
+    parts = sorted(event, key=str)
+    says = (
+        f"{variable.name} has one law in both runs and is independent of the state before; it is in event number "
+        f"{index}, disjoint from others, of so many, with at least this chance: {'; '.join(one.says for one in parts)}"
+    )
+    law = of_event(says, (count, (1 - chance) * weight), parts, index)
+    inside = Average(weight, span.profile, index, count, span.profile.order)
+    pairs = ((1 - chance, inside), (chance, rest.profile))
+    profile = Mean(pairs, order=common((span.profile, rest.profile)))
+    ends = same(span.start, rest.start) + same(span.end, rest.end)
+    distances = same(span.near, rest.near) + same(span.far, rest.far)
+    conditions = (Ge(chance, 0), Le(chance, 1), *ends, *distances)
+    made = apply(
+        kernel, "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
+    )
+    adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))
+    own_of_each = _over(index, span.hypotheses - event)
+    supposed = own_of_each | rest.hypotheses | set(_each(own, index, count)) | {law, adding}
+    return record(
+        made,
+        given=made.given - own,
+        hypotheses=frozenset(supposed),
+        scope=made.scope - {variable},
+        drawn=made.drawn | {variable},
+    )
+
+
+def _shares(index: Symbol, count: Expr, weight: Expr) -> None:
+    """Raise an error unless weights are any chances, of which the hypotheses speak, or numbers that add up to 1."""
+    counts(index, count)
+    if weight.atoms(AppliedUndef):
+        return
+    some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
+    of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
+    if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
+        raise UnprovedError(f"Weights that add up to 1 are needed, got {weight} for each of {count}.")
+
+
+def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hypothesis]:
+    says = f"for every {index} below the first this holds"
+    return [Hypothesis(says, (count, one), over=(index,)) for one in conditions]
+
+
+def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
+    """Suppositions of each value, said of all of them: no one value may be put for the index any more."""
+
+    def names(one: Hypothesis) -> bool:
+        return any(index in constant.free_symbols for constant in one.constants)
+
+    return frozenset(replace(one, over=(*one.over, index)) if names(one) else one for one in hypotheses)
+
+
+@rule
+def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: Iterable[Variable] = ()) -> Span:
+    """One update that is a function of the state and of an outcome: 0 -> 0 at the price S of the outcome.
+
+    At one point x let O, O' be the laws of the outcome and U the update from x: K(x) and K'(x) of a set A are O and O'
+    of the outcomes that U takes to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.
+    """
+    function = Hypothesis("a state is a function, one for both runs, of the state before and of what the step observes")
+    ends, still = (step, step + 1), (S.Zero, S.Zero)
+    noisy = frozenset() if outcome.observed else {noise(outcome.variance)}
+    hypotheses = outcome.hypotheses | owed(outcome) | {function} | noisy
+    conditions = (*sound(outcome.profile), *outcome.conditions)
+    made = apply(kernel, "observe", order, ends, still, outcome.profile, conditions, (), hypotheses)
+    return record(made, scope=frozenset(revealed), cites=outcome.cites)
+
+
+@rule
+def projected_sample(
+    rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
+) -> Coin:
+    """The pair (A, A^T g / sqrt(p) + xi): a sample that differs moves g by a vector h of length ``moved`` at most.
+
+    A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is drawn apart from data and state; xi
+    is N(0, ``variance`` I). Given A two Gaussians are |A^T h| / sqrt(p) apart, and the columns of A have independent
+    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its price is the mean
+    over A of what is given A, and that grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
+
+    The sample is in the batch by a coin of chance ``rate``. It is revealed, unless this is the order, ``hidden``, of a
+    sample that run 1 has and run 2 lacks: then the price given A is that of a `PoissonStep`.
+    """
+    if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
+        raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")
+    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
+    enough = Ge(load * dimension * variance, (moved * spread) ** 2)
+    what = "run 1 has one sample more" if hidden else "one sample differs"
+    says = f"{what}: in each batch with the first chance, where it moves the sum by at most the second"
+    drawn = Hypothesis(
+        "matrices of this many columns and entries of this standard deviation are fresh in every step and drawn apart "
+        "from the data, and Gaussian noise of this variance is added after them",
+        (dimension, spread, variance),
+    )
+    differs = Hypothesis(says, (rate, moved), symmetric=hidden is None)
+    if hidden:
+        profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension, hidden)
+    else:
+        there = Projected(Gauss(load * X), dimension)
+        profile = there if rate == 1 else Mean(((rate, there), (1 - rate, Equal())))
+    supposed = frozenset({drawn, differs})
+    return shown(Coin(profile, hypotheses=supposed, conditions=(*signs, enough), cites=CITES, observed=True))

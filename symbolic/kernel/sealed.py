@@ -21,12 +21,8 @@ class UnprovedError(Exception):
 _PACKAGE: Final = "lastiterate.symbolic."
 _MODULES: Final = frozenset(
     {
-        *(
-            f"kernel.{name}"
-            for name in ("rules", "averages", "contraction", "induction", "lemmas", "outcomes", "sequences", "visits")
-        ),
-        *(f"integrals.{name}" for name in ("judgement", "rules", "laws", "couplings")),
-        *(f"derivations.{name}" for name in ("iterations", "losses", "parts", "shared_noise")),
+        *(f"kernel.{name}" for name in ("rules", "induction", "lemmas", "integrals")),
+        *(f"derivations.{name}" for name in ("iterations", "losses", "shared_noise")),
     }
 )
 """Where the rules stand, and the lemmas on the parts of a step."""

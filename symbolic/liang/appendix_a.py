@@ -1,10 +1,10 @@
 """Appendix A, standard facts: on divergences for all laws; quadratics stand for the losses of A.14 and A.15."""
 
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
-from lastiterate.symbolic.integrals import statements
-from lastiterate.symbolic.integrals.language import ANY_ORDER
-from lastiterate.symbolic.integrals.shifts import CLOSE, CONTRACTION
-from lastiterate.symbolic.integrals.statements import APART, OTHER_MAP
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
+from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
+from lastiterate.symbolic.kernel.densities import ANY_ORDER
 from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import (

@@ -3,7 +3,7 @@
 D^(z) of N(x, v) from N(0, v) is alpha (x - z)^2/(2 v) for x >= z. v is a variance, x and z are lengths.
 """
 
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.prelude import *
 

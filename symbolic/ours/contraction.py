@@ -25,9 +25,8 @@ from lastiterate.symbolic.derivations.contraction import (
     said,
 )
 from lastiterate.symbolic.derivations.known_batches import feasible
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Chords
+from lastiterate.symbolic.kernel.profiles import EVERYTHING, Blocks, Chords, Contracted, Damped, Letter
 from lastiterate.symbolic.prelude import *
 
 _X, _N, _F = map(Letter, "XNF")

@@ -6,7 +6,7 @@ steps, p = c^l, q = c^(l(E-1)). In the touching points q = c^d with d the steps 
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.derivations.checks import cyclic
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
@@ -44,9 +44,9 @@ CLAIMS = (
         attacked("shifts_cyclic_convex", linear("cyclic"), COMMON[0]).mutant(
             "the best position", bound="cyclic_best_position"
         ),
-        *cyclic("convex"),
-        *cyclic("modulus"),
-        *cyclic("strongly convex"),
+        *windows("cyclic", "convex"),
+        *windows("cyclic", "modulus"),
+        *windows("cyclic", "strongly convex"),
         assumptions=(alpha > 1, m <= L),
     ),
     Ours(

@@ -5,7 +5,7 @@ least max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n fo
 feasible.
 """
 
-from lastiterate.symbolic.derivations.checks import known_batches, poisson, shuffled, without_replacement
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.prelude import *
 
@@ -56,19 +56,19 @@ CLAIMS = (
     ),
     *(
         Ours(
-            f"ours/derived/{scheme}_windows",
+            f"ours/derived/{name}_windows",
             f"{title}: shifts of any lengths that hide what the runs differ in, for every class of losses",
             proof(*where),
-            *checks("modulus"),
-            *checks("convex"),
-            *checks("strongly convex"),
+            *windows(scheme, "modulus"),
+            *windows(scheme, "convex"),
+            *windows(scheme, "strongly convex"),
             assumptions=(q <= 1, m <= L),
         )
-        for scheme, title, where, checks in (
-            ("known", "Batches in a known order", ("shift_program", "Theorem"), known_batches),
-            ("shuffled", "Shuffled batches", ("shuffled", "Shuffled batches"), shuffled),
-            ("swapped", "Batches without replacement", ("without_replacement", "Windows"), without_replacement),
-            ("poisson", "Poisson batches", ("poisson", "Two directions"), poisson),
+        for name, scheme, title, where in (
+            ("known", "known_batches", "Batches in a known order", ("shift_program", "Theorem")),
+            ("shuffled", "shuffled", "Shuffled batches", ("shuffled", "Shuffled batches")),
+            ("swapped", "without_replacement", "Batches without replacement", ("without_replacement", "Windows")),
+            ("poisson", "poisson", "Poisson batches", ("poisson", "Two directions")),
         )
     ),
 )

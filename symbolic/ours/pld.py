@@ -5,7 +5,7 @@ Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon
 another proof.
 """
 
-from lastiterate.symbolic.derivations.checks import on_lattices
+from lastiterate.symbolic.derivations.checks import lattice_checks
 from lastiterate.symbolic.formulas import accounting
 from lastiterate.symbolic.prelude import *
 
@@ -83,7 +83,7 @@ CLAIMS = (
         "ours/pld/theorem",
         "Steps that are put on lattices one by one compose to no less than the steps themselves",
         proof("privacy_loss", "Lattice"),
-        *on_lattices(),
+        *lattice_checks(),
         assumptions=(q <= 1, rho <= 1),
     ),
     Ours(

@@ -6,11 +6,11 @@ along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD tak
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.derivations.checks import (
-    poisson,
-    poisson_blocks,
-    poisson_ranges,
-    poisson_sizes,
-    poisson_stretches,
+    blocks_or_composition,
+    ranges_or_composition,
+    stretch_checks,
+    windows,
+    windows_or_composition,
 )
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.prelude import *
@@ -86,8 +86,8 @@ CLAIMS = (
         attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
             "priced by S_down, as in the papers", bound="poisson_s_down"
         ),
-        *poisson("modulus"),
-        *poisson("convex"),
+        *windows("poisson", "modulus"),
+        *windows("poisson", "convex"),
         assumptions=(alpha > 1, q <= 1),
         repairs="liang/lemma_3_2/other_order",
     ),
@@ -161,10 +161,10 @@ CLAIMS = (
         Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts").mutant(
             "the part outside forgotten", right=u, given=()
         ),
-        *poisson_sizes("modulus"),
-        *poisson_sizes("convex"),
-        *poisson_sizes("strongly convex"),
-        *poisson_ranges("modulus", "convex", "strongly convex"),
+        *windows_or_composition("modulus"),
+        *windows_or_composition("convex"),
+        *windows_or_composition("strongly convex"),
+        *ranges_or_composition("modulus", "convex", "strongly convex"),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(
@@ -194,7 +194,7 @@ CLAIMS = (
         Inequality(L * r - 1, "<=", 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m").mutant(
             "up to 2/L", given=(r * L <= 2,)
         ),
-        *poisson_blocks(),
+        *blocks_or_composition(),
         assumptions=(q <= 1, rho <= 1, m <= L),
     ),
     Ours(
@@ -204,7 +204,7 @@ CLAIMS = (
         Recursion(j, u, (1 - p) * v + p * x * PREVIOUS, recurring(v, p, x, u, j), given=(p * x < 1,)).mutant(
             "the chance forgotten", closed_form=recurring(v, p, x, u, j) / (1 - p)
         ),
-        *poisson_stretches("modulus", "convex", "strongly convex"),
+        *stretch_checks("modulus", "convex", "strongly convex"),
         assumptions=(p > 0, p < 1, q <= 1, rho <= 1, m <= L),
     ),
 )

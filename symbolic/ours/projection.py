@@ -5,7 +5,7 @@ moments multiply; whether the sample is in the batch is independent of the data.
 does not say what that costs.
 """
 
-from lastiterate.symbolic.derivations.checks import projections
+from lastiterate.symbolic.derivations.checks import projection_checks
 from lastiterate.symbolic.prelude import *
 
 _one, _zero = Integer(1), Integer(0)
@@ -32,7 +32,7 @@ CLAIMS = (
         "ours/projection/theorem",
         "Steps with matrices of their own, all known: each costs its mean over the matrix, whoever sees the outcomes",
         proof("random_projection", "The price"),
-        *projections(),
+        *projection_checks(),
         assumptions=(q <= 1,),
         repairs="d2p2/theorem_1",
     ),

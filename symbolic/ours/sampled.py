@@ -8,7 +8,7 @@ is B^2 / X, X = x + (1 - beta) r linear in every share.
 from collections.abc import Iterator
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.derivations.checks import without_replacement
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.losses import omega
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.prelude import *
@@ -64,8 +64,8 @@ CLAIMS = (
         attacked("shifts_without_replacement_convex", linear("without_replacement"), *COMMON[:2])
         .mutant("priced by S_down, as in the papers", bound="without_replacement_s_down")
         .mutant("half the rate", bound="half_the_rate"),
-        *without_replacement("modulus"),
-        *without_replacement("convex"),
+        *windows("without_replacement", "modulus"),
+        *windows("without_replacement", "convex"),
         assumptions=(alpha > 1, q <= 1),
         repairs="chien_li/theorem_3_12",
     ),

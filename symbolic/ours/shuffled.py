@@ -5,8 +5,8 @@ runs. t^alpha u^(1 - alpha) is jointly convex, being the perspective of t^alpha:
 A.3 of Chien & Li 2025 asks for the mean.
 """
 
-from lastiterate.symbolic.derivations.checks import late, shuffled
-from lastiterate.symbolic.integrals import statements
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
@@ -125,8 +125,8 @@ CLAIMS = (
         "ours/shuffled/worst",
         "Without expansion, z' = c z (+ s) - a: shifts for the sample last in every epoch serve every order",
         proof("shuffled", "The worst order is late"),
-        *late("convex"),
-        *late("strongly convex"),
+        *windows("late", "convex"),
+        *windows("late", "strongly convex"),
         assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
@@ -147,7 +147,7 @@ CLAIMS = (
         "ours/shuffled/mean",
         "The mean over orders of what a path for each of them costs: exp((alpha - 1) D_alpha) is jointly convex",
         proof("shuffled", "Shuffled batches"),
-        *shuffled("modulus"),
+        *windows("shuffled", "modulus"),
         Deduced(statements.joint_convexity(), "joint_convexity", "joint convexity"),
         Deduced(statements.mean_of_orders(), "mean_of_orders", "divergences given an order"),
         assumptions=(alpha > 1,),

@@ -45,9 +45,8 @@ from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
 from lastiterate.numeric.subsampling.poisson import ContractingBlock
 from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
-from lastiterate.symbolic.kernel.profiles import Order, PoissonStep
-from lastiterate.symbolic.kernel.projected import Projected
-from lastiterate.symbolic.kernel.projected import X as X_SQUARE
+from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Projected
+from lastiterate.symbolic.kernel.profiles import X as X_SQUARE
 
 POINTS = 6
 BALL = 1e-25

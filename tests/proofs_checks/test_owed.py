@@ -18,7 +18,7 @@ from sympy import Ge, S, Symbol
 
 from lastiterate.symbolic.prelude import Claim, Derived, NormBound, Source
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less, replaced
-from lastiterate.symbolic.derivations.parts import both_orders, by_claim, from_equal_points
+from lastiterate.symbolic.derivations.losses import both_orders, by_claim, from_equal_points
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order

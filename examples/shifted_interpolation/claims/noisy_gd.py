@@ -14,8 +14,7 @@ from sympy import Eq, Gt, S, Symbol, Tuple
 from lastiterate.symbolic.checks import Derived, Inequality, VectorInequality
 from lastiterate.symbolic.claim import Claim, Step
 from lastiterate.symbolic.derivations.known_batches import straight
-from lastiterate.symbolic.derivations.losses import LOSSES, no_less
-from lastiterate.symbolic.derivations.parts import both_orders, from_step_0
+from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
 from lastiterate.symbolic.families import convex, strongly_convex
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.judgement import Guarantee

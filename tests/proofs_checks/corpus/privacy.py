@@ -10,10 +10,10 @@ from sympy import And, Eq, Ge, Le, Lt
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Certified, Cited, Consequence, Deduced, Derived, Induction, Tracked, UpperBound
 from lastiterate.symbolic.claim import Claim, Step
-from lastiterate.symbolic.integrals import statements as st
-from lastiterate.symbolic.integrals.language import ANY_ORDER, Joint
-from lastiterate.symbolic.integrals.rules import Indicator
-from lastiterate.symbolic.integrals.terms import mean as expected
+from lastiterate.symbolic.derivations import statements as st
+from lastiterate.symbolic.kernel.densities import ANY_ORDER, Joint
+from lastiterate.symbolic.kernel.densities import mean as expected
+from lastiterate.symbolic.kernel.integrals import Indicator
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss
 from lastiterate.symbolic.notation import (
     D,

@@ -15,11 +15,9 @@ from rules_on_chains import Attacked, _kernel, _order
 from sympy import Integer, Rational, S, Symbol
 
 from lastiterate.symbolic.formulas.contraction import block, shares
-from lastiterate.symbolic.kernel.blocks import Damped, Split
-from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.judgement import Span
-from lastiterate.symbolic.kernel.profiles import Equal, Order
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms
+from lastiterate.symbolic.kernel.profiles import EVERYTHING, Atoms, Damped, Equal, Order, Split
+from lastiterate.symbolic.kernel.rules import contract
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _ENDS = (S.One, Integer(2))

@@ -22,13 +22,11 @@ from rules_on_chains import Attacked, _end, _exact, _kernel, _order
 from sympy import Integer, Min, Rational, S, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.averages import average
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction
 from lastiterate.symbolic.kernel.judgement import Span, Variable
-from lastiterate.symbolic.kernel.profiles import Mean, Power
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import Atoms
+from lastiterate.symbolic.kernel.profiles import Atoms, Mean, Power
+from lastiterate.symbolic.kernel.rules import Kernel, average
 
 _i = Symbol("i", integer=True, nonnegative=True)
 

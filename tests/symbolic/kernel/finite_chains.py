@@ -14,8 +14,7 @@ from typing import Final
 
 from sympy import Rational
 
-from lastiterate.symbolic.kernel.profiles import Profile
-from lastiterate.symbolic.kernel.tables import Atoms
+from lastiterate.symbolic.kernel.profiles import Atoms, Profile
 
 Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]

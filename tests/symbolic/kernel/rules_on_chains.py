@@ -27,13 +27,10 @@ from finite_chains import (
 from sympy import Integer, Rational, S, Symbol, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.blocks import Split
-from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.outcomes import observe
-from lastiterate.symbolic.kernel.profiles import Order
-from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.profiles import Order, Split
+from lastiterate.symbolic.kernel.rules import Kernel, contract, observe
 
 
 def _exact(condition: Boolean, _: frozenset[Boolean]) -> str:

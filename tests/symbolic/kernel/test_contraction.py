@@ -7,13 +7,22 @@ from contraction_on_chains import CONTRACTED, POWER, table
 from sympy import Integer, Rational, S, Symbol
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.kernel.blocks import Blocks, Contracted, Damped, Letter, Split
 from lastiterate.symbolic.kernel.composition import covers
-from lastiterate.symbolic.kernel.contraction import anything
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonStep
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms
+from lastiterate.symbolic.kernel.profiles import (
+    EVERYTHING,
+    Atoms,
+    Blocks,
+    Contracted,
+    Damped,
+    Equal,
+    Gauss,
+    Letter,
+    Order,
+    PoissonStep,
+    Split,
+)
+from lastiterate.symbolic.kernel.rules import Kernel, anything
 
 _FAULTS = [(rule, fault) for rule, attacked in CONTRACTED.items() for fault in attacked.faults]
 _X, _Y, _N, _F = map(Letter, "XYNF")

@@ -38,17 +38,12 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.checks import Derived, RenyiBound
 from lastiterate.symbolic.derivations import DERIVATIONS
-from lastiterate.symbolic.derivations.known_batches import A, path, window
-from lastiterate.symbolic.derivations.losses import LOSSES
-from lastiterate.symbolic.derivations.orders import cyclic, cyclic_from_0
-from lastiterate.symbolic.derivations.parts import from_equal_points
+from lastiterate.symbolic.derivations.known_batches import A, cyclic, cyclic_from_0, path, window
+from lastiterate.symbolic.derivations.losses import LOSSES, from_equal_points
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import chi_square
-from lastiterate.symbolic.kernel.averages import average, average_or
-from lastiterate.symbolic.kernel.blocks import Split
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.contraction import contract
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import End, Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
@@ -61,10 +56,22 @@ from lastiterate.symbolic.kernel.lemmas import (
     supposing,
     swap_coin,
 )
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Power, Profile, Steps, SwapStep
-from lastiterate.symbolic.kernel.projected import Projected, X
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import Atoms
+from lastiterate.symbolic.kernel.profiles import (
+    Atoms,
+    Equal,
+    Gauss,
+    Mean,
+    Order,
+    PoissonStep,
+    Power,
+    Profile,
+    Projected,
+    Split,
+    Steps,
+    SwapStep,
+    X,
+)
+from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, contract
 from lastiterate.symbolic.ledger import claims
 
 c, s, D, v = symbols("c s D v", positive=True)
@@ -477,12 +484,12 @@ def test_steps_compose_as_often_as_they_come() -> None:
 
 
 def test_hidden_batches_compose() -> None:
-    kernel = KERNEL.under(q <= 1)
-    swapped = swap_composition(kernel, q, s, v, T)
-    assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, s**2 / v), T)
-    poisson = poisson_composition(kernel, q, s, v, T)
-    assert poisson.first.profile == Power(PoissonStep(q, s**2 / v, FIRST), T, FIRST)
-    assert poisson.second.profile == Power(PoissonStep(q, s**2 / v, SECOND), T, SECOND)
+    kernel, cost = KERNEL.under(q <= 1), (notation.eta * notation.K / notation.b) ** 2 / notation.sigma**2
+    swapped = swap_composition(kernel)
+    assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, 4 * cost), notation.T)
+    poisson = poisson_composition(kernel)
+    assert poisson.first.profile == Power(PoissonStep(q, cost, FIRST), notation.T, FIRST)
+    assert poisson.second.profile == Power(PoissonStep(q, cost, SECOND), notation.T, SECOND)
     with pytest.raises(UnprovedError, match="symmetric"):
         kernel.exchange(poisson.first)
 

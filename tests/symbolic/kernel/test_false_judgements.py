@@ -6,14 +6,23 @@ import pytest
 from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, oo, symbols
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.kernel.averages import average, average_or
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, swap_coin
-from lastiterate.symbolic.kernel.outcomes import observe, projected_sample
-from lastiterate.symbolic.kernel.profiles import Average, Equal, Gauss, Mean, Order, PoissonStep, Power, Steps, SwapStep
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms
+from lastiterate.symbolic.kernel.profiles import (
+    EVERYTHING,
+    Atoms,
+    Average,
+    Equal,
+    Gauss,
+    Mean,
+    Order,
+    PoissonStep,
+    Power,
+    Steps,
+    SwapStep,
+)
+from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, observe, projected_sample
 
 KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
 i, j = symbols("i j", integer=True, nonnegative=True)

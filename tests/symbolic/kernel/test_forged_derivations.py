@@ -22,23 +22,20 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Derived, Tracked
 from lastiterate.symbolic.claim import Ours
 from lastiterate.symbolic.derivations import TRACKED
-from lastiterate.symbolic.derivations.losses import LOSSES, Losses
-from lastiterate.symbolic.derivations.parts import both_orders
-from lastiterate.symbolic.integrals.couplings import Calculus
-from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.integrals.judgement import apply as draft_of_calculus
-from lastiterate.symbolic.kernel.applied import apply as draft
-from lastiterate.symbolic.kernel.averages import average
-from lastiterate.symbolic.kernel.blocks import Blocks, Split
+from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
+from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
 from lastiterate.symbolic.kernel.composition import sound
-from lastiterate.symbolic.kernel.contraction import contract
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Induction, Sequence, steps_before
+from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.judgement import apply as draft
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, shown
-from lastiterate.symbolic.kernel.outcomes import projected_sample
 from lastiterate.symbolic.kernel.profiles import (
+    EVERYTHING,
+    Atoms,
     Average,
+    Blocks,
+    Chords,
     Composed,
     Equal,
     Gauss,
@@ -47,16 +44,16 @@ from lastiterate.symbolic.kernel.profiles import (
     Order,
     PoissonStep,
     Power,
+    Projected,
+    Split,
     Steps,
     SwapStep,
+    X,
+    put,
 )
-from lastiterate.symbolic.kernel.projected import Projected, X
-from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.kernel.rules import Kernel, average, contract, projected_sample
 from lastiterate.symbolic.kernel.sealed import rule
-from lastiterate.symbolic.kernel.sequences import steps_before
 from lastiterate.symbolic.kernel.substitution import whichever
-from lastiterate.symbolic.kernel.tables import EVERYTHING, Atoms, Chords
-from lastiterate.symbolic.kernel.term import put
 from lastiterate.symbolic.notation import D, K, T, alpha, n, sigma
 from lastiterate.symbolic.notation import eta as step_size
 from lastiterate.symbolic.papers import proof
@@ -206,7 +203,7 @@ def anybodys_prover() -> Span:
     return made
 
 
-def anybodys_calculus() -> Judgement:
+def anybodys_calculus() -> Proposition:
     DEDUCTIONS["forged"] = lambda _: Calculus(lambda *_: "obvious").indicator(-p, p)  # type: ignore[index]
     try:
         return deduce("forged")
@@ -237,13 +234,13 @@ def induction_class() -> type:
 
 
 def own_rule() -> object:
-    return rule(lambda: record(None))
+    return rule(lambda: record(object.__new__(Span)))
 
 
-def own_calculus_line() -> Judgement:
+def own_calculus_line() -> Proposition:
     """A draft of the calculus among premises."""
     rules = Calculus(prove)
-    return rules.times(draft_of_calculus(rules, "obvious", Le(p, 0, evaluate=False)), ONE)
+    return rules.times(rules._draw("obvious", Le(p, 0, evaluate=False)), ONE)
 
 
 def rounded() -> None:

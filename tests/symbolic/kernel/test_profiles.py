@@ -2,8 +2,7 @@
 
 from sympy import Ge, Sum, Symbol, symbols
 
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Steps
-from lastiterate.symbolic.kernel.term import put
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Steps, put
 
 x, y = symbols("x y", positive=True)
 k, m = symbols("k m", integer=True, positive=True)

@@ -8,9 +8,9 @@ from sympy import S, Symbol
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.derivations import noisy_sgd
+from lastiterate.symbolic.kernel.induction import cyclic, paid
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.visits import cyclic, paid
 from lastiterate.symbolic.notation import L, b, eta, n, w
 
 

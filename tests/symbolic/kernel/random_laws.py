@@ -13,11 +13,8 @@ from sympy import exp as exponential
 from sympy import log as logarithm
 from sympy.core.function import AppliedUndef
 
-from lastiterate.symbolic.integrals.language import At, Joint, Supremum
-from lastiterate.symbolic.integrals.laws import EVENT
-from lastiterate.symbolic.integrals.names import LAST
-from lastiterate.symbolic.integrals.rules import Indicator
-from lastiterate.symbolic.integrals.terms import Mean, Point
+from lastiterate.symbolic.kernel.densities import LAST, At, ConditionalMean, Joint, Point, Supremum
+from lastiterate.symbolic.kernel.integrals import EVENT, Indicator
 from lastiterate.symbolic.statement import HockeyStick, Image, RenyiDivergence
 
 POINTS = 3
@@ -111,7 +108,7 @@ class Instance:
             index, low, high = term.limits[0]
             places = range(int(low), int(self.number(high, at)) + 1)
             return sum(self.number(term.function, {**at, index: i}) for i in places)
-        if isinstance(term, Mean):
+        if isinstance(term, ConditionalMean):
             return self._mean(term, at)
         if isinstance(term, Indicator):
             x, level = (self.number(one, at) for one in term.args)
@@ -126,7 +123,7 @@ class Instance:
             return sum(max(a - factor * b, 0) for a, b in zip(p, q, strict=True))
         raise TypeError(type(term).__name__)
 
-    def _mean(self, term: Mean, at: Mapping[Basic, float]) -> float:
+    def _mean(self, term: ConditionalMean, at: Mapping[Basic, float]) -> float:
         of, given = term.args
         known = [self.number(one, at) for one in given]
         total = mass = 0.0

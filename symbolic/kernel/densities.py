@@ -1,4 +1,4 @@
-"""Terms of the calculus: points of a probability space, conditional means, laws and their densities.
+"""Laws and their densities, conditional means, kernels, sequences and suprema: the terms of the calculus.
 
 All random quantities of a judgement live on one space with a probability law, of which nothing is supposed, and the
 laws that are compared have densities with respect to it: half of their sum does for two. A density p(x) is a
@@ -6,10 +6,10 @@ nonnegative function of a point x, and E[f | y] is the mean of f given the point
 not, has the density E[p(x) | y] with respect to the law of y, because E[p(x) g(y)] = E[E[p(x) | y] g(y)] for g >= 0.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from sympy import (
     Add,
@@ -29,9 +29,87 @@ from sympy import (
     factor_terms,
 )
 
-from lastiterate.symbolic.integrals.language import At, Joint
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.statement import Image, QuantityBase
+from lastiterate.symbolic.statement import Condition, Image, Noisy, QuantityBase, condition
+
+
+class Gaussian(QuantityBase):
+    """The law N(mean, variance I), of (mean, variance)."""
+
+
+class Dirac(QuantityBase):
+    """The law of one point."""
+
+
+class At(QuantityBase):
+    """The law that a kernel has at a point, of (kernel, point)."""
+
+    @classmethod
+    def eval(cls, kernel: Basic, point: Expr) -> Basic | None:
+        """Evaluate where the kernel is known."""
+        return kernel(point) if isinstance(kernel, Lambda) else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{printer._print(self.args[0])}({printer._print(self.args[1])})"
+
+
+class Joint(QuantityBase):
+    """The law of (x, y), y drawn from a kernel at x, of (law of x, kernel)."""
+
+
+class Prefix(QuantityBase):
+    """The law of the first variables of a sequence, of (sequence, number of them); of none of them there is one law."""
+
+    @classmethod
+    def eval(cls, _: Basic, count: Expr) -> Basic | None:
+        """Evaluate where there are no variables."""
+        return Symbol("nothing") if count == 0 else None
+
+
+class Next(QuantityBase):
+    """The law of the variable after the first ones given these, a kernel, of (sequence, number of them)."""
+
+
+class Supremum(QuantityBase):
+    """The supremum of a quantity over a letter, of (quantity, letter) or of (quantity, letter, condition)."""
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letters that the supremum does not range over."""
+        return set().union(*(part.free_symbols for part in self.args)) - {self.args[1]}
+
+
+class Indicator(QuantityBase):
+    """1 where x >= a and 0 elsewhere, of (x, a)."""
+
+    is_nonnegative = True
+
+
+class Every(Condition):
+    """A condition for every value of a letter, of (condition, letter)."""
+
+    words = "{0} for every {1}"
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letters but the one it ranges over."""
+        condition, letter = self.args
+        return set(condition.free_symbols) - {letter}
+
+
+OnBall: Final = condition("OnBall", "{0} on the ball of radius {1}", __name__)
+Within: Final = condition("Within", "{0} and {1} at most {2} apart in W_infinity", __name__)
+Parting: Final = condition("Parting", "{0} has the part of length at most {3} of the step from {2} to {1}", __name__)
+Close: Final = condition("Close", "{0} and {1} coupled so that they move no point more than {2} apart", __name__)
+
+FORMER: Final = Symbol("X")
+LATTER: Final = Symbol("Y")
+KERNEL: Final = Symbol("K")
+KERNEL_2: Final = Symbol("K'")
+"""Two sequences of random variables, and two kernels."""
+
+ANY_ORDER: Final = Symbol("alpha", nonnegative=True)
+"""An order of which 0 is one."""
 
 
 class Point(Symbol):  # type: ignore[misc]
@@ -43,7 +121,7 @@ def points(of: Basic) -> frozenset[Point]:
     return frozenset(one for one in of.free_symbols if isinstance(one, Point))
 
 
-class Mean(QuantityBase):
+class ConditionalMean(QuantityBase):
     """E[f | points] of (f, points); made by `mean`."""
 
     @property
@@ -86,11 +164,11 @@ def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
         others = [one for one in rest if one is not inner]
         if isinstance(inner, Sum) and not others:
             return Mul(*known, Sum(mean(inner.function, *given), *inner.limits))
-        if isinstance(inner, Mean):
+        if isinstance(inner, ConditionalMean):
             of, more = inner.args
             if given <= set(more) and all(points(one) <= set(more) for one in others):
                 return Mul(*known, mean(of * Mul(*others), *given))
-    return Mul(*known, Mean(Mul(*rest), Tuple(*sorted(given, key=str))))
+    return Mul(*known, ConditionalMean(Mul(*rest), Tuple(*sorted(given, key=str))))
 
 
 def gathered(term: Expr) -> Expr:
@@ -213,12 +291,12 @@ def moment(one: Basic, other: Basic, order: Expr, *given: Point) -> Expr:
 
 def anonymous(term: Expr) -> Expr:
     """The term with its points over which a mean is taken renamed: moments of laws are the same at whatever point."""
-    if isinstance(term, Mean):
+    if isinstance(term, ConditionalMean):
         of, given = term.args
         bound = sorted(points(of) - set(given), key=str)
         renamed = of.xreplace({one: Point(f"_{i}") for i, one in enumerate(bound)})
-        return Mean(anonymous(renamed), given)
-    return term.func(*map(anonymous, term.args)) if term.args and term.has(Mean) else term
+        return ConditionalMean(anonymous(renamed), given)
+    return term.func(*map(anonymous, term.args)) if term.args and term.has(ConditionalMean) else term
 
 
 def constant(law: Basic) -> Lambda:
@@ -226,3 +304,60 @@ def constant(law: Basic) -> Lambda:
     if Point("o") in law.free_symbols:
         raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
     return Lambda(Point("o"), law)
+
+
+SUM: Final = Symbol("sum")
+"""The map (x, y) -> x + y."""
+
+LAST: Final = Symbol("last")
+"""The map (x, y) -> y."""
+
+
+def mixture(law: Basic, kernel: Basic) -> Image:
+    """The law of y, where y is drawn from the kernel at x, and x from the law."""
+    return Image(LAST, Joint(law, kernel))
+
+
+def one_law(one: Basic, other: Basic) -> bool:
+    """Tell whether two names are of one law, as `_names` has them; the facts are plain from the definitions."""
+    return other in _names(one)
+
+
+def _names(law: Basic) -> Iterator[Basic]:
+    """Other names of a law."""
+    if isinstance(law, Noisy):
+        start, variance = law.args
+        h = Point("h")
+        yield Image(SUM, Joint(start, constant(Gaussian(S.Zero, variance))))  # X + N with N independent
+        if not variance.has(h):
+            yield mixture(start, Lambda(h, Gaussian(h, variance)))  # given X = h it is N(h, v)
+        if isinstance(start, Dirac):
+            yield Gaussian(start.args[0], variance)
+    if isinstance(law, Image):
+        yield from _images(*law.args)
+    if isinstance(law, Joint) and isinstance(law.args[0], Prefix):
+        sequence, count = law.args[0].args
+        if law.args[1] == Next(sequence, count):
+            yield Prefix(sequence, count + 1)  # the first j variables and the next
+
+
+def _images(how: Basic, law: Basic) -> Iterator[Basic]:
+    """Other names of the law of an image."""
+    if isinstance(law, Add):
+        yield Add(*(_linear(how, one) for one in law.args))  # the image of a mixture
+    if how == LAST and isinstance(law, Joint) and isinstance(law.args[1], Lambda):
+        first, kernel = law.args
+        if kernel == constant(kernel.expr):
+            yield kernel.expr  # a kernel that does not depend on its point
+        if isinstance(kernel.expr, Add):  # a kernel of mixtures
+            (at,) = kernel.variables
+            if not any(weighted(one)[0].has(at) for one in kernel.expr.args):
+                yield Add(*(_linear(LAST, one, first, at) for one in kernel.expr.args))
+
+
+def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | None = None) -> Basic:
+    """The image of a law times a number, or of the mixture over a law of such a kernel."""
+    weight, law = weighted(term)
+    if first is not None:
+        law = Joint(first, Lambda(at, law) if law.has(at) else constant(law))
+    return weight * Image(how, law)

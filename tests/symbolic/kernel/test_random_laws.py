@@ -8,11 +8,9 @@ from sympy import Expr, Le, Rational, Symbol
 from sympy.core.relational import Relational
 
 from lastiterate.proofs_checks.engines.derivation import deduce
-from lastiterate.symbolic.integrals.language import ANY_ORDER
-from lastiterate.symbolic.integrals.lemmas import T
-from lastiterate.symbolic.integrals.rules import quantities
-from lastiterate.symbolic.integrals.statements import COUNT, INDEX, LEVEL, MIX
-from lastiterate.symbolic.integrals.terms import Mean
+from lastiterate.symbolic.derivations.statements import COUNT, INDEX, LEVEL, MIX
+from lastiterate.symbolic.kernel.densities import ANY_ORDER, ConditionalMean
+from lastiterate.symbolic.kernel.integrals import quantities
 from lastiterate.symbolic.notation import alpha, chi, epsilon
 from lastiterate.symbolic.statement import RenyiDivergence
 
@@ -20,7 +18,7 @@ FINITE = ("post_processing", "composition", "markov", "quasi_convexity", "joint_
 
 
 def instance(random: Random, orders: tuple[float, ...], order: Symbol) -> Instance:
-    numbers = {order: random.choice(orders), T: random.choice((0.5, 1.0, 2.0)), MIX: random.choice((0.25, 0.5, 0.9))}
+    numbers = {order: random.choice(orders), MIX: random.choice((0.25, 0.5, 0.9))}
     numbers |= {COUNT: 2, LEVEL: random.choice((0.5, 1.0)), chi: 1.5, epsilon: random.choice((0.1, 1.0)), INDEX: 1}
     made = Instance(random, numbers)
     made.drawn |= {("p", 1.0): numbers[MIX], ("p", 2.0): 1 - numbers[MIX]}
@@ -32,7 +30,7 @@ def lines(name: str) -> list[tuple[Le, Symbol, bool]]:
     found = []
     for one in deduce(name).lines():
         order = ANY_ORDER if ANY_ORDER in one.says.free_symbols else alpha
-        mixed = one.says.has(Mean) and one.says.has(RenyiDivergence)
+        mixed = one.says.has(ConditionalMean) and one.says.has(RenyiDivergence)
         supposed = any(isinstance(each, Relational) and quantities(each) for each in one.given)
         if isinstance(one.says, Le) and not mixed and not supposed and one.rule != "total mass":
             found.append((one.says, order, (order < 1) in one.given))
@@ -84,6 +82,6 @@ def test_a_planted_fault_is_found(name, fault):
 @pytest.mark.parametrize("name", ["post_processing", "second_law"])
 def test_a_fault_in_a_line_is_found(name):
     for says, order, below in lines(name):
-        if says.has(Mean) or not says.has(RenyiDivergence):
+        if says.has(ConditionalMean) or not says.has(RenyiDivergence):
             off = [Le(says.lhs, says.rhs * Rational(n, 100), evaluate=False) for n in (99, 101)]  # either sign
             assert any(violations(wrong, order, 20, seed, below=below) for seed in range(100) for wrong in off), says

@@ -5,7 +5,7 @@ from typing import Final
 from sympy import Basic, Eq, Expr, Function, Max, S, Sum, Symbol, exp, log, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.integrals.language import (
+from lastiterate.symbolic.kernel.densities import (
     ANY_ORDER,
     FORMER,
     KERNEL,
@@ -14,14 +14,15 @@ from lastiterate.symbolic.integrals.language import (
     At,
     Every,
     Gaussian,
+    Indicator,
     Joint,
     Next,
     OnBall,
+    Point,
     Prefix,
     Supremum,
+    mean,
 )
-from lastiterate.symbolic.integrals.rules import Indicator
-from lastiterate.symbolic.integrals.terms import Point, mean
 from lastiterate.symbolic.notation import a, alpha, chi, epsilon, sigma, z
 from lastiterate.symbolic.statement import (
     FIRST,

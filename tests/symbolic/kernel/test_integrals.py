@@ -8,17 +8,28 @@ from sympy import Eq, Function, Gt, Integer, Lambda, Le, Lt, Rational, S, Sum, S
 
 from lastiterate.proofs_checks.engines.derivation import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.integrals import lemmas, statements
-from lastiterate.symbolic.integrals.couplings import Calculus
-from lastiterate.symbolic.integrals.deductions import DEDUCTIONS
-from lastiterate.symbolic.integrals.judgement import Judgement
-from lastiterate.symbolic.integrals.language import KERNEL, At, Close, Dirac, Joint, OnBall, Parting, Within
-from lastiterate.symbolic.integrals.lemmas import T
-from lastiterate.symbolic.integrals.names import mixture, one_law
-from lastiterate.symbolic.integrals.rules import quantities
-from lastiterate.symbolic.integrals.shifts import CLOSE, LIPSCHITZ
-from lastiterate.symbolic.integrals.statements import FACTOR, MIX, OTHER_MAP, THIRD
-from lastiterate.symbolic.integrals.terms import Point, constant, density, mean, place, sources
+from lastiterate.symbolic.derivations import deductions, statements
+from lastiterate.symbolic.derivations.deductions import CLOSE, DEDUCTIONS, LIPSCHITZ
+from lastiterate.symbolic.derivations.statements import FACTOR, MIX, OTHER_MAP, THIRD
+from lastiterate.symbolic.kernel.densities import (
+    KERNEL,
+    At,
+    Close,
+    Dirac,
+    Joint,
+    OnBall,
+    Parting,
+    Point,
+    Within,
+    constant,
+    density,
+    mean,
+    mixture,
+    one_law,
+    place,
+    sources,
+)
+from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.notation import a, alpha, sigma, z
 from lastiterate.symbolic.statement import (
@@ -39,43 +50,41 @@ RULES = Calculus(prove, frozenset({Gt(alpha, 1)}))
 
 
 def test_means_are_linear_and_towers():
-    assert mean(2 * P + mean(P * T, Y)) == 2 * mean(P) + T * mean(P)
+    assert mean(2 * P + mean(P * z, Y)) == 2 * mean(P) + z * mean(P)
     assert mean(mean(P, Y) * mean(Q, Y), Y) == mean(P, Y) * mean(Q, Y)
     assert mean(P * mean(Q, X, Y), X) == P * mean(Q, X)
 
 
-def test_an_envelope_needs_every_tangent():
-    lines = RULES.mean(RULES.tangent(P, Q, T, alpha), Y)
-    assert RULES.envelope(lines, mean(P, Y), mean(Q, Y), T, alpha).right == lines.right
-    for wrong in (T + 1, Symbol("t", positive=True, integer=True)):
-        with pytest.raises(UnprovedError, match="envelope"):
-            RULES.envelope(RULES.tangent(P, Q, wrong, alpha), P, Q, T, alpha)
-    with pytest.raises(UnprovedError, match="envelope"):
-        RULES.envelope(RULES.times(lines, T), mean(P, Y), mean(Q, Y), T, alpha)
-    with pytest.raises(UnprovedError, match="envelope"):
-        RULES.under(T < 1).envelope(RULES.under(T < 1).mean(lines, Y), mean(P, Y), mean(Q, Y), T, alpha)
+def test_jensens_inequality_is_for_every_point():
+    made = RULES.jensen(alpha, [(S.One, density(FIRST, X), density(SECOND, X))], Y)
+    assert made.left == mean(density(FIRST, X), Y) ** alpha * mean(density(SECOND, X), Y) ** (1 - alpha)
+    with pytest.raises(UnprovedError, match="at every point"):
+        RULES.under(Le(density(FIRST, X), 1)).jensen(alpha, [(S.One, P, Q)])
+    for weight in (-S.One, z - a):
+        with pytest.raises(UnprovedError):
+            RULES.jensen(alpha, [(weight, P, Q)])
 
 
 def test_an_order_is_above_or_below_1():
     with pytest.raises(UnprovedError, match="order"):
-        Calculus(prove).tangent(P, Q, T, alpha)
-    below = Calculus(prove, frozenset({Lt(alpha, 1)})).tangent(P, Q, T, alpha)
-    assert below.left == -RULES.tangent(P, Q, T, alpha).left
+        Calculus(prove).young(P, Q, alpha)
+    below = Calculus(prove, frozenset({Lt(alpha, 1)})).young(P, Q, alpha)
+    assert below.left == -RULES.young(P, Q, alpha).left
 
 
 def test_a_factor_is_not_negative():
-    lines = RULES.tangent(P, Q, T, alpha)
+    lines = RULES.young(P, Q, alpha)
     with pytest.raises(UnprovedError):
-        RULES.times(lines, 1 - T)
+        RULES.times(lines, 1 - z)
     with pytest.raises(UnprovedError):
         RULES.chain(RULES.times(lines, density(THIRD)), lines)
 
 
 def test_a_mixture_has_weights_of_total_1():
     with pytest.raises(UnprovedError, match="add up to 1"):
-        lemmas.nothing(RULES, alpha, FIRST + SECOND)
+        deductions.no_divergence(RULES, alpha, FIRST + SECOND)
     with pytest.raises(UnprovedError, match="one space"):
-        lemmas.post_processing(RULES, alpha, MAP, FIRST, Joint(FIRST, KERNEL))
+        deductions.post_processing(RULES, alpha, MAP, FIRST, Joint(FIRST, KERNEL))
 
 
 def test_maps_lead_no_nearer_than_they_move():
@@ -134,7 +143,7 @@ def test_no_quantity_is_subtracted_and_none_comes_in():
 
 
 def test_a_factor_that_may_be_0_does_not_cancel():
-    line = RULES.envelope(RULES.mean(RULES.tangent(P, Q, T, alpha), Y), mean(P, Y), mean(Q, Y), T, alpha)
+    line = RULES.jensen(alpha, [(S.One, P, Q)], Y)
     with pytest.raises(UnprovedError, match="multiply"):
         RULES.times(line, mean(P, Y) ** -alpha)  # E[q]^(1 - a) <= E[phi] E[p]^(-a) is false where p is 0
 
@@ -147,10 +156,10 @@ def test_a_root_of_a_square_is_no_negative_number():
 
 
 def test_images_under_two_maps_are_not_compared():
-    assert lemmas.post_processing(RULES, alpha, MAP, FIRST, SECOND)
+    assert deductions.post_processing(RULES, alpha, MAP, FIRST, SECOND)
     (y,) = place(Image(MAP, FIRST), Image(MAP, SECOND))
     start = sources(FIRST, y)
-    made = RULES.mean(lemmas.jensen(RULES, density(FIRST, *start), density(SECOND, *start), alpha, y))
+    made = RULES.mean(RULES.jensen(alpha, [(S.One, density(FIRST, *start), density(SECOND, *start))], y))
     pairs = [(Image(MAP, FIRST), Image(OTHER_MAP, SECOND)), (Image(MAP, FIRST), Joint(FIRST, KERNEL))]
     for pair in pairs:
         with pytest.raises(UnprovedError, match="one space"):
@@ -169,12 +178,15 @@ def test_a_law_has_total_mass_1():
 
 
 def test_a_letter_ranges_over_all_its_values():
-    whole = Symbol("t", positive=True, integer=True)
-    with pytest.raises(UnprovedError, match="envelope"):
-        RULES.envelope(RULES.tangent(P, Q, whole, alpha), P, Q, whole, alpha)
+    limits = statements.INDEX, S.One, statements.COUNT
+    assert RULES.jensen(alpha, [(S.One, P, Q)], limits=limits)
     even = Symbol("i", even=True, nonnegative=True)
     with pytest.raises(UnprovedError, match="sum"):
         RULES.total(RULES.maximum(P, Q), S.One, even, statements.COUNT)
+    inside = RULES.under(Le(statements.INDEX, 3))
+    for rules, wrong in ((RULES, (even, *limits[1:])), (RULES, (limits[0], S.Zero, limits[2])), (inside, limits)):
+        with pytest.raises(UnprovedError, match="sum"):
+            rules.jensen(alpha, [(S.One, P, Q)], limits=wrong)
 
 
 def test_a_hockey_stick_is_over_every_event():
@@ -238,7 +250,7 @@ def test_infinite_quantities_do_not_cancel():
     assert RULES.follow(whole, 2 * divergence, 2 * divergence).left == 2 * divergence
 
 
-def _refused(match: str, rule: Callable[..., Judgement], *args: object) -> None:
+def _refused(match: str, rule: Callable[..., Proposition], *args: object) -> None:
     with pytest.raises(UnprovedError, match=match):
         rule(*args)
 

@@ -1,0 +1,338 @@
+"""Deductions: each is an inequality for every pair of laws, reached by the rules of the calculus.
+
+The first functions are lemmas that serve others: they are proved again for the laws that they are called with.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from sympy import Basic, Expr, Gt, Lambda, Lt, S, Sum, Symbol, exp, log
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.derivations.statements import (
+    APART,
+    COST,
+    COUNT,
+    EPSILON_1,
+    EPSILON_2,
+    FACTOR,
+    FOURTH,
+    INDEX,
+    LEVEL,
+    MIX,
+    OTHER_MAP,
+    POINT,
+    RADIUS,
+    RATE,
+    STEP,
+    THIRD,
+    VARIABLE,
+    WEIGHT,
+)
+from lastiterate.symbolic.kernel.densities import (
+    ANY_ORDER,
+    FORMER,
+    KERNEL,
+    KERNEL_2,
+    LAST,
+    LATTER,
+    SUM,
+    At,
+    Close,
+    Every,
+    Gaussian,
+    Joint,
+    Next,
+    OnBall,
+    Parting,
+    Point,
+    Prefix,
+    Within,
+    constant,
+    density,
+    mixture,
+    moment,
+    place,
+    points,
+    power,
+    sources,
+)
+from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
+from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, sigma, z
+from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, Lipschitz, Noisy, RenyiDivergence
+from lastiterate.symbolic.vectors import Norm
+
+Deduction = Callable[[Calculus], Proposition]
+AtOrder = Callable[[Calculus, Expr], Proposition]
+_Pair = tuple[Basic, Basic]
+
+
+def post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic) -> Proposition:
+    """D(h(P) || h(Q)) <= D(P || Q): Jensen given the image, and the tower."""
+    after = Image(how, first), Image(how, second)
+    rest = points(first) | points(second) | points(how)
+    (y,) = place(*after)
+    start = sources(first, y)[: len(place(first, second))]  # on one space
+    at_image = rules.jensen(order, [(S.One, density(first, *start), density(second, *start))], y, *rest)
+    return rules.divergence(rules.mean(at_image, *rest), order, after, [(S.One, first, second)])
+
+
+def composition(
+    rules: Calculus, order: Expr, laws: _Pair, kernels: _Pair, given_x: Proposition, ball: Boolean | None = None
+) -> Proposition:
+    """D(P K || Q K') <= D(P || Q) + B, where D(K(x) || K'(x)) <= B at every x, or on a ball."""
+    rest, at = points(laws[0]) | points(laws[1]), place(*laws)
+    whole = rules.times(rules.conditional(given_x, order, *rest, *at), power(*laws, order, *at))
+    if ball is not None:
+        whole = rules.restrict(whole, ball, laws[0])
+    pair = Joint(laws[0], kernels[0]), Joint(laws[1], kernels[1])
+    return rules.divergence(rules.mean(whole, *rest), order, pair, [(S.One, *laws)], (order - 1) * given_x.right)
+
+
+def no_divergence(rules: Calculus, order: Expr, law: Basic) -> Proposition:
+    """D(P || P) <= 0."""
+    return rules.divergence(rules.reflexive(law, order), order, (law, law))
+
+
+def mixtures(
+    rules: Calculus, order: Expr, law: Basic, kernels: _Pair, given_x: Proposition, ball: Boolean
+) -> Proposition:
+    """D(R K || R K') <= B on the laws of y, where D(K(x) || K'(x)) <= B on a ball: forget x, which has one law."""
+    pair = Joint(law, kernels[0]), Joint(law, kernels[1])
+    both = composition(rules, order, (law, law), kernels, given_x, ball)
+    return rules.chain(post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
+
+
+def everywhere(rules: Calculus, order: Expr) -> Proposition:
+    """The divergence of two kernels at a point is at most the supremum over points."""
+    return rules.member(RenyiDivergence(order, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
+
+
+def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Proposition:
+    """At every order from ``least`` on: above 1, below 1, and limits."""
+    above = deduction(rules.under(Gt(order, 1)), order)
+    below = deduction(rules.under(Gt(order, 0), Lt(order, 1)), order)
+    return rules.every_order(above, below, order, least)
+
+
+def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
+    """A deduction at the orders above 1, and from 1 or from 0 on where that is asked for."""
+    made: dict[str, Deduction] = {name: lambda rules: deduction(rules.under(alpha > 1), alpha)}
+    letters = {0: ANY_ORDER, 1: alpha}
+    for one in least:
+        made[f"{name}/from {one}"] = partial(every_order, order=letters[one], least=one, deduction=deduction)
+    return made
+
+
+def _post_processing(rules: Calculus, order: Expr) -> Proposition:
+    return post_processing(rules, order, MAP, FIRST, SECOND)
+
+
+def _composition(rules: Calculus, order: Expr) -> Proposition:
+    return composition(rules, order, (FIRST, SECOND), (KERNEL, KERNEL_2), everywhere(rules, order))
+
+
+def _sequences(rules: Calculus, order: Expr) -> Proposition:
+    """Composition of the first i variables with the next one, from no variables on, summed over i."""
+    laws = Prefix(FORMER, INDEX), Prefix(LATTER, INDEX)
+    kernels = Next(FORMER, INDEX), Next(LATTER, INDEX)
+    worst = rules.member(RenyiDivergence(order, *(At(one, POINT) for one in kernels)), POINT)
+    step = composition(rules, order, laws, kernels, worst)
+    for law, kernel in zip(laws, kernels, strict=True):
+        step = rules.rewrite(step, Joint(law, kernel), law.subs(INDEX, INDEX + 1))
+    base = no_divergence(rules, order, Prefix(FORMER, S.Zero))
+    return rules.telescope(step, base, RenyiDivergence(order, *laws), INDEX, COUNT)
+
+
+def _budgets(rules: Calculus) -> Proposition:
+    """Composition where either divergence is bounded."""
+    made = every_order(rules, alpha, 1, _composition)
+    second, first = sorted(made.right.args, key=lambda one: isinstance(one, RenyiDivergence))
+    return rules.chain(made, rules.assume(first <= EPSILON_1), rules.assume(second <= EPSILON_2))
+
+
+def _steps(rules: Calculus) -> Proposition:
+    """Composition of sequences where the divergence of each step is bounded by a number of its own."""
+    made = every_order(rules, alpha, 1, _sequences)
+    return rules.chain(made, rules.total(rules.each(Every(STEP <= COST, INDEX)), S.One, INDEX, COUNT))
+
+
+def _markov(rules: Calculus) -> Proposition:
+    return rules.times(rules.mean(rules.indicator(VARIABLE, LEVEL)), 1 / LEVEL)
+
+
+def quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
+    """E[phi] of mixed laws is at most the mean of E[phi], and either at most s exp((a-1) max(D_1, D_2))."""
+    pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
+    mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
+    rules = rules.under(MIX <= 1)
+    first, other = (RenyiDivergence(order, *laws) for _, *laws in pairs)
+    least = rules.maximum(first, other), rules.maximum(other, first)
+    most = rules.add(*((w, rules.conditional(one, order)) for (w, *_), one in zip(pairs, least, strict=True)))
+    whole = rules.chain(_mixed(rules, order, *pairs), most)
+    return rules.divergence(whole, order, mixed, rest=(order - 1) * least[0].right)
+
+
+def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **limits: Any) -> Proposition:
+    """E[phi] of mixed laws is at most the mean of E[phi]."""
+    where = place(*(law for _, *laws in pairs for law in laws))
+    terms = [(w, density(one, *where), density(other, *where)) for w, one, other in pairs]
+    return rules.mean(rules.jensen(order, terms, *where, **limits))
+
+
+_EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
+_LIMITS: Final = INDEX, S.One, COUNT
+_MANY: Final = tuple(Sum(WEIGHT * law, _LIMITS) for law in _EACH)
+"""Pair number i of m, the limits of i, and the two mixtures of all."""
+
+
+def _joint_convexity(rules: Calculus) -> Proposition:
+    """Moments of mixed laws are at most the mean of moments; both sides are 1 at order 1."""
+    above = rules.under(alpha > 1)
+    moments = _mixed(above, alpha, (WEIGHT, *_EACH), limits=_LIMITS)
+    return rules.ends(above.powers(moments, alpha, _MANY, (WEIGHT, *_EACH), _LIMITS), alpha, S.One)
+
+
+def _mean_of_orders(rules: Calculus) -> Proposition:
+    """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)): logarithms."""
+    rules = rules.under(alpha > 1)
+    each = rules.each(Every(RenyiDivergence(alpha, *_EACH) <= COST, INDEX))
+    bounds = rules.total(rules.conditional(each, alpha), WEIGHT, INDEX, COUNT)
+    whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *_EACH), limits=_LIMITS), bounds)
+    return rules.divergence(whole, alpha, _MANY, rest=log(bounds.right))
+
+
+def _second_law(rules: Calculus) -> Proposition:
+    """Above order 1 by Hoelder's inequality, below it by Jensen's, for 0 < lam < 1; then the ends."""
+    inside = rules.under(MIX > 0, MIX < 1)
+    order, mixed = ANY_ORDER, (1 - MIX) * SECOND + MIX * THIRD
+    bounds = [(1 - MIX, FIRST, SECOND), (MIX, FIRST, THIRD)]
+
+    def hoelder(rules: Calculus) -> Proposition:
+        """q >= q_2^lam q_1^(1-lam), so p^a q^(1-a) <= A_2^lam A_1^(1-lam), A_i = p^a q_i^(1-a); the mean by Jensen."""
+        (x,) = place(FIRST)
+        p, one, other = (density(law, x) for law in (FIRST, SECOND, THIRD))
+        raised = rules.times(rules.raised(rules.negate(rules.young(other, one, MIX)), 1 - order), p**order)
+        powers = [power(FIRST, law, order, x) for law in (THIRD, SECOND)]
+        bound = powers[0] ** MIX * powers[1] ** (1 - MIX)
+        pointwise = rules.mean(rules.equal(raised, p**order * density(mixed, x) ** (1 - order), bound))
+        return rules.chain(pointwise, rules.negate(rules.jensen(MIX, [(S.One, *powers)])))
+
+    def jensen(rules: Calculus) -> Proposition:
+        """-M <= -(lam M_2 + (1 - lam) M_1) <= -M_2^lam M_1^(1-lam)."""
+        moments = (moment(FIRST, law, order) for law in (THIRD, SECOND))
+        return rules.chain(_mixed(rules, order, *bounds), rules.young(*moments, MIX))
+
+    ways = (inside.under(order > 1), hoelder), (inside.under(order > 0, order < 1), jensen)
+    made = (way.divergence(proof(way), order, (FIRST, mixed), bounds) for way, proof in ways)
+    return rules.ends(rules.every_order(*made, order, 0), MIX, S.Zero, S.One)
+
+
+def _conversion(rules: Calculus) -> Proposition:
+    """P(S) <= g Q(S) + g^(1-a) E[p^a q^(1-a)] at g = exp(epsilon + chi/(a-1))."""
+    rules, factor = rules.under(alpha > 1), exp(epsilon + chi / (alpha - 1))
+    (x,) = place(FIRST)
+    excess = rules.mean(rules.times(rules.excess(density(FIRST, x), density(SECOND, x), factor, alpha), EVENT(x)))
+    whole = rules.below_one(power(FIRST, SECOND, alpha, x), x)
+    bound = rules.conditional(rules.assume(RenyiDivergence(alpha, FIRST, SECOND) <= epsilon), alpha)
+    made = rules.hockey_stick(rules.chain(excess, whole, bound), factor, FIRST, SECOND)
+    return rules.equal(made, made.left, exp(-chi))
+
+
+COMPETITOR: Final = Symbol("mu'")
+_PART: Final = Symbol("H")
+_CHOSEN: Final = Parting(_PART, FIRST, COMPETITOR, a)
+
+
+def _shift_reduction(rules: Calculus) -> Proposition:
+    """For any P' on the right, and X' of it, the law of X' + noise - part of X' - X on the left."""
+    within, variance = Within(FIRST, COMPETITOR, z + a), sigma**2
+    near = rules.part(rules.assume(within), _PART, a, z, variance)
+    left = rules.competitor(near, Noisy(SECOND, variance), alpha)
+    whole = rules.chain(left, every_order(rules, alpha, 1, _parted_noise))
+    return rules.infimum(rules.forget(whole, _CHOSEN), within)
+
+
+def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
+    """D(X' + noise - part || Y + noise) <= D(X' || Y) + a^2 order / (2 variance): of the pairs, and their sums.
+
+    Given X' a law on the ball of radius a is made noisy: a mixture of Gaussians, each at most a away from the noise.
+    """
+    variance, law, h = sigma**2, At(_PART, POINT), Point("h")
+    still, moved = Gaussian(S.Zero, variance), Lambda(h, Gaussian(h, variance))
+    (y,) = place(law)
+    shifted = rules.gaussian(y, a, variance, order)
+    noise = mixtures(rules, order, law, (moved, constant(still)), shifted, Norm(y) <= a)
+    _, first, second = noise.left.args
+    noise = rules.rewrite(rules.rewrite(noise, first, Noisy(law, variance)), second, still)
+    kernels = add_noise(_PART, variance), constant(still)
+    both = composition(rules, order, (COMPETITOR, SECOND), kernels, rules.parted(noise, _CHOSEN))
+    after = post_processing(rules, order, SUM, Joint(COMPETITOR, kernels[0]), Joint(SECOND, kernels[1]))
+    return rules.rewrite(rules.chain(after, both), after.left.args[2], Noisy(SECOND, variance))
+
+
+def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Boolean, ...]) -> Proposition:
+    """For any P' on the right, its image under the second map on the left; post-processing by that map."""
+
+    def image(rules: Calculus, order: Expr) -> Proposition:
+        return post_processing(rules, order, other, COMPETITOR, SECOND)
+
+    within = Within(FIRST, COMPETITOR, z)
+    near = rules.push(rules.assume(within), (MAP, other), distance, *how)
+    left = rules.competitor(near, Image(other, SECOND), alpha)
+    return rules.infimum(rules.chain(left, every_order(rules, alpha, 1, image)), within)
+
+
+def _extremum(rules: Calculus) -> Proposition:
+    """A bound for every law on the ball, by a mean over its points, and a point that attains it."""
+    rules, variance, vector = rules.under(RATE < 1), sigma**2, Symbol("v")
+    upper = every_order(rules, alpha, 1, _on_the_ball)
+    lower = rules.on_a_line(vector, RADIUS, variance, alpha, RATE, back=True)
+    return rules.extremum(upper, lower, OnBall(FIRST, RADIUS), vector)
+
+
+def _on_the_ball(rules: Calculus, order: Expr) -> Proposition:
+    (x,), h, variance = place(FIRST), Point("h"), sigma**2
+    still, moved = Gaussian(S.Zero, variance), Gaussian(h, variance)
+
+    def sampled(one: Basic, other: Basic) -> Basic:
+        return (1 - RATE) * one + RATE * other
+
+    made = rules.on_a_line(x, RADIUS, variance, order, RATE, back=False)
+    kernels = constant(still), Lambda(h, sampled(still, moved))
+    made = mixtures(rules, order, FIRST, kernels, made, Norm(x) <= RADIUS)
+    parts = mixture(FIRST, kernels[0]), mixture(FIRST, Lambda(h, moved))
+    made = rules.rewrite(made, mixture(FIRST, kernels[1]), sampled(*parts))
+    return rules.rewrite(rules.rewrite(made, parts[0], still), parts[1], Noisy(FIRST, variance))
+
+
+LIPSCHITZ: Final = Lipschitz(MAP, FACTOR)
+HOELDER: Final = HolderMove(MAP, L, lam)
+CONTRACTION: Final = Lipschitz(MAP, S.One)
+CLOSE: Final = Close(MAP, OTHER_MAP, APART)
+
+_CASES: Final[Mapping[str, dict[str, Any]]] = {
+    "lipschitz": {"distance": FACTOR * z, "other": MAP, "how": (LIPSCHITZ,)},
+    "hoelder": {"distance": z + L * z**lam, "other": MAP, "how": (HOELDER,)},
+    "contractions": {"distance": z + APART, "other": OTHER_MAP, "how": (CONTRACTION, CLOSE)},
+    "close": {"distance": FACTOR * z + APART, "other": OTHER_MAP, "how": (LIPSCHITZ, CLOSE)},
+}
+
+DEDUCTIONS: Final[Mapping[str, Deduction]] = {
+    **_orders("post_processing", _post_processing, 0, 1),
+    **_orders("composition", _composition, 1),
+    "composition/budgets": _budgets,
+    **_orders("sequences", _sequences, 1),
+    "sequences/budgets": _steps,
+    "markov": _markov,
+    **_orders("quasi_convexity", quasi_convexity, 1),
+    "joint_convexity": _joint_convexity,
+    "mean_of_orders": _mean_of_orders,
+    "second_law": _second_law,
+    "conversion": _conversion,
+    "shift_reduction": _shift_reduction,
+    "extremum": _extremum,
+    **{f"reduction/{name}": partial(_reduction, **case) for name, case in _CASES.items()},
+}
+"""What a claim calls a deduction."""

@@ -1,0 +1,726 @@
+"""The calculus of means and divergences: rules whose judgements hold for all laws, maps and numbers that they name.
+
+Means        s is the sign of a - 1 for an order a > 0, a != 1, and phi(p, q) = s p^a q^(1-a) for p, q >= 0: p^a q^(1-a)
+             is 0 if p = 0, and for p > 0 = q it is oo if a > 1 and 0 if a < 1; for a < 1, phi is -oo where p or q is
+             oo. Sides are random variables that have a mean: for a > 1 in (-oo, oo], with negative parts of finite
+             mean, as densities are finite; for a < 1 in [-oo, 0], or nonnegative. Inequalities hold almost surely.
+Divergences  D_a(P || Q) = log E[p^a q^(1-a)] / (a - 1) for a > 0, a != 1: oo for a > 1 where P is not absolutely
+             continuous with respect to Q; 0 <= D_a <= oo by Jensen's inequality.
+Couplings    Within(P, P', z) says W_infinity(P, P') <= z, and then a coupling (X, X') has |X - X'| <= z almost surely:
+             couplings within z + 1/k have a weak limit point, by Prokhorov's theorem, and its mass on the closed sets
+             |x - x'| <= z + 1/k is 1 by the portmanteau theorem. ShiftedDivergence(a, z, P, Q) is the infimum of
+             D_a(P' || Q) over the laws P' within z of P. All spaces are Euclidean, so that X has a law given X'.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
+
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Eq,
+    Expr,
+    Function,
+    Ge,
+    Gt,
+    Lambda,
+    Le,
+    Lt,
+    Max,
+    Mul,
+    Pow,
+    S,
+    Sum,
+    Symbol,
+    cancel,
+    exp,
+    expand,
+    expand_log,
+    expand_mul,
+    log,
+    simplify,
+    true,
+)
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
+
+from lastiterate.symbolic.kernel.densities import (
+    SUM,
+    At,
+    Close,
+    ConditionalMean,
+    Dirac,
+    Every,
+    Gaussian,
+    Indicator,
+    Joint,
+    OnBall,
+    Parting,
+    Point,
+    Supremum,
+    Within,
+    anonymous,
+    density,
+    gathered,
+    mean,
+    moment,
+    one_law,
+    place,
+    points,
+    weighted,
+)
+from lastiterate.symbolic.kernel.judgement import Ground, Judgement, UnprovedError, infer
+from lastiterate.symbolic.kernel.sealed import rule
+from lastiterate.symbolic.statement import (
+    HockeyStick,
+    HolderMove,
+    Image,
+    Lipschitz,
+    Noisy,
+    Normal,
+    QuantityBase,
+    RenyiDivergence,
+    ShiftedDivergence,
+)
+from lastiterate.symbolic.vectors import Norm, Vector, inner
+
+ATTAINED: Final = "W_infinity is attained by a coupling (Prokhorov, portmanteau)"
+CONTINUOUS: Final = (
+    "D_a is nondecreasing and continuous in a on [0, 1] (van Erven & Harremoes 2014, Theorems 3, 5 and 7)"
+)
+EVENT: Final = Function("1_S", nonnegative=True)
+"""The indicator of an event."""
+
+
+@dataclass(frozen=True, init=False, eq=False, slots=True)
+class Proposition(Judgement):
+    """An inequality, or another condition: it holds for every value of its letters that meets what is given.
+
+    Both sides are defined there, in (-oo, oo].
+    """
+
+    says: Boolean
+
+    @property
+    def left(self) -> Expr:
+        """The side that is at most the other."""
+        return self._sides()[0]
+
+    @property
+    def right(self) -> Expr:
+        """The side that is at least the other."""
+        return self._sides()[1]
+
+    def _sides(self) -> tuple[Expr, Expr]:
+        if not isinstance(self.says, Le):
+            raise UnprovedError(f"An inequality is needed here, got {self.says}.")
+        return self.says.lhs, self.says.rhs
+
+    def __str__(self) -> str:
+        """The judgement in one line."""
+        return str(self.says)
+
+
+class Calculus(Ground):
+    """Rules on means, on divergences, and on couplings."""
+
+    @rule
+    def assume(self, condition: Boolean) -> Proposition:
+        """A condition that is supposed."""
+        return self._draw("assume", condition, supposed=(condition,))
+
+    def _draw(
+        self,
+        rule: str,
+        says: Boolean | tuple[Expr, Expr],
+        premises: tuple[Proposition, ...] = (),
+        conditions: Iterable[Boolean] = (),
+        **more: Any,
+    ) -> Proposition:
+        """Draw a conclusion, an inequality of two sides or another condition, as `infer` does."""
+        said = Le(*says, evaluate=False) if isinstance(says, tuple) else says
+        return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
+
+    def sign(self, order: Expr) -> Expr:
+        """The sign of a - 1, where it is plain from what is given."""
+        above, below = Gt(order, 1), Lt(order, 1)
+        if above == true or above in self.given:
+            return S.One
+        if below == true or below in self.given:
+            return S.NegativeOne
+        raise UnprovedError(f"An order above or below 1 is needed, got {order}.")
+
+    @rule
+    def jensen(
+        self,
+        order: Expr,
+        pairs: Iterable[tuple[Expr, Expr, Expr]],
+        *given: Point,
+        limits: tuple[Symbol, Expr, Expr] | None = None,
+    ) -> Proposition:
+        """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0; of conditional means where points are given.
+
+        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` in the only pair. f(x) = s x^a is convex on
+        x >= 0, so it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is that tangent
+        times q at x = p/q; for q = 0 the left is at most phi, and both are 0 if p = 0. The left is linear: by sums and
+        means it is at most R, the right side, at P = sum w p and Q = sum w q. Its supremum over rational t, countably
+        many, is phi(P, Q): at t = P/Q, by continuity; as t -> 0 if P = 0; and for Q = 0 < P it is oo for a > 1 and 0
+        for a < 1 (t -> oo). For a > 1 means P and Q of densities are finite; for a < 1 all is -oo where one is not.
+        """
+        s, terms, index = self.sign(order), tuple(pairs), limits and limits[0]
+        kept = frozenset[Point]().union(*map(points, self.given)) - set(given)
+        if kept:
+            raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {self.given} is given.")
+        if limits is not None:
+            whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
+            if not whole or len(terms) != 1 or limits[1] != 1 or any(index in one.free_symbols for one in self.given):
+                raise UnprovedError(f"A sum over {index} = 1, 2, ... needs one pair for every {index}, got {terms}.")
+
+        def total(*parts: Expr) -> Expr:
+            return Add(*(_summed(one, *limits[::2]) if limits else one for one in parts))
+
+        p, q = (mean(total(*(one[0] * one[i] for one in terms)), *given) for i in (1, 2))
+        right = total(*(w * mean(s * p_i**order * q_i ** (1 - order), *given) for w, p_i, q_i in terms))
+        signs = [one for term in terms for part in term for one in nonnegative(part)]
+        return self._draw("jensen", (s * p**order * q ** (1 - order), right), (), [*signs, Gt(order, 0)])
+
+    @rule
+    def young(self, p: Expr, q: Expr, order: Expr) -> Proposition:
+        """s (a p - (a-1) q) <= phi(p, q): the tangent of the proof of `jensen` at t = 1."""
+        s, conditions = self.sign(order), [*nonnegative(p), *nonnegative(q), Gt(order, 0)]
+        return self._draw("young", (s * (order * p - (order - 1) * q), s * p**order * q ** (1 - order)), (), conditions)
+
+    @rule
+    def mean(self, made: Proposition, *given: Expr) -> Proposition:
+        """The conditional means of both sides, given some points: the mean is monotone; `densities.mean` simplifies."""
+        kept = frozenset[Expr]().union(*(points(one) for one in made.given))
+        if kept - set(given):
+            raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {made.given} is given.")
+        return self._draw("mean", (mean(made.left, *given), mean(made.right, *given)), (made,))
+
+    @rule
+    def times(self, made: Proposition, factor: Expr) -> Proposition:
+        """Both sides times a quantity that is not negative. What may be 0 would cancel: it is not in them."""
+        inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
+        if any(made.says.has(one) for one in inside):
+            raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")
+        return self._draw("times", (factor * made.left, factor * made.right), (made,), nonnegative(factor))
+
+    @rule
+    def add(self, *parts: tuple[Expr, Proposition]) -> Proposition:
+        """The sum of inequalities, each times a number that is not negative; oo is not taken from oo."""
+        for side in ("left", "right"):
+            terms = [getattr(one, side) for _, one in parts]
+            values = quantities(*terms)
+            for quantity, value in values.items():
+                slopes = [slope for one in terms if (slope := one.xreplace(values).diff(value)) != 0]
+                if not all(cancel(slope / slopes[0]).is_positive for slope in slopes[1:]):
+                    raise UnprovedError(f"Where {quantity} is infinite, the sum of {terms} is not seen to be defined.")
+        says = tuple(Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right"))
+        conditions = [one for weight, _ in parts for one in nonnegative(weight)]
+        return self._draw("add", says, tuple(one for _, one in parts), conditions)
+
+    @rule
+    def total(self, made: Proposition, weight: Expr, index: Symbol, count: Expr) -> Proposition:
+        """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
+        whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
+        if not whole or any(index in one.free_symbols for one in made.given):
+            raise UnprovedError(f"A sum over {index} needs the inequality for every {index}, got {made.given}.")
+        left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
+        return self._draw("total", (left, right), (made,), nonnegative(weight))
+
+    def chain(self, first: Proposition, *others: Proposition) -> Proposition:
+        """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
+        return reduce(self._linked, others, first)
+
+    @rule
+    def _linked(self, made: Proposition, other: Proposition) -> Proposition:
+        if _same(made.right, other.left):
+            return self._draw("chain", (made.left, other.right), (made, other))
+        right = expand_mul(made.right, deep=False).xreplace({other.left: (link := Dummy("X", real=True))})
+        rest = expand_mul(right - (factor := right.coeff(link)) * link, deep=False)
+        if factor == 0 or rest.has(link) or factor.has(link):
+            raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
+        return self._draw("chain", (made.left, rest + factor * other.right), (made, other), nonnegative(factor))
+
+    @rule
+    def follow(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
+        """Another inequality that follows by algebra, whatever finite values the means and divergences have.
+
+        It is about the same quantities. Where the bound of the premise is oo, so is the new one, which has the part
+        that is infinite times a positive number; no quantity is subtracted, so that both sides are defined.
+        """
+        values = quantities(made.left, made.right)
+        if not quantities(left, right).keys() <= values.keys():
+            raise UnprovedError(f"{left} <= {right} is about other quantities than {made}.")
+        there, asked = (Le(*(side.xreplace(values) for side in sides), evaluate=False)
+                        for sides in ((made.left, made.right), (left, right)))  # fmt: skip
+        for one, value in values.items():
+            before, less, after = (side.diff(value) for side in (there.rhs, asked.lhs, asked.rhs))
+            ratio = cancel(after / before) if before != 0 else after
+            grows = (ratio.is_positive or before == ratio == 0) and not ratio.free_symbols & set(values.values())
+            if not grows or not (asked.lhs == there.lhs or less.is_nonnegative):
+                raise UnprovedError(f"Where {one} is infinite, {right} is not seen to be.")
+        return self._draw("follow", (left, right), (made,), within=(there,), inner=(asked,))
+
+    @rule
+    def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
+        """The same sides written otherwise: products of powers of nonnegative quantities, and exponentials."""
+        if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
+            raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
+        bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
+        conditions = [condition for one in sorted(bases, key=str) for condition in nonnegative(one)]
+        return self._draw("equal", (left, right), (made,), conditions)
+
+    @rule
+    def negate(self, made: Proposition) -> Proposition:
+        """From -L <= -R: R <= L."""
+        return self._draw("negate", (-made.right, -made.left), (made,))
+
+    @rule
+    def raised(self, made: Proposition, exponent: Expr) -> Proposition:
+        """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
+        sides = made.right**exponent, made.left**exponent
+        return self._draw("raised", sides, (made,), (*nonnegative(made.left), Lt(exponent, 0)))
+
+    @rule
+    def maximum(self, one: Expr, other: Expr) -> Proposition:
+        """A number is at most the larger of two."""
+        return self._draw("maximum", (one, Max(one, other)))
+
+    @rule
+    def ends(self, made: Proposition, letter: Symbol, *values: Expr) -> Proposition:
+        """An inequality on an open range holds at an end of it where its sides are equal there; 0 times oo is 0."""
+        discharged, supposed = set[Boolean](), set[Boolean]()
+        for value in values:
+            sides = (made.left.subs(letter, value), made.right.subs(letter, value))
+            totals = {one.lhs: one.rhs for one in made.given if isinstance(one, Eq)}
+            if not _same(*(one.xreplace(totals) for one in sides)):
+                raise UnprovedError(f"Equal sides are needed at {letter} = {value}, got {sides}.")
+            strict = {one for one in made.given if one in (Gt(letter, value), Lt(letter, value))}
+            weak = {Ge(letter, value) if isinstance(one, Gt) else Le(letter, value) for one in strict}
+            discharged, supposed = discharged | strict, supposed | weak - {true}
+        if any(letter in one.free_symbols for one in made.given - discharged):
+            raise UnprovedError(f"A condition on {letter} is left: {made.given - discharged}.")
+        return self._draw("ends", made.says, (made,), supposed=supposed, discharged=discharged)
+
+    @rule
+    def excess(self, p: Expr, q: Expr, g: Expr, order: Expr) -> Proposition:
+        """p <= g q + g^(1-a) p^a q^(1-a) for a > 1, g > 0.
+
+        If p <= g q there is nothing to show. Else p^a q^(1-a) = p (p/q)^(a-1) >= p g^(a-1), or it is oo for q = 0.
+        """
+        conditions = (*nonnegative(p), *nonnegative(q), Gt(g, 0), Gt(order, 1))
+        return self._draw("excess", (p, g * q + g ** (1 - order) * p**order * q ** (1 - order)), (), conditions)
+
+    @rule
+    def indicator(self, x: Expr, level: Expr) -> Proposition:
+        """a 1[x >= a] <= x for x >= 0 and a > 0: the left is a or 0."""
+        return self._draw("indicator", (level * Indicator(x, level), x), (), (*nonnegative(x), Gt(level, 0)))
+
+    @rule
+    def reflexive(self, law: Basic, order: Expr) -> Proposition:
+        """phi(p, p) = s p has the mean s: s E[p^a p^(1-a)] <= s."""
+        s = self.sign(order)
+        return self._draw("total mass", (s * moment(law, law, order), s * S.One), supposed=_totals(law))
+
+    @rule
+    def divergence(
+        self,
+        made: Proposition,
+        order: Expr,
+        pair: tuple[Basic, Basic],
+        bounds: Iterable[tuple[Expr, Basic, Basic]] = (),
+        rest: Expr = S.Zero,
+    ) -> Proposition:
+        """From s M <= s M_1^b_1 ... M_k^b_k exp(r) on moments of pairs of laws: D <= b_1 D_1 + ... + r / (a - 1).
+
+        A moment of a pair is E[p^a q^(1-a)] = exp((a-1) D), given all points that a law depends on. Logarithms
+        increase; divide by |a - 1|: s / |a - 1| = 1 / (a - 1). Where M_i is oo or 0 the divergence on its side is oo;
+        b_i > 0.
+        """
+        s, some = self.sign(order), tuple(bounds)
+        given = frozenset[Point]().union(*map(points, pair), *(points(law) for _, *laws in some for law in laws))
+        bound = Mul(*(moment(one, other, order, *given) ** power for power, one, other in some), exp(rest))
+        left = moment(*pair, order, *given)
+        if not (_same_moments(made.left, s * left) and _same_moments(made.right, s * bound)):
+            raise UnprovedError(f"Logarithms need {s * left} <= {s * bound}, got {made}.")
+        divergences = Add(*(power * RenyiDivergence(order, one, other) for power, one, other in some))
+        says = RenyiDivergence(order, *pair), divergences + rest / (order - 1)
+        return self._draw("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
+
+    @rule
+    def powers(
+        self,
+        made: Proposition,
+        order: Expr,
+        pair: tuple[Basic, Basic],
+        terms: tuple[Expr, Basic, Basic],
+        limits: tuple[Symbol, Expr, Expr],
+    ) -> Proposition:
+        """A moment E[p^a q^(1-a)] written as exp((a-1) D), on the left and in a sum over i with weights of total 1."""
+        s, (weight, one, other) = self.sign(order), terms
+        there = s * Sum(weight * moment(one, other, order), limits)
+        if not (_same_moments(made.left, s * moment(*pair, order)) and _same_moments(made.right, there)):
+            raise UnprovedError(f"Powers need {s * moment(*pair, order)} <= {there}, got {made}.")
+        left, right = (exp((order - 1) * RenyiDivergence(order, *laws)) for laws in (pair, (one, other)))
+        total = Eq(Sum(weight, limits), 1, evaluate=False)  # a mixture is a law
+        return self._draw("powers", (s * left, s * Sum(weight * right, limits)), (made,), supposed=(total,))
+
+    @rule
+    def conditional(self, made: Proposition, order: Expr, *given: Point) -> Proposition:
+        """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
+        if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
+            raise UnprovedError(f"A divergence of order {order} is needed, got {made}.")
+        s, (_, one, other) = self.sign(order), made.left.args
+        says = s * moment(one, other, order, *given), s * exp((order - 1) * made.right)
+        return self._draw("conditional", says, (made,))
+
+    @rule
+    def each(self, condition: Boolean) -> Proposition:
+        """A condition that is supposed for every i, for one i."""
+        if not isinstance(condition, Every):
+            raise UnprovedError(f"A condition for every value of a letter is needed, got {condition}.")
+        return self._draw("each", condition.args[0], supposed=(condition,))
+
+    @rule
+    def member(self, quantity: Expr, letter: Symbol) -> Proposition:
+        """A quantity is at most its supremum."""
+        return self._draw("member", (quantity, Supremum(quantity, letter)))
+
+    @rule
+    def restrict(self, made: Proposition, condition: Basic, law: Basic) -> Proposition:
+        """An inequality at the points x of a ball, times the density of a law on the ball: it holds at every x.
+
+        Outside of the ball the density is 0 and so are both sides.
+        """
+        if not isinstance(condition, Le) or not isinstance(condition.lhs, Norm):
+            raise UnprovedError(f"A ball is given by the length of a point, got {condition}.")
+        factor = density(law, *condition.lhs.args)
+        if not all(gathered(one).as_powers_dict().get(factor) == 1 for one in (made.left, made.right)):
+            raise UnprovedError(f"To restrict to a ball needs the factor {factor} on both sides, got {made}.")
+        on = OnBall(law, condition.rhs)
+        return self._draw("restrict", made.says, (made,), supposed=(on,), discharged=(condition,))
+
+    def event(self, law: Basic) -> Expr:
+        """P(S) = E[p 1_S] for an event S."""
+        (x,) = place(law)
+        return mean(density(law, x) * EVENT(x))
+
+    @rule
+    def below_one(self, quantity: Expr, x: Point) -> Proposition:
+        """E[f 1_S] <= E[f] for f >= 0: an indicator is at most 1."""
+        sides = mean(quantity * EVENT(x)), mean(quantity)
+        return self._draw("indicator of an event", sides, (), nonnegative(quantity))
+
+    @rule
+    def hockey_stick(self, made: Proposition, factor: Expr, first: Basic, second: Basic) -> Proposition:
+        """From P(S) <= g Q(S) + r for every event S: the supremum of P(S) - g Q(S) is at most r."""
+        place(first, second)  # on one space
+        rest = made.right - factor * self.event(second)
+        if not _same(made.left, self.event(first)) or any(one.has(EVENT) for one in (factor, rest, *made.given)):
+            raise UnprovedError(f"An event needs P(S) <= {factor} Q(S) + r, got {made}.")
+        return self._draw("hockey stick", (HockeyStick(factor, first, second), rest), (made,))
+
+    @rule
+    def every_order(self, above: Proposition, below: Proposition, order: Symbol, least: int) -> Proposition:
+        """From a > 1 and from 0 < a < 1 to all orders a >= 1, or to all a >= 0.
+
+        D_1, the KL divergence, is the limit of D_a as a increases to 1, and D_0 = -log Q(p > 0) that as a falls to 0.
+        D_a is nondecreasing in a and so is its supremum, which is then the supremum over a < 1 at a = 1. At 0 a limit
+        passes through sums and maxima, not through a supremum. Polynomials in a are continuous.
+        """
+        real = _ranges(order, positive=True) or _ranges(order, nonnegative=True)
+        if not real or above.says != below.says or not _continuous(above, order):
+            raise UnprovedError(f"One inequality at all orders is needed, got {above} and {below}.")
+        if least == 0 and above.says.has(Supremum):
+            raise UnprovedError("At order 0 a limit does not pass through a supremum.")
+        ways = ({Gt(order, 1)}, {Gt(order, 0), Lt(order, 1)} - {true})
+        if not all(way <= made.given for way, made in zip(ways, (above, below), strict=True)):
+            raise UnprovedError(f"Orders above 1 and below 1 are needed, got {above.given} and {below.given}.")
+        rests = [made.given - way for way, made in zip(ways, (above, below), strict=True)]
+        if any(order in one.free_symbols for rest in rests for one in rest):
+            raise UnprovedError(f"A condition on the order is left: {rests}.")
+        supposed, discharged = {Ge(order, least)} - {true}, set[Basic]().union(*ways)
+        return self._draw(
+            "every order",
+            above.says,
+            (above, below),
+            cites=(CONTINUOUS,),
+            supposed=supposed,
+            discharged=discharged,
+        )
+
+    @rule
+    def telescope(self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr) -> Proposition:
+        """From f(j+1) <= f(j) + b(j) for every j >= 0 and f(0) <= 0: f(k) <= b(0) + ... + b(k-1). Induction on k."""
+        bound = step.right - value
+        if not (_ranges(index, integer=True, nonnegative=True) and count.is_integer):
+            raise UnprovedError(f"Induction needs an index that runs over 0, 1, 2, ..., got {index}.")
+        if not _same(step.left, value.subs(index, index + 1)) or any(index in one.free_symbols for one in step.given):
+            raise UnprovedError(f"A sum of steps needs f({index} + 1) <= f({index}) + b({index}), got {step}.")
+        if not _same(base.left, value.subs(index, 0)) or base.right != 0:
+            raise UnprovedError(f"A sum of steps starts from {value.subs(index, 0)} <= 0, got {base}.")
+        says = value.subs(index, count), Sum(bound.subs(index, index - 1), (index, 1, count))
+        return self._draw("telescope", says, (step, base), (Ge(count, 0),))
+
+    @rule
+    def push(self, made: Proposition, maps: tuple[Basic, Basic], distance: Expr, *how: Boolean) -> Proposition:
+        """From P, P' within z: h(P), h'(P') within any distance that is at least e(z) + s.
+
+        |h(x) - h(y)| <= e(|x - y|), e increasing, as ``how`` says of h, and |h(x) - h'(x)| <= s for all x, for coupled
+        maps (s = 0 where h' is h). Draw (X, X') from a coupling and the maps independently of it:
+        |h(X) - h'(X')| <= |h(X) - h(X')| + |h(X') - h'(X')| <= e(z) + s.
+        """
+        (one, other), (first, second, z) = maps, self._within(made)
+        far, apart = None, S.Zero if one == other else None
+        signs: list[Boolean] = []
+        for condition in how:
+            if isinstance(condition, Lipschitz) and condition.args[0] == one:
+                far = condition.args[1] * z
+            elif isinstance(condition, HolderMove) and condition.args[0] == one:
+                far = z + condition.args[1] * z ** condition.args[2]
+                signs = [Ge(condition.args[1], 0), Gt(condition.args[2], 0)]  # it grows with z
+            elif isinstance(condition, Close) and condition.args[:2] == (one, other):
+                apart = condition.args[2]
+        if far is None or apart is None:
+            raise UnprovedError(f"To couple {maps} needs how far they move points, got {how}.")
+        says, conditions = (
+            Within(Image(one, first), Image(other, second), distance),
+            (Ge(distance, far + apart), *signs),
+        )
+        return self._draw("push", says, (made,), conditions, cites=(ATTAINED,), supposed=how)
+
+    @rule
+    def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
+        """From P, P' within b <= z + a: P with Gaussian noise is within z of X' + (noise - H), |H| <= a.
+
+        For a coupling (X, X') let H = (X' - X) min(1, a/|X' - X|), so |H| <= a. Then X' - H + noise and X + noise are
+        |X' - X - H| = max(|X' - X| - a, 0) <= z apart. The kernel stands for the law of -H given X', and the noise is
+        independent.
+        """
+        first, second, b = self._within(made)
+        if not isinstance(kernel, Symbol):
+            raise UnprovedError(f"A part needs a letter for its kernel, got {kernel}.")
+        length = Dummy("h", nonnegative=True)
+        says = Within(Noisy(first, variance), Image(SUM, Joint(second, add_noise(kernel, variance))), z)
+        left, chosen = Le(Max(length - a, 0), z, evaluate=False), Parting(kernel, first, second, a)
+        known = {"within": (Le(length, b),), "inner": (left,)}
+        signs = (Ge(a, 0), Ge(z, 0))
+        return self._draw("part", says, (made,), signs, cites=(ATTAINED,), supposed=(chosen,), **known)
+
+    @rule
+    def parted(self, made: Proposition, chosen: Boolean) -> Proposition:
+        """The kernel of `part` is on the ball of radius a at every point, so what holds for laws there holds for it."""
+        kernel, *_, radius = chosen.args
+        balls = {one for one in made.given if isinstance(one, OnBall) and isinstance(one.args[0], At)}
+        balls = {one for one in balls if one.args[0].args[0] == kernel and one.args[1] == radius}
+        if not isinstance(chosen, Parting) or len(balls) != 1:
+            raise UnprovedError(f"A law on the ball of radius {radius} is needed, got {made.given}.")
+        return self._draw("parted", made.says, (made,), supposed=(chosen,), discharged=balls)
+
+    @rule
+    def forget(self, made: Proposition, chosen: Boolean) -> Proposition:
+        """The kernel of `part` exists wherever the two laws are within some distance; it is named no more."""
+        kernel, first, second, radius = chosen.args
+        within = any(isinstance(one, Within) and one.args[:2] == (first, second) for one in made.given)
+        named = made.says.free_symbols.union(*(one.free_symbols for one in made.given - {chosen}))
+        if not isinstance(chosen, Parting) or not within or not isinstance(kernel, Symbol) or kernel in named:
+            raise UnprovedError(f"The kernel {kernel} is still named in {made}, or its laws are not within a distance.")
+        return self._draw("forget", made.says, (made,), (Ge(radius, 0),), discharged=(chosen,))
+
+    @rule
+    def competitor(self, made: Proposition, law: Basic, order: Expr) -> Proposition:
+        """From P, P' within z: D^(z)(P || Q) <= D(P' || Q), as the infimum is over such laws."""
+        first, second, z = self._within(made)
+        says = ShiftedDivergence(order, z, first, law), RenyiDivergence(order, second, law)
+        return self._draw("competitor", says, (made,))
+
+    @rule
+    def infimum(self, made: Proposition, within: Boolean) -> Proposition:
+        """From L <= D(P' || Q) + r for every P' within z of P: L <= D^(z)(P || Q) + r. P' is a letter."""
+        first, letter, z = within.args
+        divergences = [one for one in made.right.atoms(RenyiDivergence) if one.args[1] == letter]
+        if not isinstance(within, Within) or within not in made.given or len(divergences) != 1:
+            raise UnprovedError(f"An infimum over {letter} needs one divergence of it, got {made}.")
+        (divergence,) = divergences
+        rest = made.right - divergence
+        named = (made.left, rest, first, z, divergence.args[2], *(made.given - {within}))
+        if not isinstance(letter, Symbol) or any(letter in one.free_symbols for one in named):
+            raise UnprovedError(f"An infimum over {letter} needs {letter} nowhere else, got {made}.")
+        bound = ShiftedDivergence(divergence.args[0], z, first, divergence.args[2])
+        return self._draw("infimum", (made.left, bound + rest), (made,), discharged=(within,))
+
+    @rule
+    def gaussian(self, point: Point, radius: Expr, variance: Expr, order: Expr) -> Proposition:
+        """D(N(h, v I) || N(0, v I)) <= a r^2 / (2 v) for |h| <= r, in every dimension.
+
+        a |y-h|^2 + (1-a) |y|^2 = |y - a h|^2 + c |h|^2 with the number c = a (1-a) that is computed here, so the power
+        p^a q^(1-a) is the density of N(a h, v I) times exp(-c |h|^2 / (2 v)): D = -c |h|^2 / (2 v (a-1)).
+        """
+        y, h = Vector("y"), Vector("h")
+        square = expand(order * inner(y - h, y - h) + (1 - order) * inner(y, y) - inner(y - order * h, y - order * h))
+        c = square.coeff(Norm(h), 2)
+        if expand(square - c * Norm(h) ** 2) != 0:
+            raise UnprovedError("The square was not completed.")
+        price = (-c / (2 * variance * (order - 1))).factor()
+        says = RenyiDivergence(order, Gaussian(point, variance), Gaussian(S.Zero, variance)), price * radius**2
+        conditions = (Ge(price, 0), Ge(radius, 0), Gt(variance, 0))
+        return self._draw("gaussian", says, (), conditions, supposed=(Le(Norm(point), radius),))
+
+    @rule
+    def on_a_line(
+        self, vector: Symbol, radius: Expr, variance: Expr, order: Expr, rate: Expr, *, back: bool
+    ) -> Proposition:
+        """D(N(0, v I) || mixture with N(h, v I), chance q) is at most the same on the line at distance R, |h| <= R.
+
+        The random map y -> y h + N(0, v (I - h h^T/R^2)) carries N(0, v/R^2) to N(0, v I) and N(1, v/R^2) to
+        N(h, v I), since the covariances (v/R^2) h h^T and v (I - h h^T/R^2) add up to v I, and mixtures to mixtures; no
+        map raises a divergence (`post_processing`). ``back``: for |h| = R the map y -> <y, h>/R^2 leads from N(0, v I)
+        and N(h, v I) to the line, as <h, h>/R^2 = 1 and the variance is v |h|^2/R^4 = v/R^2.
+        """
+        line = tuple(Normal(at, variance / radius**2) for at in (S.Zero, S.One))
+        space = Gaussian(S.Zero, variance), Noisy(Dirac(vector), variance) if back else Gaussian(vector, variance)
+        there, here = (RenyiDivergence(order, one, (1 - rate) * one + rate * other) for one, other in (space, line))
+        on = (Eq if back else Le)(Norm(vector), radius)
+        signs = (Gt(radius, 0), Gt(variance, 0), Ge(rate, 0), Le(rate, 1), Gt(order, 0))
+        return self._draw("on a line", (here, there) if back else (there, here), (), signs, supposed=(on,))
+
+    @rule
+    def rewrite(self, made: Proposition, old: Basic, new: Basic) -> Proposition:
+        """One name of a law for another, where `densities.one_law` has both."""
+        if not (one_law(old, new) or one_law(new, old)):
+            raise UnprovedError(f"Two names of one law are needed, got {old} and {new}.")
+        if any(set(one.args[1:2]) & (old.free_symbols | new.free_symbols) for one in made.says.atoms(Supremum)):
+            raise UnprovedError(f"To rewrite {old} needs its letters, but {made} ranges over one.")
+        return self._draw("rewrite", made.says.xreplace({old: new}), (made,))
+
+    @rule
+    def extremum(self, upper: Proposition, lower: Proposition, ball: Boolean, vector: Symbol) -> Proposition:
+        """From f(P) <= B for every law P on a ball, and B <= f of the point v with |v| = R: the supremum of f is B.
+
+        Such a point exists, and its law is on the ball.
+        """
+        (letter, radius), there = ball.args, Eq(Norm(vector), ball.args[1])
+        at_point = upper.left.xreplace({letter: Dirac(vector)})
+        if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
+            raise UnprovedError(f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}.")
+        rest = (upper.right, *(upper.given - {ball}), *(lower.given - {there}))
+        if (lower.left, lower.right) != (upper.right, at_point) or any(
+            one.free_symbols & {letter, vector} for one in rest
+        ):
+            raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
+        says = Eq(Supremum(upper.left, letter, ball), upper.right, evaluate=False)
+        return self._draw("extremum", says, (upper, lower), (Gt(radius, 0),), discharged=(ball, there))
+
+    @staticmethod
+    def _within(made: Proposition) -> tuple[Basic, Basic, Expr]:
+        if not isinstance(made.says, Within):
+            raise UnprovedError(f"Laws within a distance are needed, got {made}.")
+        first, second, z = made.says.args
+        return first, second, z
+
+
+def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
+    """The kernel x -> law of a draw from kernel(x) plus Gaussian noise."""
+    x = Point("x")
+    return Lambda(x, Noisy(At(kernel, x), variance))
+
+
+def nonnegative(term: Expr) -> tuple[Boolean, ...]:
+    """The side condition that a term is not negative, where it is not plain from how it is built.
+
+    Products, sums, powers and means of nonnegative quantities are, oo included; 0 times oo is 0.
+    """
+    if isinstance(term, exp):
+        return ()
+    if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
+        return ()
+    if isinstance(term, Pow | Sum | ConditionalMean):
+        return nonnegative(term.args[0])
+    if Ge(term, 0) == true:
+        return ()
+    random = sorted(
+        (one for one in term.atoms(AppliedUndef, ConditionalMean) if one != term and not nonnegative(one)), key=str
+    )
+    return (Ge(term.xreplace({one: Symbol(f"_{i}", nonnegative=True) for i, one in enumerate(random)}), 0),)
+
+
+def _same(one: Expr, other: Expr) -> bool:
+    """Tell whether two terms are one after expansion."""
+    return bool(one == other or Add(*map(gathered, Add.make_args(expand_mul(one - other)))) == 0)
+
+
+def _same_moments(one: Expr, other: Expr) -> bool:
+    return _same(anonymous(one), anonymous(other))
+
+
+def _equal_powers(one: Expr, other: Expr) -> bool:
+    """Tell whether two terms are one, by the laws of powers of nonnegative numbers, 0 and oo with their conventions."""
+    if _same(one, other):
+        return True
+    return bool(simplify(expand(expand_log(log(one / other), force=True))) == 0)
+
+
+def _ranges(letter: Basic | None, **signs: bool) -> bool:
+    """Tell whether a letter stands for every number with these properties, and for no others."""
+    return isinstance(letter, Symbol) and letter.assumptions0 == Symbol("_", **signs).assumptions0
+
+
+def quantities(*of: Basic) -> dict[Basic, Symbol]:
+    """A letter for every mean, divergence and other quantity that numbers are made of, and for every sum of them."""
+    found: set[Basic] = set()
+    for one in of:
+        _outermost(one, found)
+    return {
+        one: Dummy(f"M{i}", real=True, nonnegative=True if _counts(one) else None)
+        for i, one in enumerate(sorted(found, key=str))
+    }
+
+
+def _outermost(term: Basic, found: set[Basic]) -> None:
+    if isinstance(term, QuantityBase | Sum):
+        found.add(term)
+        return
+    for part in term.args:
+        _outermost(part, found)
+
+
+def _counts(term: Basic) -> bool:
+    """Tell whether a quantity is plainly not negative: a divergence is, and a mean or a sum of what is."""
+    if isinstance(term, ConditionalMean | Sum | Supremum):
+        return _counts(term.args[0])
+    if isinstance(term, Add | Mul):
+        return all(map(_counts, term.args))
+    if isinstance(term, RenyiDivergence | ShiftedDivergence):
+        return bool(term.args[0].is_nonnegative)
+    return nonnegative(term) == ()
+
+
+def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
+    """The sum over i = 1, ..., m of every term, with what does not depend on i in front."""
+    parts = []
+    for one in Add.make_args(expand_mul(term, deep=False)):
+        front, inside = one.as_independent(index, as_Add=False)
+        parts.append(front * Sum(inside, (index, 1, count)))
+    return Add(*parts)
+
+
+def _totals(*laws: Basic) -> set[Boolean]:
+    """The weights of a mixture that is a law add up to 1."""
+    mixtures = set[Basic]().union(*(law.atoms(Sum) for law in laws))
+    return {Eq(Sum(weighted(one.function)[0], *one.limits), 1, evaluate=False) for one in mixtures}
+
+
+def _continuous(made: Proposition, order: Symbol) -> bool:
+    """Tell whether the order stands in divergences and their suprema, or in polynomials in terms of their own."""
+
+    def hidden(part: Basic) -> bool:
+        return isinstance(part, RenyiDivergence) and part.args[0] == order
+
+    sides = (one.replace(hidden, lambda part: Dummy(str(part), real=True)) for one in (made.left, made.right))
+    terms = [term for one in sides for term in Add.make_args(expand(one))]
+    return all(one.is_polynomial(order) and not (one.has(order) and one.atoms(Dummy)) for one in terms)
