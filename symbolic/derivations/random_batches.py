@@ -26,11 +26,12 @@ from lastiterate.symbolic.kernel.lemmas import (
     gaussian_shift,
     no_shift,
     poisson_coin,
+    projected_sample,
     supposing,
     swap_coin,
 )
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, Power, Profile, Recurring, Steps
-from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe, projected_sample
+from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe
 from lastiterate.symbolic.notation import D, Delta, K, T, b, ell, eta, q, rho, sigma, sigma_A, t, w
 
 _Run = tuple[Expr, Expr, Expr]

@@ -139,10 +139,11 @@ def formed(profile: Profile) -> None:
 def _inside(profile: Profile) -> list[Profile]:
     """The profiles that one is made of."""
     own: Any = profile
-    held = [getattr(own, one.name) for one in fields(own)]
-    pairs = [part for one in held if isinstance(one, tuple) for part in one]
-    flat = [part for one in pairs for part in (one if isinstance(one, tuple) else (one,))]
-    return [one for one in (*held, *flat) if isinstance(one, Profile)]
+    return [part for one in fields(own) for part in _flat(getattr(own, one.name)) if isinstance(part, Profile)]
+
+
+def _flat(thing: Any) -> list[Any]:
+    return [part for one in thing for part in _flat(one)] if isinstance(thing, tuple) else [thing]
 
 
 def sound(profile: Profile) -> list[Boolean]:
@@ -236,59 +237,47 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return [*_rates(above, below), below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
-        case Steps(), Steps() if replace(above, part=below.part, order=below.order) == below:
-            return covers(_any(above.part, above.index), _any(below.part, above.index))
-        case Average(), Average() if replace(above, part=below.part, order=below.order) == below:
-            return covers(_any(above.part, above.index), _any(below.part, above.index))
-        case Projected(), Projected() if above.dimension == below.dimension:
-            return covers(_any(above.part, X), _any(below.part, X))
-        case Chords(), Chords() if replace(above, part=below.part, order=below.order) == below:
-            return covers(_any(above.part, above.index), _any(below.part, above.index))  # at every node
+        case _ if type(above) is type(below) and (found := _rises(above, below)) is not None:
+            return found
         case Chords(), _:
             return [*sound(replace(above, part=Equal(), order=None)), *covers(above.part, below)]
-        case Composed(), Composed() if len(above.parts) == len(below.parts):
-            return [one for pair in zip(above.parts, below.parts, strict=True) for one in covers(*pair)]
-        case Mean(), Mean() if [w for w, _ in above.pairs] == [w for w, _ in below.pairs]:
-            pairs = zip(above.pairs, below.pairs, strict=True)
-            return [*same(above.failure, below.failure), *(one for (_, f), (_, h) in pairs for one in covers(f, h))]
-        case Recurring(), Recurring() if (above.chance, above.count) == (below.chance, below.count):
-            return [
-                *covers(above.first, below.first),
-                *covers(above.again, below.again),
-                *covers(above.base, below.base),
-            ]
         case Recurring(), Mean() if below == unfolded(above):
             return [*_some(above)]
-        case Recurring(), _ if above.count == 0:
-            return covers(above.base, below)
         case Split(), Contracted():
             inner = covers(Contracted(above.before, above.near, above.far), below)
             return [*above.conditions(), *sound(above.before), *inner]
-        case Contracted(), Contracted():
-            return [
-                *covers(above.before, below.before),
-                *covers(above.near, below.near),
-                *covers(above.far, below.far),
-            ]
-        case Blocks(), Blocks() if (above.index, above.count) == (below.index, below.count):
-            return [
-                *covers(above.base, below.base),
-                *covers(_any(above.near, above.index), _any(below.near, above.index)),
-                *covers(_any(above.far, above.index), _any(below.far, above.index)),
-            ]
-        case Blocks(), Contracted() if above.count != 0:
-            return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
-        case Blocks(), _ if above.count == 0:
+        case Recurring() | Blocks() | Damped(), _ if above.count == 0:
             return covers(above.base, below)
-        case Damped(), Damped() if (above.index, above.count) == (below.index, below.count):
-            far = (_any(one.far, above.index) for one in (above, below))
-            return [*covers(above.base, below.base), *covers(*far)]
-        case Damped(), Contracted() if above.count != 0:
+        case Blocks() | Damped(), Contracted():
             return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
-        case Damped(), _ if above.count == 0:
-            return covers(above.base, below)
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
             nodes = sorted({y for one in (above, below) for y, _ in one.pairs}, key=default_sort_key)
             less = [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
             return [*sound(above), *less]
     raise UnprovedError(f"It is not known when {above} is at least {below}.")
+
+
+_RISING: Final = (Steps, Average, Projected, Chords, Composed, Mean, Recurring, Contracted, Blocks, Damped)
+"""Terms that are no less where their parts are no less, at every index, and all else is the same."""
+
+
+def _rises(above: Any, below: Any) -> list[Boolean] | None:
+    """Conditions under which a term is no less than another, part by part; None where more than parts is different."""
+    if not isinstance(above, _RISING):
+        return None
+    bound = X if isinstance(above, Projected) else getattr(above, "index", None)
+    found: list[Boolean] = []
+    for name in (one.name for one in fields(above) if one.name != "order"):
+        parts, others = (_flat(getattr(one, name)) for one in (above, below))
+        if name == "failure":
+            found += same(above.failure, below.failure)
+        elif len(parts) != len(others):
+            return None
+        else:
+            for part, other in zip(parts, others, strict=True):
+                if isinstance(part, Profile) and isinstance(other, Profile):
+                    free = bound is None or name == "base"
+                    found += covers(part, other) if free else covers(_any(part, bound), _any(other, bound))
+                elif part != other:
+                    return None
+    return found

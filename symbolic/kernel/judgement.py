@@ -12,8 +12,6 @@ laws K(x) and K'(y) of the states after steps s, ..., t - 1 of run 1 from x and 
 It holds in every dimension, for every pair of adjacent data sets, every loss of the class and every common convex
 constraint set, and for every value of the random variables in ``scope``, which are revealed. A supremum over sets has
 no hidden state: statements are about kernels at points, and nothing is conditioned or selected.
-
-One application of a rule: its side conditions are shown, and what it concludes is written down.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -240,6 +238,16 @@ class Span(Judgement):
     scope: frozenset[Variable]
     drawn: frozenset[Variable]
 
+    @property
+    def ends(self) -> tuple[Expr, Expr]:
+        """The first step and the one after the last."""
+        return self.start, self.end
+
+    @property
+    def distances(self) -> tuple[Expr, Expr]:
+        """The distances before and after."""
+        return self.near, self.far
+
     def __str__(self) -> str:
         """The judgement in one line."""
         return f"{self.order}, steps {self.start}..{self.end}, {self.near} -> {self.far}: {self.profile}"
@@ -316,7 +324,7 @@ def alike(one: Span, other: Span) -> list[Boolean]:
     """Conditions under which two judgements speak of the same steps, order and distances."""
     if one.order is not other.order:
         raise UnprovedError(f"Judgements of one order are needed, got {one.order} and {other.order}.")
-    pairs = ((one.start, other.start), (one.end, other.end), (one.near, other.near), (one.far, other.far))
+    pairs = zip(one.ends + one.distances, other.ends + other.distances, strict=True)
     return [condition for pair in pairs for condition in same(*pair)]
 
 

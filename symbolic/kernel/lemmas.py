@@ -14,8 +14,8 @@ from sympy import Expr, Ge, Gt, Le, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order, PoissonStep, Profile, SwapStep
-from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Profile, Projected, SwapStep, X
+from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 
 CITES = ("a standard Gaussian vector turned round is one again",)
 
@@ -193,3 +193,38 @@ def _conditions(length: Expr, variance: Expr, square: Expr | None) -> tuple[Bool
     if square is None:
         return Ge(length, 0), Gt(variance, 0)
     return Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance)
+
+
+@rule
+def projected_sample(
+    rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
+) -> Coin:
+    """The pair (A, A^T g / sqrt(p) + xi): a sample that differs moves g by a vector h of length ``moved`` at most.
+
+    A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is drawn apart from data and state; xi
+    is N(0, ``variance`` I). Given A two Gaussians are |A^T h| / sqrt(p) apart, and the columns of A have independent
+    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its price is the mean
+    over A of what is given A, and that grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
+
+    The sample is in the batch by a coin of chance ``rate``. It is revealed, unless this is the order, ``hidden``, of a
+    sample that run 1 has and run 2 lacks: then the price given A is that of a `PoissonStep`.
+    """
+    if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
+        raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")
+    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
+    enough = Ge(load * dimension * variance, (moved * spread) ** 2)
+    what = "run 1 has one sample more" if hidden else "one sample differs"
+    says = f"{what}: in each batch with the first chance, where it moves the sum by at most the second"
+    drawn = Hypothesis(
+        "matrices of this many columns and entries of this standard deviation are fresh in every step and drawn apart "
+        "from the data, and Gaussian noise of this variance is added after them",
+        (dimension, spread, variance),
+    )
+    differs = Hypothesis(says, (rate, moved), symmetric=hidden is None)
+    if hidden:
+        profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension, hidden)
+    else:
+        there = Projected(Gauss(load * X), dimension)
+        profile = there if rate == 1 else Mean(((rate, there), (1 - rate, Equal())))
+    supposed = frozenset({drawn, differs})
+    return shown(Coin(profile, hypotheses=supposed, conditions=(*signs, enough), cites=CITES, observed=True))

@@ -1,6 +1,4 @@
-"""Profiles as terms, and values for the letters of terms.
-
-Profiles: bounds of a hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for every g >= 0 at once.
+"""Profiles as terms: bounds of a hockey-stick divergence E_g(P || Q) = sup_A P(A) - g Q(A) for every g >= 0 at once.
 
 A profile f is convex and nonincreasing in g with f(0) = 1 and f(g) >= max(1 - g, 0). It is
 
@@ -13,18 +11,13 @@ m the second derivative of f: the law of the likelihood ratio y = dP/dQ under Q.
 which is commutative, associative and monotone in both, and leaves f alone where J = max(1 - g, 0).
 
 Letters   g the factor of the second law; mu^2 (``square``) the squared distance of two means over the variance.
-
-Tables: profiles that are linear between finitely many nodes.
-
-Profiles of blocks of steps that are cheap where the laws of both runs agree, N, and dear where they do not, F.
-
-The profile of a Gaussian step of which the noise comes after a random projection.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from string import Formatter
+from typing import Any, ClassVar, Final
 
 from sympy import (
     Add,
@@ -82,18 +75,16 @@ class Profile:
     """A profile as a term; ``order`` is the one order that it bounds, None where it bounds both."""
 
     order: Order | None
-
-    def words(self) -> "Words":
-        """Its name, in texts, expressions and other profiles."""
-        raise NotImplementedError
+    text: ClassVar[str]
+    """Its name, with its attributes in braces."""
 
     def named(self) -> Iterator[str | Expr]:
         """Its name, in texts and expressions."""
-        for part in self.words():
-            if isinstance(part, Profile):
-                yield from part.named()
-            else:
-                yield part
+        for text, part, *_ in Formatter().parse(self.text):
+            yield text
+            if part is not None:
+                own = getattr(self, part)
+                yield from own.named() if isinstance(own, Profile) else (own,)
 
     def __str__(self) -> str:
         return "".join(map(str, self.named()))
@@ -124,8 +115,9 @@ class Profile:
         raise NotImplementedError
 
 
-Words: TypeAlias = tuple[str | Expr | Profile, ...]
-"""A name of a profile: texts, expressions and other profiles, which are written one after the other."""
+def _joined(joint: str, parts: Iterable[Profile]) -> Iterator[str | Expr]:
+    for i, part in enumerate(parts):
+        yield from (joint * (i > 0), *part.named())
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:
@@ -188,10 +180,8 @@ def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
 class Equal(Profile):
     """max(1 - g, 0): the two laws are the same."""
 
+    text = "the same law"
     order = None
-
-    def words(self) -> Words:
-        return ("the same law",)
 
     def at(self, g: Expr) -> Expr:
         return Max(1 - g, 0)
@@ -204,11 +194,9 @@ class Equal(Profile):
 class Gauss(Profile):
     """E_g(N(mu, 1) || N(0, 1)), the same in both orders."""
 
+    text = "mu-GDP, mu^2 = {square}"
     order = None
     square: Expr
-
-    def words(self) -> Words:
-        return "mu-GDP, mu^2 = ", self.square
 
     def at(self, g: Expr) -> Expr:
         mu = sqrt(self.square)
@@ -226,12 +214,10 @@ class PoissonStep(Profile):
     E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
     """
 
+    text = "a sample added by a coin of probability {rate}, mu^2 = {square}"
     rate: Expr
     square: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return "a sample added by a coin of probability ", self.rate, ", mu^2 = ", self.square
 
     def _with_the_sample(self, g: Expr) -> Expr:
         return sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
@@ -254,12 +240,10 @@ class SwapStep(Profile):
     q theta(1 + (g - 1)/q) for g >= 1, and reflected below; both orders.
     """
 
+    text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"
     order = None
     rate: Expr
     square: Expr
-
-    def words(self) -> Words:
-        return "a sample replaced by a coin of probability ", self.rate, ", mu^2 = ", self.square
 
     def at(self, g: Expr) -> Expr:
         return replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
@@ -272,8 +256,8 @@ class Composed(Profile):
     parts: tuple[Profile, ...]
     order: Order | None = None
 
-    def words(self) -> Words:
-        return tuple(word for part in self.parts for word in (" and ", part))[1:]
+    def named(self) -> Iterator[str | Expr]:
+        return _joined(" and ", self.parts)
 
     def moment(self, alpha: Expr) -> Expr:
         return Mul(*(part.moment(alpha) for part in self.parts))
@@ -283,12 +267,10 @@ class Composed(Profile):
 class Power(Profile):
     """A profile composed with itself ``count`` times."""
 
+    text = "{count} times {part}"
     part: Profile
     count: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return self.count, " times ", self.part
 
     def moment(self, alpha: Expr) -> Expr:
         return self.part.moment(alpha) ** self.count
@@ -298,13 +280,11 @@ class Power(Profile):
 class Steps(Profile):
     """The composition of ``part`` at ``index`` = 0, ..., ``count`` - 1."""
 
+    text = "for every {index} < {count}: {part}"
     part: Profile
     index: Symbol
     count: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return "for every ", self.index, " < ", self.count, ": ", self.part
 
     def moment(self, alpha: Expr) -> Expr:
         return Product(self.part.moment(alpha), (self.index, 0, self.count - 1))
@@ -318,9 +298,12 @@ class Mean(Profile):
     failure: Expr = S.Zero
     order: Order | None = None
 
-    def words(self) -> Words:
-        parts = tuple(word for weight, part in self.pairs for word in (", ", weight, " of (", part, ")"))
-        return "the mean of ", *parts[1:], *((", ", self.failure, " of everything") if self.failure != 0 else ())
+    def named(self) -> Iterator[str | Expr]:
+        yield "the mean of "
+        for i, (weight, part) in enumerate(self.pairs):
+            yield from (", " * (i > 0), weight, " of (", *part.named(), ")")
+        if self.failure != 0:
+            yield from (", ", self.failure, " of everything")
 
     def at(self, g: Expr) -> Expr:
         return self.failure + Add(*(weight * part.at(g) for weight, part in self.pairs))
@@ -333,14 +316,12 @@ class Mean(Profile):
 class Average(Profile):
     """The sum over ``index`` = 0, ..., ``count`` - 1 of weight times part, weights that add to 1."""
 
+    text = "the mean over {index} < {count} of ({part}), weights {weight}"
     weight: Expr
     part: Profile
     index: Symbol
     count: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return "the mean over ", self.index, " < ", self.count, " of (", self.part, "), weights ", self.weight
 
     def at(self, g: Expr) -> Expr:
         return Sum(self.weight * self.part.at(g), (self.index, 0, self.count - 1))
@@ -353,6 +334,7 @@ class Average(Profile):
 class Recurring(Profile):
     """f_n of f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
 
+    text = "f_{count} of f_0: {base}, and of f_(j+1): {rest} of ({first}) and {chance} of (f_j and {again})"
     chance: Expr
     first: Profile
     again: Profile
@@ -360,9 +342,10 @@ class Recurring(Profile):
     count: Expr
     order: Order | None = None
 
-    def words(self) -> Words:
-        ways = (1 - self.chance, " of (", self.first, ") and ", self.chance, " of (f_j and ", self.again, ")")
-        return "f_", self.count, " of f_0: ", self.base, ", and of f_(j+1): ", *ways
+    @property
+    def rest(self) -> Expr:
+        """1 - p."""
+        return 1 - self.chance
 
     def moment(self, alpha: Expr) -> Expr:
         first, again, base = (part.moment(alpha) for part in (self.first, self.again, self.base))
@@ -376,8 +359,8 @@ class Hull(Profile):
     parts: tuple[Profile, ...]
     order: Order | None = None
 
-    def words(self) -> Words:
-        return "the convex hull of the least of ", *tuple(word for part in self.parts for word in (", ", part))[1:]
+    def named(self) -> Iterator[str | Expr]:
+        yield from ("the convex hull of the least of ", *_joined(", ", self.parts))
 
     def at(self, g: Expr) -> Expr:
         return Min(*(part.at(g) for part in self.parts))
@@ -390,8 +373,8 @@ class Atoms(Profile):
     pairs: tuple[tuple[Expr, Expr], ...]
     order: Order | None = None
 
-    def words(self) -> Words:
-        return (f"a table of {len(self.pairs)} nodes" if self.pairs else "everything",)
+    def named(self) -> Iterator[str | Expr]:
+        yield f"a table of {len(self.pairs)} nodes" if self.pairs else "everything"
 
     @property
     def rest(self) -> Expr:
@@ -416,14 +399,12 @@ class Chords(Profile):
     Beyond the last node it is constant. A chord of a convex function lies above it.
     """
 
+    text = "chords between the nodes {node} of ({part})"
     part: Profile
     node: Expr
     index: Symbol
     count: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return "chords between the nodes ", self.node, " of (", self.part, ")"
 
 
 def _in_one_order(profile: Profile, *parts: Profile) -> None:
@@ -438,11 +419,9 @@ def _in_one_order(profile: Profile, *parts: Profile) -> None:
 class Letter(Profile):
     """Any profile, by its letter: one for each order, that of the judgement in which it stands."""
 
+    text = "{name}"
     order = None
     name: str
-
-    def words(self) -> Words:
-        return (self.name,)
 
     def at(self, g: Expr) -> Expr:
         return Function(self.name, real=True)(g)
@@ -456,23 +435,13 @@ class Contracted(Profile):
     ``before`` with int p >= 1 >= int q; so it rises with ``before``, ``near`` and ``far``.
     """
 
+    text = "({before}), then a block at ({near}) where both runs agree and ({far}) where not"
     before: Profile
     near: Profile
     far: Profile
 
     def __post_init__(self) -> None:
         _in_one_order(self, self.before, self.near, self.far)
-
-    def words(self) -> Words:
-        return (
-            "(",
-            self.before,
-            "), then a block at (",
-            self.near,
-            ") where both runs agree and (",
-            self.far,
-            ") where not",
-        )
 
 
 @dataclass(frozen=True)
@@ -483,6 +452,7 @@ class Split(Profile):
     holds (u/p, v/q) of each atom, in its order, and at last (u/p, 0) of the mass where q = 0.
     """
 
+    text = "({before}), then a block at ({near}) and ({far}), split by its shares"
     before: Atoms
     near: Profile
     far: Profile
@@ -492,9 +462,6 @@ class Split(Profile):
         _in_one_order(self, self.before, self.near, self.far)
         if len(self.shares) != len(self.before.pairs) + 1:
             raise ValueError("A block needs a pair of shares for each atom before it, and one for the mass beside.")
-
-    def words(self) -> Words:
-        return "(", self.before, "), then a block at (", self.near, ") and (", self.far, "), split by its shares"
 
     def conditions(self) -> list[Boolean]:
         """The shares lie between 0 and 1."""
@@ -514,6 +481,10 @@ class Blocks(Profile):
     sequence, and so are tables through upper bounds at their nodes. Without an order each order has its own.
     """
 
+    text = (
+        "Y_{count} of Y_0: {base}, and of Y_({index}+1): Y_{index}, then a block {index} at ({near}) "
+        "where both runs agree and ({far}) where not"
+    )
     base: Profile
     near: Profile
     far: Profile
@@ -522,11 +493,6 @@ class Blocks(Profile):
 
     def __post_init__(self) -> None:
         _in_one_order(self, self.base, self.near, self.far)
-
-    def words(self) -> Words:
-        after = (", and of Y_(", self.index, "+1): Y_", self.index, ", then a block ", self.index)
-        where = (" at (", self.near, ") where both runs agree and (", self.far, ") where not")
-        return "Y_", self.count, " of Y_0: ", self.base, *after, *where
 
     def then(self) -> Contracted:
         """Y_n and one block more, in the words of Y_n."""
@@ -542,6 +508,7 @@ class Damped(Profile):
     block of u = min(p, g q) and v = u/g with N = E_0: int u N(g v/u) = 0, A = f_j(g) and B = (g - 1 + A)/g.
     """
 
+    text = "f_{count} of f_0: {base}, and of f_({index}+1): f_{index} F(1 + (g - 1)/f_{index}), F: {far}"
     base: Profile
     far: Profile
     index: Symbol
@@ -549,10 +516,6 @@ class Damped(Profile):
 
     def __post_init__(self) -> None:
         _in_one_order(self, self.base, self.far)
-
-    def words(self) -> Words:
-        after = (", and of f_(", self.index, "+1): f_", self.index, " F(1 + (g - 1)/f_", self.index, "), F: ", self.far)
-        return "f_", self.count, " of f_0: ", self.base, *after
 
     def then(self) -> Contracted:
         """f_n and one block more, in the words of f_n."""
@@ -574,12 +537,10 @@ X = Symbol("X", positive=True)
 class Projected(Profile):
     """The mean of ``part`` over `X` of ``dimension`` degrees of freedom."""
 
+    text = "the mean over X, chi-square of {dimension} degrees of freedom, of ({part})"
     part: Profile
     dimension: Expr
     order: Order | None = None
-
-    def words(self) -> Words:
-        return "the mean over X, chi-square of ", self.dimension, " degrees of freedom, of (", self.part, ")"
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
         """As for every profile; `X` is bound, so no value is substituted for it or contains it."""

@@ -7,24 +7,15 @@ F2        E^z_g is convex and nonincreasing in g, as a supremum of lines, and no
 F3        If |U - V| <= z almost surely, E^z_g(law U || Q) <= E_g(law V || Q), for P(U in A) <= P(V in A^z); likewise
           E^z_g(P || law U) <= E_g(P || law V).
 F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear in them.
-
-The contraction rule: a block that costs N where the runs are near and F where they are not.
-
-The mean over a variable of any number of values, of which one judgement speaks for each; see `Kernel.mean`.
-
-Updates that are functions of the state and of an outcome, and outcomes that are projected at random.
-
-Whatever a run keeps or releases of its outcomes may be counted to its state.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import final
+from typing import Any, final
 
-from sympy import Add, Expr, Ge, Gt, Le, S, Symbol, simplify
+from sympy import Add, Expr, Ge, Le, S, Symbol, simplify
 from sympy.core.function import AppliedUndef
-from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import common, compose, counts, covers, sound
 from lastiterate.symbolic.kernel.judgement import (
@@ -42,20 +33,16 @@ from lastiterate.symbolic.kernel.judgement import (
     record,
     separate,
 )
-from lastiterate.symbolic.kernel.lemmas import CITES, Coin, Expansion, Guide, Shift, noise, owed, shown
+from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Average,
     Contracted,
     Equal,
-    Gauss,
     Hull,
     Mean,
     Order,
-    PoissonStep,
     Profile,
-    Projected,
-    X,
     put,
 )
 from lastiterate.symbolic.kernel.sealed import rule
@@ -91,8 +78,8 @@ class Kernel(Ground):
         """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # in this order
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
-        made = apply(self, "suppose", order, ends, distances, profile, conditions, (), {supposed, *hypotheses})
-        return record(made, scope=frozenset(revealed))
+        every, scope = {supposed, *hypotheses}, frozenset(revealed)
+        return apply(self, "suppose", order, ends, distances, profile, conditions, (), every, scope=scope)
 
     @rule
     def domain(self, order: Order, span: tuple[Expr, Expr], near: Expr, diameter: Expr) -> Span:
@@ -127,7 +114,7 @@ class Kernel(Ground):
         less, more = span.near if near is None else near, span.far if far is None else far
         above = span.profile if profile is None else profile
         conditions = (Ge(less, 0), Le(less, span.near), Ge(more, span.far), *covers(above, span.profile))
-        return apply(self, "weaken", span.order, (span.start, span.end), (less, more), above, conditions, (span,))
+        return apply(self, "weaken", span.order, span.ends, (less, more), above, conditions, (span,))
 
     @rule
     def exchange(self, span: Span) -> Span:
@@ -135,8 +122,7 @@ class Kernel(Ground):
         one_sided = [one.says for one in span.hypotheses if not one.symmetric]
         if one_sided or span.profile.order is not None:
             raise FalseLineError(f"To exchange the runs needs hypotheses that are symmetric in them, got {one_sided}.")
-        ends, distances = (span.start, span.end), (span.near, span.far)
-        return apply(self, "exchange", span.order.other, ends, distances, span.profile, (), (span,))
+        return apply(self, "exchange", span.order.other, span.ends, span.distances, span.profile, (), (span,))
 
     def chain(self, first: Span, *others: Span) -> Span:
         """z -> z' at f, then z' -> z'' at J: z -> z'' at their composition f x J.
@@ -183,28 +169,23 @@ class Kernel(Ground):
         for span in rest:
             conditions += alike(head, span)
         if variable.follows:
-            raise FalseLineError(
-                f"A mean over {variable.name} needs one law of it in both runs, whatever the state is."
-            )
+            why = "needs one law of it in both runs, whatever the state is"
+            raise FalseLineError(f"A mean over {variable.name} {why}.")
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
         weighted = tuple((weight, span.profile) for weight, span in pairs)
-        profile = (
-            head.profile
-            if pairs == ((S.One, head),)
-            else Mean(weighted, failure, common(span.profile for span in spans))
-        )
+        profile = head.profile
+        if pairs != ((S.One, head),):
+            profile = Mean(weighted, failure, common(span.profile for span in spans))
         law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
         for (weight, _), event in zip(pairs, events, strict=False):
             parts = sorted(event, key=str)
             says = f"an event disjoint from others, of at least this chance: {'; '.join(one.says for one in parts)}"
             law |= {of_event(says, (weight,), parts)} if event else set()
-        ends, distances = (head.start, head.end), (head.near, head.far)
-        made = apply(self, "mean", head.order, ends, distances, profile, conditions, spans)
+        made = apply(self, "mean", head.order, head.ends, head.distances, profile, conditions, spans)
         none = (frozenset[Hypothesis](),) * len(spans)
         kept = (span.hypotheses - event for span, event in zip(spans, events or none, strict=True))
-        hypotheses = frozenset(law).union(*kept)
-        return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, hypotheses=hypotheses)
+        return _drawn(made, variable, hypotheses=frozenset(law).union(*kept))
 
     @rule
     def least(self, *spans: Span) -> Span:
@@ -212,8 +193,7 @@ class Kernel(Ground):
         head, *rest = spans
         conditions = [one for span in rest for one in alike(head, span)]
         profile = Hull(tuple(span.profile for span in spans), common(span.profile for span in spans))
-        ends, distances = (head.start, head.end), (head.near, head.far)
-        return apply(self, "least", head.order, ends, distances, profile, conditions, spans)
+        return apply(self, "least", head.order, head.ends, head.distances, profile, conditions, spans)
 
     @rule
     def step(
@@ -259,8 +239,9 @@ class Kernel(Ground):
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):
-            made = apply(self, "step", order, (step, step + 1), distances, profile, conditions, (), hypotheses)
-        return record(made, scope=scope, cites=(*expansion.lemmas, *shift.cites, *hidden.cites))
+            ends, cites = (step, step + 1), (*expansion.lemmas, *shift.cites, *hidden.cites)
+            more = {"scope": scope, "cites": cites}
+            return apply(self, "step", order, ends, distances, profile, conditions, (), hypotheses, **more)
 
     @rule
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
@@ -273,20 +254,17 @@ class Kernel(Ground):
         conditions = [one for symbol, value in values.items() for one in declared(symbol, value)]
         changed = values.keys() & set().union(*(condition.free_symbols for condition in span.given))
         conditions += [at(one) for one in span.given if one not in self.given or changed & one.free_symbols]
-        made = apply(
-            self,
-            "specialise",
-            span.order,
-            (at(span.start), at(span.end)),
-            (at(span.near), at(span.far)),
-            put(span.profile, values),
-            conditions,
-        )
-        hypotheses = frozenset(one.at(values) for one in span.hypotheses)
         scope, drawn = (frozenset(replace(one, step=at(one.step)) for one in each) for each in (span.scope, span.drawn))
-        if len(scope | drawn) == len(span.scope | span.drawn):
-            return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
-        raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
+        if len(scope | drawn) < len(span.scope | span.drawn):
+            raise UnprovedError(f"Two variables would become one, which was drawn twice, got {values}.")
+        made = apply(self, "specialise", span.order, at(span.ends), at(span.distances), at(span.profile), conditions)
+        hypotheses = frozenset(one.at(values) for one in span.hypotheses)
+        return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
+
+
+def _drawn(made: Span, variable: Variable, **changes: Any) -> Span:
+    """A draft in which a variable that was revealed is averaged over."""
+    return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, **changes)
 
 
 @rule
@@ -339,17 +317,13 @@ def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: 
         (count, weight),
         over=(index,),
     )
-    return record(
-        span,
-        rule="mean",
-        premises=(span,),
-        shown=(),
-        cites=(),
-        profile=Average(weight, span.profile, index, count, span.profile.order),
-        hypotheses=_over(index, span.hypotheses) | {law},
-        scope=span.scope - {variable},
-        drawn=span.drawn | {variable},
-    )
+    profile, hypotheses = _mean_over(span, weight, index, count), _over(index, span.hypotheses) | {law}
+    own = {"rule": "mean", "premises": (span,), "shown": (), "cites": ()}
+    return _drawn(span, variable, profile=profile, hypotheses=hypotheses, **own)
+
+
+def _mean_over(span: Span, weight: Expr, index: Symbol, count: Expr) -> Average:
+    return Average(weight, span.profile, index, count, span.profile.order)
 
 
 @rule
@@ -378,33 +352,20 @@ def average_or(
         raise UnprovedError(f"What holds for every value does not name {index}, got {rest.profile}.")
     if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
         raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
-    if span.order is not rest.order:
-        raise UnprovedError(f"Judgements of one order are needed, got {span.order} and {rest.order}.")
     parts = sorted(event, key=str)
     says = (
         f"{variable.name} has one law in both runs and is independent of the state before; it is in event number "
         f"{index}, disjoint from others, of so many, with at least this chance: {'; '.join(one.says for one in parts)}"
     )
     law = of_event(says, (count, (1 - chance) * weight), parts, index)
-    inside = Average(weight, span.profile, index, count, span.profile.order)
-    pairs = ((1 - chance, inside), (chance, rest.profile))
+    pairs = ((1 - chance, _mean_over(span, weight, index, count)), (chance, rest.profile))
     profile = Mean(pairs, order=common((span.profile, rest.profile)))
-    ends = same(span.start, rest.start) + same(span.end, rest.end)
-    distances = same(span.near, rest.near) + same(span.far, rest.far)
-    conditions = (Ge(chance, 0), Le(chance, 1), *ends, *distances)
-    made = apply(
-        kernel, "mean", span.order, (span.start, span.end), (span.near, span.far), profile, conditions, (span, rest)
-    )
+    conditions = (Ge(chance, 0), Le(chance, 1), *alike(span, rest))
+    made = apply(kernel, "mean", span.order, span.ends, span.distances, profile, conditions, (span, rest))
     adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))
-    own_of_each = _over(index, span.hypotheses - event)
-    supposed = own_of_each | rest.hypotheses | set(_each(own, index, count)) | {law, adding}
-    return record(
-        made,
-        given=made.given - own,
-        hypotheses=frozenset(supposed),
-        scope=made.scope - {variable},
-        drawn=made.drawn | {variable},
-    )
+    each = {Hypothesis(f"for every {index} below the first this holds", (count, one), over=(index,)) for one in own}
+    supposed = _over(index, span.hypotheses - event) | rest.hypotheses | each | {law, adding}
+    return _drawn(made, variable, given=made.given - own, hypotheses=frozenset(supposed))
 
 
 def _shares(index: Symbol, count: Expr, weight: Expr) -> None:
@@ -416,11 +377,6 @@ def _shares(index: Symbol, count: Expr, weight: Expr) -> None:
     of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None
     if not (simplify(weight * count - 1) == 0 if of_all is None and not weight.has(index) else of_all):
         raise UnprovedError(f"Weights that add up to 1 are needed, got {weight} for each of {count}.")
-
-
-def _each(conditions: Iterable[Boolean], index: Symbol, count: Expr) -> list[Hypothesis]:
-    says = f"for every {index} below the first this holds"
-    return [Hypothesis(says, (count, one), over=(index,)) for one in conditions]
 
 
 def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothesis]:
@@ -444,40 +400,5 @@ def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: I
     noisy = frozenset() if outcome.observed else {noise(outcome.variance)}
     hypotheses = outcome.hypotheses | owed(outcome) | {function} | noisy
     conditions = (*sound(outcome.profile), *outcome.conditions)
-    made = apply(kernel, "observe", order, ends, still, outcome.profile, conditions, (), hypotheses)
-    return record(made, scope=frozenset(revealed), cites=outcome.cites)
-
-
-@rule
-def projected_sample(
-    rate: Expr, moved: Expr, spread: Expr, variance: Expr, dimension: Expr, load: Expr, hidden: Order | None = None
-) -> Coin:
-    """The pair (A, A^T g / sqrt(p) + xi): a sample that differs moves g by a vector h of length ``moved`` at most.
-
-    A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is drawn apart from data and state; xi
-    is N(0, ``variance`` I). Given A two Gaussians are |A^T h| / sqrt(p) apart, and the columns of A have independent
-    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its price is the mean
-    over A of what is given A, and that grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
-
-    The sample is in the batch by a coin of chance ``rate``. It is revealed, unless this is the order, ``hidden``, of a
-    sample that run 1 has and run 2 lacks: then the price given A is that of a `PoissonStep`.
-    """
-    if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
-        raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")
-    signs = (Gt(rate, 0), Le(rate, 1), Ge(moved, 0), Ge(load, 0), Gt(variance, 0))
-    enough = Ge(load * dimension * variance, (moved * spread) ** 2)
-    what = "run 1 has one sample more" if hidden else "one sample differs"
-    says = f"{what}: in each batch with the first chance, where it moves the sum by at most the second"
-    drawn = Hypothesis(
-        "matrices of this many columns and entries of this standard deviation are fresh in every step and drawn apart "
-        "from the data, and Gaussian noise of this variance is added after them",
-        (dimension, spread, variance),
-    )
-    differs = Hypothesis(says, (rate, moved), symmetric=hidden is None)
-    if hidden:
-        profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension, hidden)
-    else:
-        there = Projected(Gauss(load * X), dimension)
-        profile = there if rate == 1 else Mean(((rate, there), (1 - rate, Equal())))
-    supposed = frozenset({drawn, differs})
-    return shown(Coin(profile, hypotheses=supposed, conditions=(*signs, enough), cites=CITES, observed=True))
+    more = {"scope": frozenset(revealed), "cites": outcome.cites}
+    return apply(kernel, "observe", order, ends, still, outcome.profile, conditions, (), hypotheses, **more)

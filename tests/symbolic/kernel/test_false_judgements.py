@@ -8,7 +8,7 @@ from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, swap_coin
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
@@ -22,7 +22,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, observe, projected_sample
+from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, observe
 
 KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
 i, j = symbols("i j", integer=True, nonnegative=True)

@@ -29,7 +29,16 @@ from lastiterate.symbolic.kernel.induction import Induction, Sequence, steps_bef
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.judgement import apply as draft
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, shown
+from lastiterate.symbolic.kernel.lemmas import (
+    Coin,
+    Expansion,
+    Guide,
+    Shift,
+    gaussian_shift,
+    no_shift,
+    projected_sample,
+    shown,
+)
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
@@ -51,7 +60,7 @@ from lastiterate.symbolic.kernel.profiles import (
     X,
     put,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, average, contract, projected_sample
+from lastiterate.symbolic.kernel.rules import Kernel, average, contract
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.kernel.substitution import whichever
 from lastiterate.symbolic.notation import D, K, T, alpha, n, sigma
