@@ -9,8 +9,7 @@ from sympy import Expr, Gt, S, Symbol, symbols
 from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction, Q, Sequence, U, k, p, paid, u
-from lastiterate.symbolic.kernel.induction import cyclic as in_cyclic_order
+from lastiterate.symbolic.kernel.induction import Induction, Q, Sequence, U, k, p, pay_in_cyclic_order, payments, u
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Shift, gaussian_shift, no_shift, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
@@ -73,12 +72,12 @@ def cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
     s, share = sensitivity(), start / w
     own = LOSSES["convex"].other_data(eta, b, k)
     carried = no_less(own, own.z + k * sensitivity(b))
-    steps = paid(kernel, _j, w, n / b)
+    steps = payments(kernel, _j, w, n / b)
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, begins + _j, (near, far), carried, gaussian_shift(share + s * u, _v), _v)
 
     cost = Gauss((_j * share**2 + 2 * share * s * U + s**2 * Q) / _v)
     hidden = steps.span(begins, start * (1 - _j / w) + s * p, cost, step, far=S.Zero)
-    ordered = in_cyclic_order(kernel, steps, steps.close(hidden), (b, n))
+    ordered = pay_in_cyclic_order(kernel, steps, steps.close(hidden), (b, n))
     return both_orders(kernel, from_step_0(kernel, ordered))

@@ -1,9 +1,4 @@
-"""Sequences beside a run, of which an induction speaks, and the steps before the one that is looked at.
-
-Induction over the steps of a run: one generic step, and sequences beside it.
-
-Batches in cyclic order: when they hold the sample that differs, and how its visits are paid for one by one.
-"""
+"""Induction over the steps of a run: one generic step, and sequences beside it; and batches in cyclic order."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -83,8 +78,8 @@ def steps_before(
     """The judgement about the steps before that an induction supposes, and of which it discharges the hypothesis."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
-    made = apply(kernel, "induction hypothesis", order, ends, (distance, distance), profile, (), (), {own})
-    return record(made, scope=revealed)
+    still = (distance, distance)
+    return apply(kernel, "induction hypothesis", order, ends, still, profile, (), (), {own}, scope=revealed)
 
 
 @final
@@ -189,7 +184,7 @@ class Induction:
         ends = (start, start + length * self.index)
         first = put(distance, self._first)
         begin = self.kernel.weaken(self.kernel.identity(one.order, start, first), profile=put(profile, self._first))
-        before = self._before(inner, one.order, ends, distance, profile, one.scope)
+        before = steps_before(inner, one.order, ends, distance, profile, self.index, one.scope)
         self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
             inner.chain(before, one), far=put(distance, self._after), profile=put(profile, self._after)
@@ -214,7 +209,7 @@ class Induction:
         inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
         first = self.kernel.weaken(begin, S.Zero, S.Zero, put(profile, self._first))
         ends = (begin.start, begin.end + length * self.index)
-        supposed = self._before(inner, begin.order, ends, S.Zero, profile)
+        supposed = steps_before(inner, begin.order, ends, S.Zero, profile, self.index, frozenset())
         one = extend(inner, supposed)
         if any(
             supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed for made in one.lines()
@@ -231,18 +226,6 @@ class Induction:
         ends = (begin.start, begin.end + length * self.count)
         return self._induct(own, inner, ends, still, profile, (first, after))
 
-    def _before(
-        self,
-        inner: Kernel,
-        order: Order,
-        ends: tuple[Expr, Expr],
-        distance: Expr,
-        profile: Profile,
-        revealed: Iterable[Variable] = (),
-    ) -> Span:
-        """The judgement about the steps before, which this induction supposes and no other."""
-        return steps_before(inner, order, ends, distance, profile, self.index, frozenset(revealed))
-
     def _induct(
         self,
         one: Span,
@@ -257,11 +240,10 @@ class Induction:
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
         if set(self._over) & set().union(*(one.free_symbols for one in (*given, *ends))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
-        return record(
-            one, start=ends[0], end=ends[1], near=distances[0], far=distances[1],
-            profile=put(profile, self._last), given=frozenset(given - {true}), hypotheses=hypotheses, scope=one.scope,
-            drawn=one.drawn, rule="induct", premises=premises, shown=tuple(self.shown), cites=(),
-        )  # fmt: skip
+        own = {"rule": "induct", "premises": premises, "shown": self.shown, "cites": (), "hypotheses": hypotheses}
+        (start, end), (near, far), given = ends, distances, frozenset(given - {true})
+        at_last = {"profile": put(profile, self._last), "given": given}
+        return record(one, start=start, end=end, near=near, far=far, **at_last, **own)
 
     @rule
     def close(self, span: Span) -> Span:
@@ -274,13 +256,10 @@ class Induction:
         here = closed | {one.value: form for one, form in known}
         meant = span.hypotheses - {self._meant(one) for one, _ in known}
         given = frozenset(put(one, closed) for one in span.given - self._kept) - {true}
-        return record(
-            span,
-            rule="close", premises=(span,), shown=(), cites=(),
-            near=put(span.near, closed), far=put(span.far, closed),
-            profile=put(span.profile, closed), given=given,
-            hypotheses=frozenset(one.at(here) for one in meant),
-        )  # fmt: skip
+        own = {"rule": "close", "premises": (span,), "shown": (), "cites": (), "given": given}
+        near, far, profile = put((span.near, span.far, span.profile), closed)
+        hypotheses = frozenset(one.at(here) for one in meant)
+        return record(span, near=near, far=far, profile=profile, hypotheses=hypotheses, **own)
 
     @property
     def _first(self) -> dict[Symbol, Expr]:
@@ -358,7 +337,7 @@ p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=Tr
 """At step j: what is owed, whether the batch holds the sample, what is paid, and the sums of that and of its square."""
 
 
-def paid(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
+def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
     """An induction in which a visit adds ``visit`` to what is owed, some of which a step pays; all at the end."""
     left = p + k * visit - u
     return Induction(
@@ -374,7 +353,7 @@ def paid(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
 
 
 @rule
-def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr]) -> Span:
+def pay_in_cyclic_order(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr]) -> Span:
     """Payments in cyclic order, r = n/b to a visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
 
     Step t takes the samples number t b, ..., t b + b - 1 modulo n, b <= n. Let x_j = i - t b modulo n for sample i at
@@ -399,6 +378,6 @@ def cyclic(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr
     within = kernel.under(*(Le(letter, bound) for letter, bound in most.items()), Ge(_U_m, 0), Ge(_Q_m, 0))
     less = within.weaken(made, profile=made.profile.subs(most))
     order = Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n))
-    shown = apply(kernel, "cyclic", made.order, (made.start, made.end), (made.near, made.far), less.profile,
-                         (Gt(b, 0), Le(b, n)), (), {*others, order})  # fmt: skip
-    return record(shown, premises=(less,), given=kernel.given | made.given, scope=made.scope, drawn=made.drawn)
+    signs, given = (Gt(b, 0), Le(b, n)), kernel.given | made.given
+    shown = apply(kernel, "cyclic", made.order, made.ends, made.distances, less.profile, signs, (), {*others, order})
+    return record(shown, premises=(less,), given=given, scope=made.scope, drawn=made.drawn)

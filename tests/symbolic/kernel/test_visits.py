@@ -8,7 +8,7 @@ from sympy import S, Symbol
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.derivations import noisy_sgd
-from lastiterate.symbolic.kernel.induction import cyclic, paid
+from lastiterate.symbolic.kernel.induction import pay_in_cyclic_order, payments
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import L, b, eta, n, w
@@ -52,8 +52,8 @@ def test_payments_add_up_to_what_the_rule_says() -> None:
 def test_the_letters_of_the_steps_stand_nowhere_else() -> None:
     kernel = Kernel(prove, frozenset({eta * L <= 2, b <= n}))
     made = noisy_sgd.cyclic(S.Zero, S.Zero, kernel).first
-    steps = paid(kernel, Symbol("j", integer=True, nonnegative=True), w, n / b)
+    steps = payments(kernel, Symbol("j", integer=True, nonnegative=True), w, n / b)
     with pytest.raises(UnprovedError, match="Payments"):
-        cyclic(kernel, steps, made, (b, n))
+        pay_in_cyclic_order(kernel, steps, made, (b, n))
     with pytest.raises(UnprovedError):
         noisy_sgd.cyclic(S.Zero, S.Zero, Kernel(prove, frozenset({eta * L <= 2})))
