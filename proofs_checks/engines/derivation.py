@@ -30,18 +30,27 @@ from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
 from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, NormBound, Printed, RenyiBound, Tracked
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
-from lastiterate.symbolic.derivations.printed import PRINTED
-from lastiterate.symbolic.kernel.integrals import Calculus
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
-from lastiterate.symbolic.kernel.integrals import Proposition
-from lastiterate.symbolic.kernel.integrals import quantities
-from lastiterate.symbolic.kernel.profiles import Blocks, Contracted, Damped, Letter
+from lastiterate.symbolic.derivations.printed import PRINTED
+from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
-from lastiterate.symbolic.kernel.profiles import Average, Composed, Equal, Mean, Profile, Recurring, Steps
-from lastiterate.symbolic.kernel.profiles import Projected
+from lastiterate.symbolic.kernel.profiles import (
+    Average,
+    Blocks,
+    Chords,
+    Composed,
+    Contracted,
+    Damped,
+    Equal,
+    Letter,
+    Mean,
+    Profile,
+    Projected,
+    Recurring,
+    Steps,
+)
 from lastiterate.symbolic.kernel.renyi import largest_order, renyi
 from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.profiles import Chords
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T, alpha
 from lastiterate.symbolic.statement import Constant, ForAll, free
