@@ -7,12 +7,21 @@ T_0 steps from equal points, or 1 whatever these steps are: then the bound holds
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations import known_batches as paths
-from lastiterate.symbolic.derivations.known_batches import hiding, shifted, without_the_sample
-from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, each_order
+from lastiterate.symbolic.derivations.known_batches import hide, hide_by_losses, without_the_sample
+from lastiterate.symbolic.derivations.losses import (
+    AFFINE,
+    LOSSES,
+    Derivation,
+    Losses,
+    both_orders,
+    by_losses,
+    each_order,
+)
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.induction import Induction
@@ -79,7 +88,7 @@ def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile
     return Induction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
 
 
-def one_block(kernel: Kernel) -> Guarantee:
+def _one_block(kernel: Kernel) -> Guarantee:
     """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
 
     def side(order: Order) -> Span:
@@ -98,7 +107,7 @@ def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tu
     return one, two, three
 
 
-def lattice(kernel: Kernel) -> Guarantee:
+def _lattice(kernel: Kernel) -> Guarantee:
     """A block between tables: all profiles put on chords between any nodes before it, and its bound after it."""
 
     def put_on(span: Span, index: int) -> Span:
@@ -111,7 +120,7 @@ def lattice(kernel: Kernel) -> Guarantee:
     return each_order(side)
 
 
-def any_blocks(begin: str, kernel: Kernel) -> Guarantee:
+def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
     """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
 
     def side(order: Order) -> Span:
@@ -133,8 +142,8 @@ def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
 def _paths(losses: Losses, kernel: Kernel, start: Expr) -> tuple[Span, Span]:
     """Batches in a known order: a path for each price."""
     return (
-        shifted(kernel, losses, (start, S.Zero, w), cost=near(ell), path="'"),
-        shifted(kernel, losses, (start, D, w), cost=far(ell)),
+        hide_by_losses(kernel, losses, (start, S.Zero, w), cost=near(ell), path="'"),
+        hide_by_losses(kernel, losses, (start, D, w), cost=far(ell)),
     )
 
 
@@ -143,12 +152,12 @@ def _begin(kernel: Kernel, order: Order = Order.FIRST) -> Span:
     return anything(kernel, order, (S.Zero, T_0))
 
 
-def known_batches(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+def _known_batches(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Batches in a known order, full ones among them."""
     return both_orders(kernel, _known(kernel, losses, begin))
 
 
-def cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+def _cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Blocks that end with the sample, after a first one that may be short, and then t steps without it.
 
     So the bound of a sample that is met last serves every other if steps are equal: its first block is t steps less.
@@ -158,11 +167,11 @@ def cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
 
 
 def _known(kernel: Kernel, losses: Losses, begin: str) -> Span:
-    first = shifted(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''")
+    first = hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''")
     return _blocks(kernel, _begin(kernel) if begin == ABOVE else first, partial(_paths, losses))
 
 
-def straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
+def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
     """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form.
 
     Where c > 1 no window of two steps or more is feasible from 0, and the near price is that of composition.
@@ -171,10 +180,10 @@ def straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
     carried = LOSSES[losses].affine(c)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        other = paths.straight(inner, carried, c, s, D, v, start, w)
+        other = paths.hide_straight(inner, carried, c, s, D, v, start, w)
         if Gt(c, 1) in kernel.given:
-            return paths.resting(inner, carried, s, v, start, w), other
-        return paths.straight(inner, carried, c, s, S.Zero, v, start, w), other
+            return paths.hide_each_step(inner, carried, s, v, start, w), other
+        return paths.hide_straight(inner, carried, c, s, S.Zero, v, start, w), other
 
     first = _begin(outer) if begin == ABOVE else outer.identity(Order.FIRST, S.Zero, S.Zero)
     made = kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2})
@@ -187,7 +196,7 @@ def _mean(start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
     return average(batches, i, M, chance(i), span((batches,)))
 
 
-def places(kernel: Kernel) -> Guarantee:
+def _places(kernel: Kernel) -> Guarantee:
     """Blocks within an epoch, given its order: the mean over orders of what holds after it."""
 
     def side(order: Order) -> Span:
@@ -200,34 +209,37 @@ def places(kernel: Kernel) -> Guarantee:
     return each_order(side)
 
 
-def shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+def _shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Shuffled batches, a block an epoch: both prices are means over its order."""
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         return (
-            _mean(start, lambda known: shifted(inner, losses, (start, S.Zero, w), known, cost=near(ell, i), path="'")),
-            _mean(start, lambda known: shifted(inner, losses, (start, D, w), known, cost=far(ell, i))),
+            _mean(
+                start,
+                lambda known: hide_by_losses(inner, losses, (start, S.Zero, w), known, cost=near(ell, i), path="'"),
+            ),
+            _mean(start, lambda known: hide_by_losses(inner, losses, (start, D, w), known, cost=far(ell, i))),
         )
 
     first = _begin(kernel) if begin == ABOVE else kernel.identity(Order.FIRST, S.Zero, S.Zero)
     return both_orders(kernel, _blocks(kernel, first, block))
 
 
-def without_replacement(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+def _without_replacement(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Batches without replacement, q = b/n: near with the coin hidden in every step, far with the batches revealed."""
 
     def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
         return coins(inner, Order.FIRST, swap_coin(q, update.sensitivity(_eta, K, b), _v, price), _v, m, start=start)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        other = _mean(start, lambda known: shifted(inner, losses, (start, D, w), known, cost=far(ell, i)))
+        other = _mean(start, lambda known: hide_by_losses(inner, losses, (start, D, w), known, cost=far(ell, i)))
         return hidden(inner, start, w, p(ell, _j)), other
 
     first = hidden(kernel, S.Zero, T_0, P(_j))
     return both_orders(kernel, _blocks(kernel, _begin(kernel) if begin == ABOVE else first, block))
 
 
-def poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed.
 
     Batch j of a block has between low_j and high_j samples beside the one that differs, and k_j times that one.
@@ -245,7 +257,7 @@ def poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
 
         def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
             run = start, D, w
-            other = _mean(start, lambda known: hiding(inner, carried, run, far(ell, i), letters, laws, order, known))
+            other = _mean(start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known))
             return hidden(inner, start, w, p(ell, _j)), other
 
         first = hidden(kernel, S.Zero, T_0, P(_j))
@@ -254,16 +266,37 @@ def poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     return each_order(side)
 
 
-def forgetting(losses: Losses, kernel: Kernel) -> Guarantee:
+def _forgetting(kernel: Kernel, losses: Losses) -> Guarantee:
     """Steps without the sample after T_0 steps at any profile X: at every g the bound of a block takes a factor."""
     same = losses.other_data(_eta, b, S.Zero)
 
     def side(order: Order) -> Span:
         def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-            other = hiding(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
+            other = hide(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
             return without_the_sample(inner, start, w, order), other
 
         trained = _supposed(kernel, order, T_0)[0]
         return _contracted(kernel, trained, lambda _, other: Damped(trained.profile, other, k, ell), block)
 
     return each_order(side)
+
+
+_BEGIN: Final = {begin: (begin,) for begin in BEGINS}
+
+TABLE: Final[dict[str, Derivation]] = {
+    "contraction/one block": _one_block,
+    "contraction/lattice": _lattice,
+    "contraction/places": _places,
+    **{f"contraction/any blocks, {begin}": partial(_any_blocks, begin) for begin in BEGINS},
+    **by_losses("contraction/known_batches", _known_batches, _BEGIN),
+    **by_losses("contraction/cyclic", _cyclic, _BEGIN),
+    **{
+        f"contraction/full_batch/{losses}, {begin}": partial(_straight, losses, factor, begin)
+        for losses, factor in AFFINE.items()
+        for begin in BEGINS
+    },
+    **by_losses("contraction/shuffled", _shuffled, _BEGIN),
+    **by_losses("contraction/without_replacement", _without_replacement, _BEGIN),
+    **by_losses("contraction/poisson", _poisson, _BEGIN),
+    **by_losses("contraction/forgetting", _forgetting, {"": ()}),
+}

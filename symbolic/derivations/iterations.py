@@ -4,7 +4,9 @@ The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart a
 averaged over. A projection of both states is a map like others.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
@@ -16,7 +18,7 @@ from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift,
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import genuine, rule
-from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma
+from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma, tau, w
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
@@ -36,7 +38,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
     return shown(Expansion(_near, constant * _near + apart, Guide.OTHER, ("ours/expansions/maps",), supposed, signs))
 
 
-def shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
+def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
     """A-GDP of the last of ``steps`` more steps: reals a_j with z_{j+1} = c z_j + s_j - a_j >= 0 and z_m = 0.
 
     z_0 is 0, or a distance D of the laws of the two runs in W_infinity; A is the sum of a_j^2 / v_j.
@@ -86,19 +88,19 @@ def _moved() -> Expansion:
     return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))
 
 
-def lipschitz_maps(kernel: Kernel) -> Span:
+def _lipschitz_maps(kernel: Kernel) -> Span:
     """0 -> D_T in T steps of full batches, D_0 = 0, D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): c-Lipschitz maps."""
     clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
     return _tracked(kernel, _least(_moved(), clipped), S.One)
 
 
-def modulus(kernel: Kernel) -> Span:
+def _modulus(kernel: Kernel) -> Span:
     """0 -> D_T, D_t = min(D_{t-1} + eta omega(D_{t-1}) + s, D_{t-1} + 2 eta K): full batches, a modulus omega."""
     made = _near + Min(eta * omega(_near) + sensitivity(), 2 * eta * K)
     return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, n, S.One), made), S.One)
 
 
-def batches(kernel: Kernel) -> Span:
+def _batches(kernel: Kernel) -> Span:
     """0 -> D_T for batches of b in a known order, k_j = 1 where the sample that differs is in the batch, and else 0.
 
     D_t = min(D_{t-1} + eta (b - k)/b omega(D_{t-1}) + 2 eta K k/b, D_{t-1} + 2 eta K).
@@ -125,6 +127,21 @@ def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
     return run.close(run.span(S.Zero, _distance, Equal(), step))
 
 
-def inside(kernel: Kernel) -> Span:
+def _inside(kernel: Kernel) -> Span:
     """0 -> D in T steps: after each both runs are in one set of diameter D."""
     return kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D)
+
+
+TABLE: Final = {
+    "iterations/contractions": partial(_shifted, S.One, S.Zero, S.Zero, T),
+    "iterations/contractions, apart": partial(_shifted, S.One, tau, D, w),
+    "iterations/Lipschitz, apart": partial(_shifted, factor, tau, D, w),
+}
+
+TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
+    "Lipschitz maps": _lipschitz_maps,
+    "modulus": _modulus,
+    "batches": _batches,
+    "domain": _inside,
+}
+"""What a claim calls a derivation of a distance between the last iterates of two runs."""

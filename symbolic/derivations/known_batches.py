@@ -12,18 +12,31 @@ c > 1 it holds for every j < m if it holds for the last.
 Orders of the batches that stand for others: the last or a late place of the sample, and a mean over orders.
 """
 
+from functools import partial
+from typing import Final
+
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.losses import Losses, both_orders, from_step_0, moved_apart, unmoved
+from lastiterate.symbolic.derivations.losses import (
+    AFFINE,
+    LOSSES,
+    Derivation,
+    Losses,
+    both_orders,
+    by_losses,
+    from_step_0,
+    moved_apart,
+    unmoved,
+    without_tracking,
+)
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
-from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.kernel.rules import Kernel, average
-from lastiterate.symbolic.notation import D, K, b, eta, n, sigma
+from lastiterate.symbolic.notation import D, T, b, eta, n, s, sensitivity, sigma, t, tau, v, w, x, y
 
 _j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
@@ -31,7 +44,7 @@ _A, A = symbols("A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
 
 
-def hiding(
+def hide(
     kernel: Kernel,
     carried: Expansion,
     run: tuple[Expr, Expr, Expr],
@@ -72,7 +85,7 @@ def hiding(
     return made if cost == A_m else kernel.specialise(made, {A_m: cost})
 
 
-def shifted(
+def hide_by_losses(
     kernel: Kernel,
     losses: Losses,
     run: tuple[Expr, Expr, Expr],
@@ -89,26 +102,28 @@ def shifted(
     eta, k = symbols("eta_j k_j", real=True)
     laws = (Ge(eta, 0), Ge(k, 0), Le(k, 1))
     carried = losses.other_data(eta, b, k)
-    return hiding(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
+    return hide(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
 
 
-def hidden(kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()) -> Span:
-    """A-GDP of shifts, see `shifted`; the distance is 0 or the diameter of the domain when they begin."""
-    return from_step_0(kernel, shifted(kernel, losses, run, revealed))
+def hide_from_step_0(
+    kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()
+) -> Span:
+    """A-GDP of shifts, see `hide_by_losses`; the distance is 0 or the diameter of the domain when they begin."""
+    return from_step_0(kernel, hide_by_losses(kernel, losses, run, revealed))
 
 
-def path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `shifted`."""
-    return both_orders(kernel, hidden(kernel, losses, (tau, start, m)))
+def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+    """A-GDP of batches in a known order, see `hide_by_losses`."""
+    return both_orders(kernel, hide_from_step_0(kernel, losses, (tau, start, m)))
 
 
-def composition(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
+def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    return both_orders(outer, resting(outer, moved_apart(s), s, v, S.Zero, T))
+    return both_orders(outer, hide_each_step(outer, moved_apart(s), s, v, S.Zero, T))
 
 
-def resting(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
+def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """m s^2 / v-GDP of steps tau, ..., tau + m - 1 from the distance 0, of which each makes s; nothing is left."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
     steps = Induction(outer, _j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
@@ -119,7 +134,7 @@ def resting(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: 
     return steps.close(steps.span(tau, S.Zero, Gauss(_A), step))
 
 
-def last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
+def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
     """e(D)^2 / v-GDP of full batches: the last step hides all that it makes of the diameter D."""
     expansion = losses.other_data(eta, n, S.One)
     reach = expansion.at(D)
@@ -134,13 +149,15 @@ def feasible(c: Expr, s: Expr, D: Expr, v: Expr, m: Expr) -> Boolean:
     return Ge(v * c**-m * (D + V - s * c**-m), s * (W - v * c ** (-2 * m)))
 
 
-def window(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr) -> Guarantee:
-    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps; see `straight`."""
+def hide_in_window(
+    kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, T: Expr, m: Expr
+) -> Guarantee:
+    """(D + V_m)^2 / W_m-GDP of the last of T steps, for every window of 1 <= m <= T steps; see `hide_straight`."""
     outer = kernel.under(Ge(s, 0), Ge(D, 0), Le(m, T))
-    return both_orders(outer, from_step_0(outer, straight(outer, expansion, c, s, D, v, T - m, m)))
+    return both_orders(outer, from_step_0(outer, hide_straight(outer, expansion, c, s, D, v, T - m, m)))
 
 
-def straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
+def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
     ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise. What
@@ -181,23 +198,23 @@ costs, chances = Function("A", real=True), Function("w", real=True)
 _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
-def cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
+def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
     """A-GDP for a sample met k steps before the last one, by a path for a sample met in the last step.
 
     The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
     """
-    earlier = hidden(kernel, losses, (tau, start, m))
+    earlier = hide_from_step_0(kernel, losses, (tau, start, m))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
-def cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `cyclic`, of a path that has more than m steps: the run begins where z is ``start`` after others.
+def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
+    """A-GDP as in `known_cyclic` of a path of more than m steps: the run begins where z is ``start`` after others.
 
     The two runs are 0 apart there, no more than on the path, which has paid ``spent`` by then.
     """
     outer = kernel.under(Ge(spent, 0))
-    hidden = shifted(outer, losses, (S.Zero, start, m), spent=spent)
-    earlier = outer.weaken(hidden, near=S.Zero, profile=Gauss(A))
+    made = hide_by_losses(outer, losses, (S.Zero, start, m), spent=spent)
+    earlier = outer.weaken(made, near=S.Zero, profile=Gauss(A))
     return both_orders(outer, outer.chain(earlier, without_the_sample(outer, m, k)))
 
 
@@ -213,7 +230,7 @@ def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order
     return steps.span(step, S.Zero, Equal(), one)
 
 
-def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """A-GDP by a path for another order, in which the sample never comes earlier; constant steps of affine losses.
 
     It holds for every order that the run may have, and so for their mean.
@@ -223,7 +240,7 @@ def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)
-    s, v = sensitivity(eta, K, b), sigma**2
+    s, v = sensitivity(b), sigma**2
     carried = losses.other_data(eta, b, k)
     factor = losses.other_data(eta, b, S.Zero).at(S.One)
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
@@ -247,7 +264,26 @@ def late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gua
     return both_orders(outer, outer.mean(_orders, ((S.One, known),)))
 
 
-def shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
+def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
-    known = kernel.specialise(hidden(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
+    known = kernel.specialise(hide_from_step_0(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
     return both_orders(kernel, average(_orders, i, N, chances(i), known))
+
+
+def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
+    """One of n samples replaced in each of tau + w steps, which take z to at most c z + s; the last w are shifted."""
+    outer, values = kernel.under(Eq(s, sensitivity())), {s: sensitivity(), v: sigma**2}
+    made = hide_in_window(outer, LOSSES[losses].affine(factor), factor, s, D, v, tau + w, w)
+    return Guarantee(kernel.specialise(made.first, values), kernel.specialise(made.second, values))
+
+
+TABLE: Final[dict[str, Derivation]] = {
+    **by_losses("known_batches", known_path, without_tracking()),
+    "full_batch/composition": lambda kernel: compose_steps(kernel, sensitivity(), sigma**2, T),
+    **{f"full_batch/{losses}": partial(_full_batches, losses, factor) for losses, factor in AFFINE.items()},
+    **by_losses("cyclic", known_cyclic, {"from the domain": (tau, D, w, t)}),
+    **by_losses("cyclic", known_cyclic_from_0, {"from 0": (x, y, w, t)}),
+    **by_losses("last_step", hide_in_last_step, {"": (sigma**2, T)}),
+    **by_losses("shuffled", _shuffled, without_tracking()),
+    **by_losses("late", _late, without_tracking(), ("convex", "strongly convex")),
+}

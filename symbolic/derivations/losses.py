@@ -6,10 +6,11 @@ every dimension.
 Lines that several derivations share.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol, oo
 from sympy.logic.boolalg import Boolean
@@ -23,7 +24,7 @@ from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import genuine, rule
 from lastiterate.symbolic.ledger import known
-from lastiterate.symbolic.notation import K, L, eta, lam, m, n, s
+from lastiterate.symbolic.notation import D, Delta, K, L, T, c, eta, lam, m, n, s, t, tau, w
 from lastiterate.symbolic.vectors import Vector
 
 _z: Final = Symbol("z", nonnegative=True)
@@ -211,3 +212,42 @@ def by_claim(claim: Claim, z: Symbol) -> Expansion:
     numbers = tuple(one for one in (*check.given, *claim.assumptions) if not one.has(Vector))
     supposed = frozenset({Hypothesis(says, (z,))})
     return shown(Expansion(z, check.bound, Guide.OTHER, (claim.key,), supposed, numbers))
+
+
+Derivation = Callable[[Kernel], Guarantee]
+
+AFFINE: Final = {"convex": S.One, "strongly convex": c, "smooth": c}
+"""Classes of losses of which full batches carry z to c z + s, with the constant c."""
+
+GROWING: Final = ("modulus", "convex", "strongly convex")
+
+PARTS: Final = {
+    "from 0": (S.Zero, S.Zero, T),
+    "from the domain": (tau, D, w),
+    "tracked from 0": (tau, Delta, w),
+    "tracked from the domain": (tau + t, Delta, w),
+}
+"""First step, distance, number of steps: the whole run, or w steps after others. Delta is tracked until then."""
+
+
+def by_losses(
+    kind: str,
+    made: Callable[..., Guarantee],
+    runs: Mapping[str, tuple[Any, ...]],
+    classes: Iterable[str] = tuple(LOSSES),
+) -> dict[str, Derivation]:
+    """A derivation for every class of losses and every run, by their names."""
+
+    def derivation(losses: str, run: tuple[Any, ...], kernel: Kernel) -> Guarantee:
+        return made(kernel, LOSSES[losses], *run)
+
+    return {
+        f"{kind}/{losses}{', ' if name else ''}{name}": partial(derivation, losses, run)
+        for losses in classes
+        for name, run in runs.items()
+    }
+
+
+def without_tracking() -> dict[str, tuple[Expr, Expr, Expr]]:
+    """The whole run, and w steps after others from the domain."""
+    return {name: run for name, run in PARTS.items() if Delta not in run}

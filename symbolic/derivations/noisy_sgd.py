@@ -4,6 +4,9 @@ v is the variance of the noise on the iterate; half of it is left to the coin of
 bounds hold for every window of w of the tau + w steps.
 """
 
+from functools import partial
+from typing import Final
+
 from sympy import Expr, Gt, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
@@ -26,7 +29,7 @@ def _coin() -> Coin:
     return swap_coin(b / n, sensitivity(b), _v / 2)
 
 
-def composition(kernel: Kernel) -> Guarantee:
+def _composition(kernel: Kernel) -> Guarantee:
     """T steps, each at the price of its coin at half of the noise."""
     return both_orders(kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _coin(), _v, T))
 
@@ -38,7 +41,7 @@ def _step(kernel: Kernel, step: Expr, ends: tuple[Expr, Expr], carried: Expansio
     return kernel.mean(batch, ((S.One, one),))
 
 
-def convex(kernel: Kernel) -> Guarantee:
+def _convex(kernel: Kernel) -> Guarantee:
     """w coins and w shifts of length D/w, which hide the diameter: a step is no expansion."""
     own = LOSSES["convex"].same_data(eta, eta)
     carried, coin = no_less(own, own.z), _coin()
@@ -51,7 +54,7 @@ def convex(kernel: Kernel) -> Guarantee:
     return both_orders(kernel, from_step_0(kernel, steps.span(tau, D * (1 - _j / w), cost, step, far=S.Zero)))
 
 
-def strongly_convex(kernel: Kernel) -> Guarantee:
+def _strongly_convex(kernel: Kernel) -> Guarantee:
     """w coins, and one shift of length c^w D at the end: a step contracts by c."""
     own, coin = LOSSES["strongly convex"].same_data(eta, eta), _coin()
     carried = no_less(own, c * own.z)
@@ -67,7 +70,7 @@ def strongly_convex(kernel: Kernel) -> Guarantee:
     return both_orders(kernel, from_step_0(kernel, made))
 
 
-def cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
+def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
     """w shifts of length D/w + u_j s, s = 2 eta K/n, where a visit moves n/b times s and u_j pays for visits."""
     s, share = sensitivity(), start / w
     own = LOSSES["convex"].other_data(eta, b, k)
@@ -81,3 +84,12 @@ def cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
     hidden = steps.span(begins, start * (1 - _j / w) + s * p, cost, step, far=S.Zero)
     ordered = pay_in_cyclic_order(kernel, steps, steps.close(hidden), (b, n))
     return both_orders(kernel, from_step_0(kernel, ordered))
+
+
+TABLE: Final = {
+    "noisy_sgd/composition": _composition,
+    "noisy_sgd/convex": _convex,
+    "noisy_sgd/strongly convex": _strongly_convex,
+    "noisy_sgd/cyclic, from 0": partial(_cyclic, S.Zero, S.Zero),
+    "noisy_sgd/cyclic, from the domain": partial(_cyclic, tau, D),
+}

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.derivations import shared_noise
 from lastiterate.symbolic.derivations.known_batches import N, i
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, from_equal_points, from_step_0, no_less
-from lastiterate.symbolic.derivations.shared_noise import all_shares, one_step
+from lastiterate.symbolic.derivations.shared_noise import all_shares, share_step
 from lastiterate.symbolic.formulas.update import sensitivity
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
@@ -53,7 +53,7 @@ def _shifts(
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         batch = Variable("the batch of the step, given its share", tau + _j, follows=True)
         given = (shares, *revealed, *((batch,) if drawn else ()))
-        made = one_step(inner, tau + _j, (near, far), carried, (_a, _a**2 / (1 - _beta)), *given)
+        made = share_step(inner, tau + _j, (near, far), carried, (_a, _a**2 / (1 - _beta)), *given)
         return inner.mean(batch, ((S.One, made),)) if drawn else made
 
     return from_step_0(outer, steps.close(steps.span(tau, _z, Gauss(_A / sigma**2), one, far=S.Zero)))
@@ -112,12 +112,12 @@ def _projected(kernel: Kernel) -> Guarantee:
 
 def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: Kernel) -> Guarantee:
     """Theorem 3.1 of Chien & Li, the whole domain before the window."""
-    return shared_noise.window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
+    return shared_noise.share_window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
 
 
 def _hoelder(kernel: Kernel) -> Guarantee:
     """Theorem 3.7 of Chien & Li."""
-    return shared_noise.known_batches("domain", kernel, all_shares(t + tau + w - 1), full=True)
+    return shared_noise.share_batches("domain", kernel, all_shares(t + tau + w - 1), full=True)
 
 
 PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {

@@ -10,11 +10,24 @@ averaged over, so that both runs make steps with one batch, and a distance grows
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.losses import Losses, both_orders, each_order, from_equal_points, from_step_0
+from lastiterate.symbolic.derivations.losses import (
+    GROWING,
+    LOSSES,
+    PARTS,
+    Derivation,
+    Losses,
+    both_orders,
+    by_losses,
+    each_order,
+    from_equal_points,
+    from_step_0,
+    without_tracking,
+)
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
@@ -32,7 +45,7 @@ from lastiterate.symbolic.kernel.lemmas import (
 )
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, Power, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe
-from lastiterate.symbolic.notation import D, Delta, K, T, b, ell, eta, q, rho, sigma, sigma_A, t, w
+from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
 _Run = tuple[Expr, Expr, Expr]
 """The first step, the distance there, 0 or that of the domain or one that is tracked, and the number of steps."""
@@ -62,7 +75,7 @@ _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real
 """Of the batches of a block: products of contractions."""
 
 
-def tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
+def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
     """``later`` from step 0 on: x_{j+1} is at least e_j(x_j) and 0, and the last x at most its distance.
 
     x_0 is 0 at step 0, or the diameter of the domain t steps before ``later``.
@@ -87,7 +100,7 @@ def tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symb
     return from_step_0(kernel, kernel.chain(before, later))
 
 
-def tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
+def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     """``later`` from step 0 on, after N_0 blocks of w steps: X_{l+1} is at least C_l X_l + w s.
 
     X_0 is 0, or the diameter of the domain where steps come before them. Within a block a distance stays below
@@ -164,7 +177,7 @@ def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     same = losses.same_data(_eta, _eta)
-    return both_orders(kernel, window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
+    return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 
 def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
@@ -194,7 +207,7 @@ def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
 
     def side(order: Order) -> Span:
         coin = _poisson(order, _u, p(_j))
-        return window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), _RANGE)
+        return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), _RANGE)
 
     return each_order(side)
 
@@ -208,7 +221,7 @@ def sized_window(
         one_more = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b))
         before = supposing(one_more, _SIZES)
     coin = _poisson(order, _u, p(_j) if price is None else price)
-    inside = window(kernel, order, coin, _sized(losses), run, laws=_RANGE, batch=batches, before=before)
+    inside = split_window(kernel, order, coin, _sized(losses), run, laws=_RANGE, batch=batches, before=before)
     return inside, frozenset(one for one in inside.hypotheses if _SIZES.says in one.says)
 
 
@@ -283,7 +296,7 @@ def contracting_blocks(
     )
     each = Steps(_each(coin.profile).subs({_j: w, _l: k}), k, _l, coin.profile.order)
     hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
-    made = tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
+    made = _tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
     drawn = {*_products, _k}
     events = (
         one
@@ -308,7 +321,7 @@ def coins(
     return steps.span(start, S.Zero, cost, step)
 
 
-def window(
+def split_window(
     kernel: Kernel,
     order: Order,
     coin: Coin,
@@ -355,7 +368,7 @@ def window(
     hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
     if before is None:
         return from_step_0(outer, hidden)
-    return tracked(outer, hidden, before, (_low, _high) if batch else (), *laws)
+    return _tracked(outer, hidden, before, (_low, _high) if batch else (), *laws)
 
 
 def _each(cost: Profile) -> Steps:
@@ -363,7 +376,7 @@ def _each(cost: Profile) -> Steps:
     return Steps(cost.subs({_j: i}), i, _j, cost.order)
 
 
-def poisson_ranges(losses: Losses, kernel: Kernel) -> Guarantee:
+def poisson_ranges(kernel: Kernel, losses: Losses) -> Guarantee:
     """Poisson batches at rate q: N ranges of sizes, each with a window of its own, and a composition beyond them all.
 
     A run is counted to the first range that holds all sizes of its batches. Window number k has w_k of the last steps.
@@ -386,7 +399,7 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
     return Recurring(rho, inside, Power(step, length, step.order), Power(step, T_0, step.order), count, step.order)
 
 
-def poisson_stretches(losses: Losses, inside: Inside, count: Expr, length: Expr, kernel: Kernel) -> Guarantee:
+def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr) -> Guarantee:
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides all that was before it.
 
     A run has N stretches of ``length`` steps, ``count`` steps or blocks each, after T_0 others. But with probability
@@ -428,9 +441,26 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
     return each_order(side) if hidden else both_orders(kernel, side(Order.FIRST))
 
 
-PROJECTED: dict[str, Callable[[Kernel], Guarantee]] = {
-    "known_batches": partial(projected, S.One, 2 * _k / b, (Ge(_k, 0), Le(_k, 1))),
-    "revealed_coin": partial(projected, q, 2 / b, ()),
-    "hidden_coin": partial(projected, q, 1 / b, (), hidden=True),
+_STRONG: Final = LOSSES["strongly convex"]
+_BLOCKS: Final = {
+    "from 0": (S.Zero, S.Zero, T),
+    "tracked from 0": (N_0 * w, Delta, T),
+    "tracked from the domain": (tau + N_0 * w, Delta, T),
+    "from the domain": (tau, D, T),
 }
-"""Batches in a known order, of which k_j samples differ, one or none; drawn without replacement; Poisson batches."""
+
+TABLE: Final[dict[str, Derivation]] = {
+    **by_losses("without_replacement", swap_window, PARTS),
+    "without_replacement/composition": swap_composition,
+    **{f"without_replacement/last step, {losses}": partial(last_swap_step, LOSSES[losses], beta) for losses in GROWING},
+    **by_losses("poisson", poisson_window, without_tracking()),
+    "poisson/composition": poisson_composition,
+    **by_losses("poisson_sizes", partial(poisson_or_composition, sized_window), PARTS),
+    **by_losses("poisson_ranges", poisson_ranges, {"": ()}, GROWING),
+    **by_losses("poisson_blocks", partial(poisson_or_composition, contracting_blocks), _BLOCKS, ("strongly convex",)),
+    **by_losses("poisson_stretches", poisson_stretches, {"": (sized_window, w, w)}, GROWING),
+    "poisson_stretches/blocks": lambda kernel: poisson_stretches(kernel, _STRONG, contracting_blocks, T, T * w),
+    "projections/known_batches": partial(projected, S.One, 2 * _k / b, (Ge(_k, 0), Le(_k, 1))),
+    "projections/revealed_coin": partial(projected, q, 2 / b, ()),
+    "projections/hidden_coin": partial(projected, q, 1 / b, (), hidden=True),
+}

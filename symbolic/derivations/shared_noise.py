@@ -6,11 +6,22 @@ steps first, and make every shift given all of them: with the variable ``shares`
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less, omega, replaced
+from lastiterate.symbolic.derivations.losses import (
+    AFFINE,
+    LOSSES,
+    Derivation,
+    both_orders,
+    from_step_0,
+    no_less,
+    omega,
+    replaced,
+)
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
@@ -34,7 +45,7 @@ def all_shares(last: Expr) -> Variable:
     return Variable("the shares Z' of the noise of all steps", last, follows=True)
 
 
-def one_step(
+def share_step(
     kernel: Kernel,
     step: Expr,
     ends: tuple[Expr, Expr],
@@ -84,7 +95,7 @@ def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -
     return steps.close(steps.span(S.Zero, _z, Equal(), _tracking(S.Zero, expansion)))
 
 
-def window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
+def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
     """(B + Z^2 / W) / sigma^2 bounds mu^2, where W > 0; Z, before the last w steps, is D, tracked, or 2 eta K tau."""
     outer = kernel.under(Eq(s, sensitivity()))
     one_class = LOSSES[losses]
@@ -114,14 +125,14 @@ def window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Varia
     steps.falls(-_W, S.One)
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return one_step(inner, tau + _j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
+        return share_step(inner, tau + _j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
 
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
     return both_orders(kernel, kernel.specialise(outer.chain(before, priced), {s: sensitivity(), _W_m: W}))
 
 
-def known_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
+def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
     """C / sigma^2 bounds mu^2 for batches of b in a known order, k_j = 1 where the sample that differs is in, else 0.
 
     From 0 or from the domain, tau steps make of a distance at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta
@@ -148,7 +159,7 @@ def known_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         coin = None if full else _share(_p, b, _k)
-        return one_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
+        return share_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
 
     steps = Induction(
         outer.under(Ge(_z_tau, 0)),
@@ -166,3 +177,17 @@ def known_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
     hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
     both = tracking.close(outer.chain(tracked, steps.close(hidden)))
     return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(batch)}))
+
+
+TABLE: Final[dict[str, Derivation]] = {
+    **{
+        f"shared_noise/{losses}, {start}": partial(share_window, losses, factor, start)
+        for losses, factor in AFFINE.items()
+        for start in ("domain", "tracked", "clipped")
+    },
+    **{
+        f"shared_noise/{kind}, {start}": partial(share_batches, start, full=kind == "modulus")
+        for kind in ("modulus", "batches")
+        for start in ("0", "domain")
+    },
+}

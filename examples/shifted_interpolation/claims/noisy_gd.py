@@ -13,7 +13,7 @@ from sympy import Eq, Gt, S, Symbol, Tuple
 
 from lastiterate.symbolic.checks import Derived, Inequality, VectorInequality
 from lastiterate.symbolic.claim import Claim, Step
-from lastiterate.symbolic.derivations.known_batches import straight
+from lastiterate.symbolic.derivations.known_batches import hide_straight
 from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
 from lastiterate.symbolic.families import convex, strongly_convex
 from lastiterate.symbolic.kernel.induction import Induction
@@ -50,7 +50,7 @@ def contracted(kernel: Kernel) -> Guarantee:
     """Strongly convex losses: shifts in proportion to c^(T - t), from equal starts."""
     outer = kernel.under(Eq(a_step, s), Gt(c, 0))
     expansion = LOSSES["strongly convex"].affine(c)
-    made = straight(outer, expansion, c, a_step, S.Zero, v, S.Zero, T)
+    made = hide_straight(outer, expansion, c, a_step, S.Zero, v, S.Zero, T)
     return both_orders(kernel, kernel.specialise(made, {a_step: s}))
 
 

@@ -38,7 +38,13 @@ from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic import notation
 from lastiterate.symbolic.checks import Derived, RenyiBound
 from lastiterate.symbolic.derivations import DERIVATIONS
-from lastiterate.symbolic.derivations.known_batches import A, cyclic, cyclic_from_0, path, window
+from lastiterate.symbolic.derivations.known_batches import (
+    A,
+    hide_in_window,
+    known_cyclic,
+    known_cyclic_from_0,
+    known_path,
+)
 from lastiterate.symbolic.derivations.losses import LOSSES, from_equal_points
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
@@ -102,7 +108,7 @@ def test_the_window_of_a_convex_loss() -> None:
 
 
 def test_the_window_of_a_strongly_convex_loss() -> None:
-    made = window(KERNEL.under(c < 1), expansion(c * z + s), c, s, D, v, T, m)
+    made = hide_in_window(KERNEL.under(c < 1), expansion(c * z + s), c, s, D, v, T, m)
     square = (D + s * (c**-m - 1) / (1 - c)) ** 2 * (1 - c**2) / (v * (c ** (-2 * m) - 1))
     assert isinstance(made.first.profile, Gauss)
     assert (made.first.profile.square - square).equals(0)
@@ -110,7 +116,7 @@ def test_the_window_of_a_strongly_convex_loss() -> None:
 
 
 def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
-    made = window(KERNEL.under(c > 1), expansion(c * z + s), c, s, D, v, T, m)
+    made = hide_in_window(KERNEL.under(c > 1), expansion(c * z + s), c, s, D, v, T, m)
     (test,) = made.first.given - {c > 1, m <= T}
     numbers = {c: Rational(3, 2), s: S.One, D: S.One, v: S.One}
     assert test.subs(numbers | {m: 1}) == true
@@ -122,7 +128,7 @@ def test_the_window_of_a_smooth_loss_asks_whether_it_is_feasible() -> None:
 
 
 def test_any_path_of_any_losses() -> None:
-    made = path(KERNEL.under(m <= T), LOSSES["convex"], T - m, D, m)
+    made = known_path(KERNEL.under(m <= T), LOSSES["convex"], T - m, D, m)
     assert made.first.profile == Gauss(A)
     assert any("z_next >=" in str(hypothesis) and "a_j" in str(hypothesis) for hypothesis in made.first.hypotheses)
     assert made.first.given == {m <= T, T - m >= 0}
@@ -190,9 +196,9 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: window(KERNEL, expansion(z + 2 * s), S.One, s, D, v, T, m),
-        lambda: window(KERNEL, expansion(c * z + s), S.One, s, D, v, T, m),
-        lambda: window(KERNEL, expansion(z + s, Guide.OWN), S.One, s, D, v, T, m),
+        lambda: hide_in_window(KERNEL, expansion(z + 2 * s), S.One, s, D, v, T, m),
+        lambda: hide_in_window(KERNEL, expansion(c * z + s), S.One, s, D, v, T, m),
+        lambda: hide_in_window(KERNEL, expansion(z + s, Guide.OWN), S.One, s, D, v, T, m),
     ],
     ids=["twice the sensitivity", "an expansion that may grow", "the own map of a run"],
 )
@@ -306,7 +312,7 @@ def test_a_mean_takes_the_event_of_each_case_from_what_is_supposed_and_no_other(
 
 
 def test_what_the_letters_of_an_induction_stand_for_is_supposed() -> None:
-    made = path(KERNEL, LOSSES["convex"], S.Zero, S.Zero, m).first
+    made = known_path(KERNEL, LOSSES["convex"], S.Zero, S.Zero, m).first
     meant = {one.constants for one in made.hypotheses if "is after so many steps the last" in one.says}
     shift, noise = symbols("a_j v_j", real=True)
     assert (S.Zero, symbols("A_j", real=True) + shift**2 / noise, m, A) in meant
@@ -314,20 +320,20 @@ def test_what_the_letters_of_an_induction_stand_for_is_supposed() -> None:
 
 
 def window_of_convex_losses() -> Guarantee:
-    return window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
+    return hide_in_window(KERNEL, expansion(z + s), S.One, s, D, v, T, m)
 
 
 def test_a_path_for_the_last_step_serves_a_sample_met_earlier() -> None:
     k = Symbol("k", integer=True, nonnegative=True)
-    made = cyclic(KERNEL, LOSSES["clipped"], k, D, m, k).first
+    made = known_cyclic(KERNEL, LOSSES["clipped"], k, D, m, k).first
     assert (made.profile, made.end) == (Gauss(A), m + 2 * k)
-    cut = cyclic_from_0(KERNEL, LOSSES["clipped"], D, s, m, k).first
+    cut = known_cyclic_from_0(KERNEL, LOSSES["clipped"], D, s, m, k).first
     assert (cut.profile, cut.end, cut.near) == (Gauss(A), m + k, 0)
     starts = {one.constants[0] for one in cut.hypotheses if "is after so many steps the last" in one.says}
     assert starts == {D, s}
     assert any("no sample of the batch" in one.says and one.constants[0] == k for one in cut.hypotheses)
     paid = Symbol("A_0", real=True)
-    assert cyclic_from_0(KERNEL, LOSSES["clipped"], D, paid, m, k).first.given == {paid >= 0}
+    assert known_cyclic_from_0(KERNEL, LOSSES["clipped"], D, paid, m, k).first.given == {paid >= 0}
 
 
 def _table(near: Expr, far: Expr, *revealed: Variable) -> Span:

@@ -51,9 +51,9 @@ def test_payments_add_up_to_what_the_rule_says() -> None:
 
 def test_the_letters_of_the_steps_stand_nowhere_else() -> None:
     kernel = Kernel(prove, frozenset({eta * L <= 2, b <= n}))
-    made = noisy_sgd.cyclic(S.Zero, S.Zero, kernel).first
+    made = noisy_sgd._cyclic(S.Zero, S.Zero, kernel).first
     steps = payments(kernel, Symbol("j", integer=True, nonnegative=True), w, n / b)
     with pytest.raises(UnprovedError, match="Payments"):
         pay_in_cyclic_order(kernel, steps, made, (b, n))
     with pytest.raises(UnprovedError):
-        noisy_sgd.cyclic(S.Zero, S.Zero, Kernel(prove, frozenset({eta * L <= 2})))
+        noisy_sgd._cyclic(S.Zero, S.Zero, Kernel(prove, frozenset({eta * L <= 2})))
