@@ -88,13 +88,9 @@ def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile
     return Induction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
 
 
-def _one_block(kernel: Kernel) -> Guarantee:
-    """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
-
-    def side(order: Order) -> Span:
-        return contract(kernel, *_supposed(kernel, order, T_0, z), D)
-
-    return each_order(side)
+def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
+    """Y_N of any profiles of which each is no less than the one before it, contracted."""
+    return _contracted(kernel, begin, lambda one, other: Blocks(begin.profile, one, other, k, ell), block)
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
@@ -105,6 +101,11 @@ def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tu
         for letter, (ends, distances) in zip("XNF", places, strict=True)
     )
     return one, two, three
+
+
+def _one_block(kernel: Kernel) -> Guarantee:
+    """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
+    return each_order(lambda order: contract(kernel, *_supposed(kernel, order, T_0, z), D))
 
 
 def _lattice(kernel: Kernel) -> Guarantee:
@@ -120,76 +121,6 @@ def _lattice(kernel: Kernel) -> Guarantee:
     return each_order(side)
 
 
-def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
-    """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
-
-    def side(order: Order) -> Span:
-        def one(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-            _, near_one, far_one = _supposed(inner, order, start)
-            return near_one, far_one
-
-        first = _begin(kernel, order) if begin == ABOVE else _supposed(kernel, order, T_0)[0]
-        return _blocks(kernel, first, one)
-
-    return each_order(side)
-
-
-def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
-    """Y_N of any profiles of which each is no less than the one before it, contracted."""
-    return _contracted(kernel, begin, lambda one, other: Blocks(begin.profile, one, other, k, ell), block)
-
-
-def _paths(losses: Losses, kernel: Kernel, start: Expr) -> tuple[Span, Span]:
-    """Batches in a known order: a path for each price."""
-    return (
-        hide_by_losses(kernel, losses, (start, S.Zero, w), cost=near(ell), path="'"),
-        hide_by_losses(kernel, losses, (start, D, w), cost=far(ell)),
-    )
-
-
-def _begin(kernel: Kernel, order: Order = Order.FIRST) -> Span:
-    """The bound 1 after any T_0 steps."""
-    return anything(kernel, order, (S.Zero, T_0))
-
-
-def _known_batches(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Batches in a known order, full ones among them."""
-    return both_orders(kernel, _known(kernel, losses, begin))
-
-
-def _cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Blocks that end with the sample, after a first one that may be short, and then t steps without it.
-
-    So the bound of a sample that is met last serves every other if steps are equal: its first block is t steps less.
-    """
-    made = _known(kernel, losses, begin)
-    return both_orders(kernel, kernel.chain(made, without_the_sample(kernel, made.end, t)))
-
-
-def _known(kernel: Kernel, losses: Losses, begin: str) -> Span:
-    first = hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''")
-    return _blocks(kernel, _begin(kernel) if begin == ABOVE else first, partial(_paths, losses))
-
-
-def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
-    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form.
-
-    Where c > 1 no window of two steps or more is feasible from 0, and the near price is that of composition.
-    """
-    outer = kernel.under(Eq(s, sensitivity()))
-    carried = LOSSES[losses].affine(c)
-
-    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        other = paths.hide_straight(inner, carried, c, s, D, v, start, w)
-        if Gt(c, 1) in kernel.given:
-            return paths.hide_each_step(inner, carried, s, v, start, w), other
-        return paths.hide_straight(inner, carried, c, s, S.Zero, v, start, w), other
-
-    first = _begin(outer) if begin == ABOVE else outer.identity(Order.FIRST, S.Zero, S.Zero)
-    made = kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2})
-    return both_orders(kernel, made)
-
-
 def _mean(start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
     """The mean over the batches of the block that begins at a step, with a path for each."""
     batches = Variable("which samples the batches of the block have", start)
@@ -198,45 +129,83 @@ def _mean(start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
 
 def _places(kernel: Kernel) -> Guarantee:
     """Blocks within an epoch, given its order: the mean over orders of what holds after it."""
+    ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
 
     def side(order: Order) -> Span:
-        def known(revealed: tuple[Variable]) -> Span:
-            ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
-            return kernel.suppose(order, ends, still, Letter("Y_i"), SUPPOSED["Y_i"], revealed)
-
-        return _mean(T_0, known)
+        said = Letter("Y_i"), SUPPOSED["Y_i"]
+        return _mean(T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
 
     return each_order(side)
 
 
-def _shuffled(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Shuffled batches, a block an epoch: both prices are means over its order."""
-
-    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        return (
-            _mean(
-                start,
-                lambda known: hide_by_losses(inner, losses, (start, S.Zero, w), known, cost=near(ell, i), path="'"),
-            ),
-            _mean(start, lambda known: hide_by_losses(inner, losses, (start, D, w), known, cost=far(ell, i))),
-        )
-
-    first = _begin(kernel) if begin == ABOVE else kernel.identity(Order.FIRST, S.Zero, S.Zero)
-    return both_orders(kernel, _blocks(kernel, first, block))
+def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order = Order.FIRST) -> Span:
+    """The bound of the T_0 steps before the blocks, or 1."""
+    return anything(kernel, order, (S.Zero, T_0)) if begin == ABOVE else steps()
 
 
-def _without_replacement(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Batches without replacement, q = b/n: near with the coin hidden in every step, far with the batches revealed."""
+def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
+    """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
+
+    def side(order: Order) -> Span:
+        first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
+        return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
+
+    return each_order(side)
+
+
+def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
+    """Batches in a known order, full ones among them, with a path for each price; or shuffled, or without replacement.
+
+    Shuffled batches have a block an epoch, and both prices are means over its order. Those without replacement, q =
+    b/n, have the coin hidden in every step of a near block, and revealed in a far one.
+    """
+
+    def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
+        run = start, distance, w
+        if kind == "known_batches":
+            return hide_by_losses(inner, losses, run, cost=cost(ell), path=mark)
+        return _mean(start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark))
 
     def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
         return coins(inner, Order.FIRST, swap_coin(q, update.sensitivity(_eta, K, b), _v, price), _v, m, start=start)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        other = _mean(start, lambda known: hide_by_losses(inner, losses, (start, D, w), known, cost=far(ell, i)))
-        return hidden(inner, start, w, p(ell, _j)), other
+        if kind == "without_replacement":
+            return hidden(inner, start, w, p(ell, _j)), path(inner, start, D, far)
+        return path(inner, start, S.Zero, near, "'"), path(inner, start, D, far)
 
-    first = hidden(kernel, S.Zero, T_0, P(_j))
-    return both_orders(kernel, _blocks(kernel, _begin(kernel) if begin == ABOVE else first, block))
+    before: dict[str, Callable[[], Span]] = {
+        "known_batches": lambda: hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''"),
+        "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
+        "without_replacement": lambda: hidden(kernel, S.Zero, T_0, P(_j)),
+    }
+    return _blocks(kernel, _first(kernel, begin, before[kind]), block)
+
+
+def _cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+    """Blocks that end with the sample, after a first one that may be short, and then t steps without it.
+
+    So the bound of a sample that is met last serves every other if steps are equal: its first block is t steps less.
+    """
+    made = _of_batches("known_batches", kernel, losses, begin)
+    return both_orders(kernel, kernel.chain(made, without_the_sample(kernel, made.end, t)))
+
+
+def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
+    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form.
+
+    Where c > 1 no window of two steps or more is feasible from 0, and the near price is that of composition.
+    """
+    outer, carried = kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(c)
+
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        other = paths.hide_straight(inner, carried, c, s, D, v, start, w)
+        if Gt(c, 1) in kernel.given:
+            return paths.hide_each_step(inner, carried, s, v, start, w), other
+        return paths.hide_straight(inner, carried, c, s, S.Zero, v, start, w), other
+
+    first = _first(outer, begin, lambda: outer.identity(Order.FIRST, S.Zero, S.Zero))
+    return both_orders(kernel, kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2}))
 
 
 def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
@@ -246,8 +215,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
     """
     moved = update.moved(_eta, K, b)
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-    one_more = losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved)
-    carried = supposing(one_more, sizes)
+    carried = supposing(losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved), sizes)
     letters = (_eta, _low, _high, _k)
     laws = (Ge(_eta, 0), Ge(_low, 0), Le(_low, _high), Ge(_k, 0), Le(_k, 1))
 
@@ -260,8 +228,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
             other = _mean(start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known))
             return hidden(inner, start, w, p(ell, _j)), other
 
-        first = hidden(kernel, S.Zero, T_0, P(_j))
-        return _blocks(kernel, _begin(kernel, order) if begin == ABOVE else first, block)
+        return _blocks(kernel, _first(kernel, begin, lambda: hidden(kernel, S.Zero, T_0, P(_j)), order), block)
 
     return each_order(side)
 
@@ -281,6 +248,10 @@ def _forgetting(kernel: Kernel, losses: Losses) -> Guarantee:
     return each_order(side)
 
 
+def _symmetric(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+    return both_orders(kernel, _of_batches(kind, kernel, losses, begin))
+
+
 _BEGIN: Final = {begin: (begin,) for begin in BEGINS}
 
 TABLE: Final[dict[str, Derivation]] = {
@@ -288,15 +259,17 @@ TABLE: Final[dict[str, Derivation]] = {
     "contraction/lattice": _lattice,
     "contraction/places": _places,
     **{f"contraction/any blocks, {begin}": partial(_any_blocks, begin) for begin in BEGINS},
-    **by_losses("contraction/known_batches", _known_batches, _BEGIN),
+    **{
+        key: one
+        for kind in ("known_batches", "shuffled", "without_replacement")
+        for key, one in by_losses(f"contraction/{kind}", partial(_symmetric, kind), _BEGIN).items()
+    },
     **by_losses("contraction/cyclic", _cyclic, _BEGIN),
     **{
         f"contraction/full_batch/{losses}, {begin}": partial(_straight, losses, factor, begin)
         for losses, factor in AFFINE.items()
         for begin in BEGINS
     },
-    **by_losses("contraction/shuffled", _shuffled, _BEGIN),
-    **by_losses("contraction/without_replacement", _without_replacement, _BEGIN),
     **by_losses("contraction/poisson", _poisson, _BEGIN),
     **by_losses("contraction/forgetting", _forgetting, {"": ()}),
 }
