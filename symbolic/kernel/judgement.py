@@ -180,7 +180,7 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
 class Judgement:
-    """What a rule concludes, with its derivation; what no rule returned is a draft, which rules and checks refuse.
+    """The conclusion of a rule, with its derivation; what no rule returned is a draft, which rules and checks refuse.
 
     Attributes:
         given: conditions on the numbers under which it holds.
