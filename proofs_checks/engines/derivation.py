@@ -49,7 +49,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Recurring,
     Steps,
 )
-from lastiterate.symbolic.kernel.renyi import largest_order, renyi
+from lastiterate.symbolic.kernel.renyi import bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import T, alpha
@@ -167,7 +167,7 @@ def _bounded(check: RenyiBound, given: frozenset[Boolean]) -> tuple[tuple[Span, 
     if check.bound.has(oo, nan, zoo):
         raise UnprovedError(f"a finite bound is needed, and not {check.bound}")
     for span in (made.first, made.second):
-        found = renyi(span.profile, alpha, amplified=check.amplified)
+        found = bound_renyi(span.profile, alpha, amplified=check.amplified)
         below = Le(found.value, check.bound, evaluate=False)
         for condition in (*(one for one in found.conditions if one != true), below):
             if condition in given or supposed_order(condition, given):

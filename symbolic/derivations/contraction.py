@@ -57,7 +57,7 @@ SUPPOSED = {
 """What is supposed of profiles."""
 
 
-def said(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
+def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
     """Suppositions about profiles by their letters, as a check lists them; of N and F of one block or of every one."""
     start = T_0 + w * ell if at_every_block else T_0
     where = {"X": (S.Zero, T_0, S.Zero, z), "N": (start, start + w, z, S.Zero), "F": (start, start + w, D, S.Zero)}

@@ -49,7 +49,7 @@ from lastiterate.symbolic.kernel.densities import (
     Point,
     Prefix,
     Within,
-    constant,
+    constant_kernel,
     density,
     mixture,
     moment,
@@ -68,7 +68,7 @@ AtOrder = Callable[[Calculus, Expr], Proposition]
 _Pair = tuple[Basic, Basic]
 
 
-def post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic) -> Proposition:
+def derive_post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, second: Basic) -> Proposition:
     """D(h(P) || h(Q)) <= D(P || Q): Jensen given the image, and the tower."""
     after = Image(how, first), Image(how, second)
     rest = points(first) | points(second) | points(how)
@@ -78,7 +78,7 @@ def post_processing(rules: Calculus, order: Expr, how: Basic, first: Basic, seco
     return rules.divergence(rules.mean(at_image, *rest), order, after, [(S.One, first, second)])
 
 
-def composition(
+def derive_composition(
     rules: Calculus, order: Expr, laws: _Pair, kernels: _Pair, given_x: Proposition, ball: Boolean | None = None
 ) -> Proposition:
     """D(P K || Q K') <= D(P || Q) + B, where D(K(x) || K'(x)) <= B at every x, or on a ball."""
@@ -100,8 +100,8 @@ def mixtures(
 ) -> Proposition:
     """D(R K || R K') <= B on the laws of y, where D(K(x) || K'(x)) <= B on a ball: forget x, which has one law."""
     pair = Joint(law, kernels[0]), Joint(law, kernels[1])
-    both = composition(rules, order, (law, law), kernels, given_x, ball)
-    return rules.chain(post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
+    both = derive_composition(rules, order, (law, law), kernels, given_x, ball)
+    return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
 
 
 def everywhere(rules: Calculus, order: Expr) -> Proposition:
@@ -126,11 +126,11 @@ def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
 
 
 def _post_processing(rules: Calculus, order: Expr) -> Proposition:
-    return post_processing(rules, order, MAP, FIRST, SECOND)
+    return derive_post_processing(rules, order, MAP, FIRST, SECOND)
 
 
 def _composition(rules: Calculus, order: Expr) -> Proposition:
-    return composition(rules, order, (FIRST, SECOND), (KERNEL, KERNEL_2), everywhere(rules, order))
+    return derive_composition(rules, order, (FIRST, SECOND), (KERNEL, KERNEL_2), everywhere(rules, order))
 
 
 def _sequences(rules: Calculus, order: Expr) -> Proposition:
@@ -138,7 +138,7 @@ def _sequences(rules: Calculus, order: Expr) -> Proposition:
     laws = Prefix(FORMER, INDEX), Prefix(LATTER, INDEX)
     kernels = Next(FORMER, INDEX), Next(LATTER, INDEX)
     worst = rules.member(RenyiDivergence(order, *(At(one, POINT) for one in kernels)), POINT)
-    step = composition(rules, order, laws, kernels, worst)
+    step = derive_composition(rules, order, laws, kernels, worst)
     for law, kernel in zip(laws, kernels, strict=True):
         step = rules.rewrite(step, Joint(law, kernel), law.subs(INDEX, INDEX + 1))
     base = no_divergence(rules, order, Prefix(FORMER, S.Zero))
@@ -162,7 +162,7 @@ def _markov(rules: Calculus) -> Proposition:
     return rules.times(rules.mean(rules.indicator(VARIABLE, LEVEL)), 1 / LEVEL)
 
 
-def quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
+def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
     """E[phi] of mixed laws is at most the mean of E[phi], and either at most s exp((a-1) max(D_1, D_2))."""
     pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
     mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
@@ -263,12 +263,12 @@ def _parted_noise(rules: Calculus, order: Expr) -> Proposition:
     still, moved = Gaussian(S.Zero, variance), Lambda(h, Gaussian(h, variance))
     (y,) = place(law)
     shifted = rules.gaussian(y, a, variance, order)
-    noise = mixtures(rules, order, law, (moved, constant(still)), shifted, Norm(y) <= a)
+    noise = mixtures(rules, order, law, (moved, constant_kernel(still)), shifted, Norm(y) <= a)
     _, first, second = noise.left.args
     noise = rules.rewrite(rules.rewrite(noise, first, Noisy(law, variance)), second, still)
-    kernels = add_noise(_PART, variance), constant(still)
-    both = composition(rules, order, (COMPETITOR, SECOND), kernels, rules.parted(noise, _CHOSEN))
-    after = post_processing(rules, order, SUM, Joint(COMPETITOR, kernels[0]), Joint(SECOND, kernels[1]))
+    kernels = add_noise(_PART, variance), constant_kernel(still)
+    both = derive_composition(rules, order, (COMPETITOR, SECOND), kernels, rules.parted(noise, _CHOSEN))
+    after = derive_post_processing(rules, order, SUM, Joint(COMPETITOR, kernels[0]), Joint(SECOND, kernels[1]))
     return rules.rewrite(rules.chain(after, both), after.left.args[2], Noisy(SECOND, variance))
 
 
@@ -276,7 +276,7 @@ def _reduction(rules: Calculus, *, distance: Expr, other: Basic, how: tuple[Bool
     """For any P' on the right, its image under the second map on the left; post-processing by that map."""
 
     def image(rules: Calculus, order: Expr) -> Proposition:
-        return post_processing(rules, order, other, COMPETITOR, SECOND)
+        return derive_post_processing(rules, order, other, COMPETITOR, SECOND)
 
     within = Within(FIRST, COMPETITOR, z)
     near = rules.push(rules.assume(within), (MAP, other), distance, *how)
@@ -300,7 +300,7 @@ def _on_the_ball(rules: Calculus, order: Expr) -> Proposition:
         return (1 - RATE) * one + RATE * other
 
     made = rules.on_a_line(x, RADIUS, variance, order, RATE, back=False)
-    kernels = constant(still), Lambda(h, sampled(still, moved))
+    kernels = constant_kernel(still), Lambda(h, sampled(still, moved))
     made = mixtures(rules, order, FIRST, kernels, made, Norm(x) <= RADIUS)
     parts = mixture(FIRST, kernels[0]), mixture(FIRST, Lambda(h, moved))
     made = rules.rewrite(made, mixture(FIRST, kernels[1]), sampled(*parts))
@@ -326,7 +326,7 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     **_orders("sequences", _sequences, 1),
     "sequences/budgets": _steps,
     "markov": _markov,
-    **_orders("quasi_convexity", quasi_convexity, 1),
+    **_orders("quasi_convexity", derive_quasi_convexity, 1),
     "joint_convexity": _joint_convexity,
     "mean_of_orders": _mean_of_orders,
     "second_law": _second_law,

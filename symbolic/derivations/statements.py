@@ -125,7 +125,7 @@ def conversion() -> ForAll:
     return closed(HockeyStick(exp(epsilon + chi / (alpha - 1)), FIRST, SECOND) <= exp(-chi), alpha > 1, condition)
 
 
-def markov() -> ForAll:
+def markov_inequality() -> ForAll:
     """Markov's inequality for a nonnegative random variable."""
     return closed(mean(Indicator(VARIABLE, LEVEL)) <= mean(VARIABLE) / LEVEL)
 

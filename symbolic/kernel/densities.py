@@ -299,7 +299,7 @@ def anonymous(term: Expr) -> Expr:
     return term.func(*map(anonymous, term.args)) if term.args and term.has(ConditionalMean) else term
 
 
-def constant(law: Basic) -> Lambda:
+def constant_kernel(law: Basic) -> Lambda:
     """The kernel that has this law at every point, a letter that the law does not have."""
     if Point("o") in law.free_symbols:
         raise UnprovedError(f"A kernel that is the same at every point is needed, got {law}.")
@@ -328,7 +328,7 @@ def _names(law: Basic) -> Iterator[Basic]:
     if isinstance(law, Noisy):
         start, variance = law.args
         h = Point("h")
-        yield Image(SUM, Joint(start, constant(Gaussian(S.Zero, variance))))  # X + N with N independent
+        yield Image(SUM, Joint(start, constant_kernel(Gaussian(S.Zero, variance))))  # X + N with N independent
         if not variance.has(h):
             yield mixture(start, Lambda(h, Gaussian(h, variance)))  # given X = h it is N(h, v)
         if isinstance(start, Dirac):
@@ -347,7 +347,7 @@ def _images(how: Basic, law: Basic) -> Iterator[Basic]:
         yield Add(*(_linear(how, one) for one in law.args))  # the image of a mixture
     if how == LAST and isinstance(law, Joint) and isinstance(law.args[1], Lambda):
         first, kernel = law.args
-        if kernel == constant(kernel.expr):
+        if kernel == constant_kernel(kernel.expr):
             yield kernel.expr  # a kernel that does not depend on its point
         if isinstance(kernel.expr, Add):  # a kernel of mixtures
             (at,) = kernel.variables
@@ -359,5 +359,5 @@ def _linear(how: Basic, term: Basic, first: Basic | None = None, at: Basic | Non
     """The image of a law times a number, or of the mixture over a law of such a kernel."""
     weight, law = weighted(term)
     if first is not None:
-        law = Joint(first, Lambda(at, law) if law.has(at) else constant(law))
+        law = Joint(first, Lambda(at, law) if law.has(at) else constant_kernel(law))
     return weight * Image(how, law)

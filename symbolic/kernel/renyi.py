@@ -35,7 +35,7 @@ class Divergence:
         return Divergence(self.value + other.value, tuple(conditions), (*self.cites, *other.cites))
 
 
-def renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
+def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
     """D_order of a profile is at most this, for orders above 1.
 
     A Gaussian has order mu^2 / 2. A sample replaced by a coin of chance q costs no more than if the coin were revealed:
@@ -52,11 +52,11 @@ def renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
     if isinstance(profile, Gauss):
         return Divergence(order * profile.square / 2)
     if isinstance(profile, Power):
-        one = renyi(profile.part, order, amplified=amplified)
+        one = bound_renyi(profile.part, order, amplified=amplified)
         return Divergence(profile.count * one.value, one.conditions, one.cites)
     if isinstance(profile, Composed):
         return reduce(
-            lambda one, other: one + other, (renyi(part, order, amplified=amplified) for part in profile.parts)
+            lambda one, other: one + other, (bound_renyi(part, order, amplified=amplified) for part in profile.parts)
         )
     if not isinstance(profile, SwapStep):
         raise UnprovedError(f"No rule gives the Renyi divergence of {profile}.")

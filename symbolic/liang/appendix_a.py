@@ -64,7 +64,7 @@ CLAIMS = (
         "liang/lemma_a_2",
         "(22): Markov's inequality, for every nonnegative random variable",
         at("Lemma A.2", "(22)"),
-        Deduced(statements.markov(), "markov"),
+        Deduced(statements.markov_inequality(), "markov"),
     ),
     Claim(
         "liang/lemma_a_4",

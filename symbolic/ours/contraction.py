@@ -22,7 +22,7 @@ from lastiterate.symbolic.derivations.contraction import (
     k,
     near,
     nodes,
-    said,
+    suppositions,
 )
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.kernel.judgement import Hypothesis
@@ -31,7 +31,7 @@ from lastiterate.symbolic.prelude import *
 
 _X, _N, _F = map(Letter, "XNF")
 _z = Symbol("z", nonnegative=True)
-_EACH = said("XNF", at_every_block=True)
+_EACH = suppositions("XNF", at_every_block=True)
 _GIVEN_ORDER = str(Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero), bounds=(Letter("Y_i"),)))
 _known = Gauss(near(k)), Gauss(far(k))
 _drawn = (random_batches.P(i), T_0), (random_batches.p(k, i), w)
@@ -94,7 +94,7 @@ CLAIMS = (
         "ours/contraction/block",
         "One block: near price where the laws agree, far price on what is left, for any split of the two laws",
         proof("contraction", "One block"),
-        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=said("XNF", _z)).mutant(
+        Derived("contraction/one block", Contracted(_X, _N, _F), supposed=suppositions("XNF", _z)).mutant(
             "far no dearer than near", profile=Contracted(_X, _N, _N)
         ),
     ),
@@ -102,7 +102,7 @@ CLAIMS = (
         "ours/contraction/tables",
         "Chords in g through upper bounds at any nodes bound the contraction, before the block and after it",
         proof("contraction", "Tables"),
-        Derived("contraction/lattice", _lattice(), supposed=said("XNF")),
+        Derived("contraction/lattice", _lattice(), supposed=suppositions("XNF")),
     ),
     Ours(
         "ours/contraction/chain",
@@ -229,7 +229,7 @@ CLAIMS = (
         "After the sample was deleted: a block takes E_g from A to A theta(1 + (g - 1)/A), at each g by itself",
         proof("contraction", "Forgetting"),
         *(
-            Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, said("X"))
+            Derived(f"contraction/forgetting/{losses}", Damped(_X, Gauss(far(k)), k, N), losses, suppositions("X"))
             for losses in ("modulus", "convex", "strongly convex")
         ),
         assumptions=(m <= L,),

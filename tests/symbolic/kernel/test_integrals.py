@@ -21,7 +21,7 @@ from lastiterate.symbolic.kernel.densities import (
     Parting,
     Point,
     Within,
-    constant,
+    constant_kernel,
     density,
     mean,
     mixture,
@@ -84,7 +84,7 @@ def test_a_mixture_has_weights_of_total_1():
     with pytest.raises(UnprovedError, match="add up to 1"):
         deductions.no_divergence(RULES, alpha, FIRST + SECOND)
     with pytest.raises(UnprovedError, match="one space"):
-        deductions.post_processing(RULES, alpha, MAP, FIRST, Joint(FIRST, KERNEL))
+        deductions.derive_post_processing(RULES, alpha, MAP, FIRST, Joint(FIRST, KERNEL))
 
 
 def test_maps_lead_no_nearer_than_they_move():
@@ -156,7 +156,7 @@ def test_a_root_of_a_square_is_no_negative_number():
 
 
 def test_images_under_two_maps_are_not_compared():
-    assert deductions.post_processing(RULES, alpha, MAP, FIRST, SECOND)
+    assert deductions.derive_post_processing(RULES, alpha, MAP, FIRST, SECOND)
     (y,) = place(Image(MAP, FIRST), Image(MAP, SECOND))
     start = sources(FIRST, y)
     made = RULES.mean(RULES.jensen(alpha, [(S.One, density(FIRST, *start), density(SECOND, *start))], y))
@@ -199,10 +199,10 @@ def test_a_hockey_stick_is_over_every_event():
 def test_a_name_of_a_law_captures_no_letter():
     inside = At(KERNEL, Point("o"))
     with pytest.raises(UnprovedError, match="same"):
-        constant(inside)
+        constant_kernel(inside)
     h, weight = Point("h"), Function("c", nonnegative=True)(Point("h"))
     kernel = Lambda(h, weight * At(KERNEL, h) + (1 - weight) * FIRST)
-    apart = weight * mixture(SECOND, Lambda(h, At(KERNEL, h))) + (1 - weight) * mixture(SECOND, constant(FIRST))
+    apart = weight * mixture(SECOND, Lambda(h, At(KERNEL, h))) + (1 - weight) * mixture(SECOND, constant_kernel(FIRST))
     assert not one_law(mixture(SECOND, kernel), apart)
 
 
@@ -230,7 +230,7 @@ def test_a_statement_supposes_what_its_deduction_does(name):
 
 def test_a_part_is_forgotten_by_its_letter():
     """Else laws z + a apart would be z apart once both have noise, with no shift of it."""
-    within, still = Within(FIRST, SECOND, z + a), constant(Dirac(S.Zero))
+    within, still = Within(FIRST, SECOND, z + a), constant_kernel(Dirac(S.Zero))
     with pytest.raises(UnprovedError, match="letter"):
         RULES.part(RULES.assume(within), still, a, z, S.One)
     letter = Symbol("H")

@@ -10,7 +10,7 @@ from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss, Hull, Order, Power, SwapStep
-from lastiterate.symbolic.kernel.renyi import SAMPLED, largest_order, renyi
+from lastiterate.symbolic.kernel.renyi import SAMPLED, bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, T, alpha, b, n, q, s, sigma_dp, tau
 
@@ -60,9 +60,9 @@ def test_amplification_needs_the_conditions_of_the_lemma_and_says_that_it_is_cit
 
 
 def test_divergences_add():
-    made = renyi(Composed((Power(SwapStep(q, x), T), Gauss(D))), alpha, amplified=False)
+    made = bound_renyi(Composed((Power(SwapStep(q, x), T), Gauss(D))), alpha, amplified=False)
     assert made.value == alpha * T * x / 2 + alpha * D / 2
     assert not made.conditions
-    assert renyi(SwapStep(q, x), alpha, amplified=True).value == 4 * alpha * q**2 * x
+    assert bound_renyi(SwapStep(q, x), alpha, amplified=True).value == 4 * alpha * q**2 * x
     with pytest.raises(UnprovedError, match="No rule"):
-        renyi(Hull((Equal(), Gauss(D))), alpha, amplified=False)
+        bound_renyi(Hull((Equal(), Gauss(D))), alpha, amplified=False)
