@@ -19,7 +19,7 @@ from math import exp, inf, isfinite, log, log1p, nextafter
 from flint import arb
 from scipy.optimize import brentq
 
-from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
+from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.errors import InputError, chance
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 

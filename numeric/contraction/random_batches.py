@@ -34,7 +34,7 @@ from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, TableCandidate, chain_blocks
 from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, tabulate
-from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
+from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.losses.assumptions import Assumption, Size, Sized
 from lastiterate.numeric.losses.expansion import Expansion
 from lastiterate.numeric.rounding import exact, precision, upper

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.divergences.hockey_stick import gaussian_profile
+from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.rounding import exact, precision, upper
 
 SLACK = 2.0**-40

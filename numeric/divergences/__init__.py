@@ -3,8 +3,6 @@
 The law named first is always the numerator: D(P || Q) is an expectation of powers of P / Q.
 """
 
-from lastiterate.numeric.divergences.hockey_stick import hockey_stick_gaussian as hockey_stick_gaussian
-from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures as hockey_stick_mixtures
 from lastiterate.numeric.divergences.mixtures import Enclosure as Enclosure
 from lastiterate.numeric.divergences.mixtures import Mixture as Mixture
 from lastiterate.numeric.divergences.mixtures import renyi_mixtures as renyi_mixtures

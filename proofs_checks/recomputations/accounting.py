@@ -11,7 +11,6 @@ from lastiterate.numeric.accounting import conversion
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, gdp_epsilon_below
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.accounting.pld import from_profile
-from lastiterate.numeric.divergences import Mixture
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
@@ -95,12 +94,6 @@ def recompute_sampling() -> Iterator[Number]:
         yield equals(f"replacement, {at} {min(order, 6)}", found, replaced, _BY)
         found = DominatingPair(0.25, (step,)).rdp(float(order))
         yield equals(f"three steps and a Gaussian, {at} {order}", found, order / 8 + 3 * binomial, "a sum")
-    for q, t in ((0.1, 1.5), (0.4, 0.8)):
-        law, still = Mixture(q, 0.0, 1.0), Mixture(0.0, 0.0, 1.0)
-        for side, pair in (("remove", (law, still)), ("add", (still, law))):
-            truth = float(profiles.sampled_profile(q, 1.0, side)(np.array(log(t))))
-            found = divergences.hockey_stick_mixtures(*pair, t=t).upper
-            yield equals(f"hockey stick of a mixture, q = {q:g}, t = {t:g}, {side}", found, truth, "its closed form")
 
 
 def recompute_compositions() -> Iterator[Number]:

@@ -5,10 +5,11 @@ from math import exp, inf
 from pathlib import Path
 
 import pytest
+from hockey_stick import hockey_stick_mixtures
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.divergences import Mixture, hockey_stick_mixtures
+from lastiterate.numeric.divergences import Mixture
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

@@ -22,7 +22,7 @@ from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.divergences import hockey_stick, renyi_gaussian, replacement_step, s_down, s_up
+from lastiterate.numeric.divergences import renyi_gaussian, replacement_step, s_down, s_up, sampled
 from lastiterate.numeric.losses import certified
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
@@ -295,17 +295,16 @@ PAIRS = (
          lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
     Pair("divergences.sampled.renyi_gaussian",
-         lambda p: divergences.renyi((p.x, p.sigma**2), (S.Zero, p.y**2), p.alpha),
-         lambda p: renyi_gaussian(p("x"), p("sigma"), p("y"), alpha=p("alpha")).upper,
-         wants=lambda p: p.alpha * p.y**2 + (1 - p.alpha) * p.sigma**2 > 0),
+         lambda p: divergences.renyi((p.x, p.sigma**2), (S.Zero, p.sigma**2), p.alpha),
+         lambda p: renyi_gaussian(p("x"), p("sigma"), alpha=p("alpha")).upper),
     Pair("divergences.sampled.s_up", lambda p: statements.up_sum(p.q, p.x / p.sigma, int(p.whole)),
          lambda p: s_up(p("q"), p("sigma"), alpha=int(p.whole), shift=p("x")).upper, QUADRATURE),
     Pair("divergences.sampled.s_down", lambda p: statements.down_integral(p.q, p.x / 2, p.alpha),
          lambda p: s_down(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
-    Pair("divergences.replacement.replacement_step", lambda p: statements.replacement_bound(p.q, p.x / 2, p.alpha),
+    Pair("divergences.sampled.replacement_step", lambda p: statements.replacement_bound(p.q, p.x / 2, p.alpha),
          lambda p: replacement_step(p("q"), 2.0, alpha=p("alpha"), shift=p("x")).upper, QUADRATURE),
-    Pair("divergences.hockey_stick.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
-         lambda p: hockey_stick.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
+    Pair("divergences.sampled.gaussian_profile", lambda p: divergences.delta_of_gdp(p.y, p.x),
+         lambda p: sampled.gaussian_profile(exact(p("x")), exact(p("y"))), BALL),
     Pair("random_projection.projection_rdp",
          lambda p: divergences.projected_step(p.alpha, ratio(p), p.b, p.q),
          lambda p: projected(p, "replace", p("alpha")),

@@ -4,13 +4,14 @@ from dataclasses import replace
 from math import exp, inf, sqrt
 
 import pytest
+from hockey_stick import hockey_stick_gaussian, hockey_stick_mixtures
 from scipy.stats import norm
 
 import lastiterate as li
 from lastiterate.numeric.accounting.conversion import gdp_delta
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.bound import Bound
-from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures
+from lastiterate.numeric.divergences import Mixture
 
 _RUN = li.NoisySGD(30, step_size=0.1, noise_std=0.5, clip_norm=1.0, dataset_size=12, diameter=1.0)
 _SCHEMES = ("full", "cyclic", "shuffled", "without_replacement", "poisson")

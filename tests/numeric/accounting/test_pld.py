@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import arb
+from hockey_stick import hockey_stick_gaussian, hockey_stick_mixtures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -16,7 +17,7 @@ from sympy import Float, Integer, Rational
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.accounting.pld import Composition, Release, _convolved, from_profile
-from lastiterate.numeric.divergences import Mixture, hockey_stick_gaussian, hockey_stick_mixtures, s_up
+from lastiterate.numeric.divergences import Mixture, s_up
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Profile, SwapStep
 
 _ADJACENCIES = ("add_remove", "replace")

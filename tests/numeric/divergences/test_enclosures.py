@@ -1,11 +1,12 @@
 """Enclosures against 40-digit quadrature, known values, and the traps of other libraries."""
 
 from dataclasses import FrozenInstanceError
-from math import inf, isfinite, log
+from math import inf, isfinite
 
 import numpy as np
 import pytest
 from flint import arb
+from hockey_stick import hockey_stick_gaussian, hockey_stick_mixtures
 from hypothesis import given
 from hypothesis import settings as options
 from hypothesis import strategies as st
@@ -15,8 +16,6 @@ from quadrature import hockey_stick, law, renyi, sampled
 from lastiterate.numeric.divergences import (
     Enclosure,
     Mixture,
-    hockey_stick_gaussian,
-    hockey_stick_mixtures,
     renyi_gaussian,
     renyi_mixtures,
     replacement_step,
@@ -140,26 +139,7 @@ def test_extremes_are_resolved(subtests: pytest.Subtests) -> None:
 
 def test_gaussians() -> None:
     assert 8.0 in renyi_gaussian(2.0, 1.0, alpha=4)
-    narrow = renyi_gaussian(0.0, 1.0, 2.0, alpha=2)  # E_Q (P/Q)^2 = r^2 / (s sqrt(2 r^2 - s^2)) = 4 / sqrt 7
-    assert narrow.middle == pytest.approx(log(4 / 7**0.5), rel=1e-14)
-    assert renyi_gaussian(1.0, 2**0.5 * 1.0000001, 1.0, alpha=2) == Enclosure(inf, inf)
     assert renyi_gaussian(0.0, 3.0, alpha=5) == Enclosure(0.0, 0.0)
-
-
-@_QUICK
-@given(m=st.floats(0.05, 5), s=st.floats(0.2, 5), r=st.floats(0.2, 5), alpha=st.floats(1.05, 20))
-def test_unequal_gaussians_against_quadrature(m: float, s: float, r: float, alpha: float) -> None:
-    v = alpha * r * r + (1 - alpha) * s * s
-    ball = renyi_gaussian(m, s, r, alpha=alpha)
-    if v <= 0:
-        assert ball.lower == inf or abs(v) < 1e-9
-        return
-    centre, width = alpha * m * r * r / v, s * r / v**0.5
-    x = centre + width * np.linspace(-12, 12, 4001)
-    f = alpha * (-(((x - m) / s) ** 2) / 2 - np.log(s)) + (1 - alpha) * (-((x / r) ** 2) / 2 - np.log(r))
-    top = f.max()
-    moment = top + np.log(np.exp(f - top).sum() * (x[1] - x[0]) / np.sqrt(2 * np.pi))
-    assert ball.middle * (alpha - 1) == pytest.approx(moment, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("t", [0.3, 0.95, 1.0, 1.05, 2.0, 30.0])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+from hockey_stick import hockey_stick_mixtures
 from scipy.integrate import quad
 from sympy import (
     Eq,
@@ -27,7 +28,6 @@ from sympy import (
 )
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.divergences.hockey_stick import hockey_stick_mixtures
 from lastiterate.numeric.divergences.mixtures import Mixture
 from lastiterate.numeric.random_projection import _ratio
 from lastiterate.proofs_checks.engines import derivation

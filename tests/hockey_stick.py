@@ -11,6 +11,7 @@ from typing import Any
 from flint import arb
 
 from lastiterate.numeric.divergences.mixtures import Enclosure, Mixture, positive_scale, ratio, refine
+from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.errors import InputError, positive
 from lastiterate.numeric.rounding import exact, precision
 
@@ -29,13 +30,6 @@ def hockey_stick_gaussian(shift: Any, noise: Any, *, t: Any) -> Enclosure:
     d, s, t = positive_scale("shift", shift), positive_scale("noise", noise), positive("t", t)
     ratio(s, d)
     return refine(lambda _bits: gaussian_profile(exact(d) / exact(s), exact(t).log()))
-
-
-def gaussian_profile(m: arb, log_t: arb) -> arb:
-    """H_t(N(m, 1) || N(0, 1)) for m > 0 and t = exp(log_t), as a ball."""
-    root = arb(2).sqrt()
-    near, far = (log_t / m - m / 2) / root, (log_t / m + m / 2) / root
-    return (near.erfc() - log_t.exp() * far.erfc()) / 2
 
 
 def hockey_stick_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *, t: Any) -> Enclosure:
