@@ -181,7 +181,8 @@ def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> Dr
     """An epoch, or its first steps, that begins with step ``start``."""
     kinds, places = list[tuple[float, tuple[Prices, ...]]](), run.batches
     for first, last in _grouped(length) if run.constant else zip(range(length), range(length), strict=True):
-        blocks, met, width = list[Prices](), start + first, _width(run, start)
+        blocks, met = list[Prices](), start + first
+        width = max(round((run.diameter / run.noise_std_at(start) / CLEAN) ** 2), 1)
         joined = first % width  # clean steps in one block with the sample
         blocks += _clean(run, assumption, met - joined, [width] * min(first // width, _MOST_CLEAN))
         blocks.append(window_prices(run, assumption, met, met - joined, joined + 1))
@@ -192,10 +193,6 @@ def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> Dr
     if length < places:
         kinds.append(((places - length) / places, tuple(_clean(run, assumption, start + length, [length]))))
     return DrawnStretch(tuple(kinds))
-
-
-def _width(run: NoisySGD, t: int) -> int:
-    return max(round((run.diameter / run.noise_std_at(t) / CLEAN) ** 2), 1)
 
 
 def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) -> list[Prices]:

@@ -282,7 +282,11 @@ def _shifts(
         clean = hide_initial(ShiftProgram(part, sized, place, initial=run.diameter))
         shifts, cost = np.zeros(length), exact(upper(clean.cost))
         shifts[clean.path.start :] = clean.path.shifts
-        moves = [_moves(run, start + t) for t in range(length)]
+        distances = {size: exact(outcome_distance(run, size)) for size in run.batch_sizes}
+        moves = [
+            exact(run.step_size_at(t)) * distances[run.batch_at(t)] / exact(run.noise_std_at(t))
+            for t in range(start, start + length)
+        ]
         # The last shift of a path is what is left to hide; what certifies the cost bounds it, too.
         dearer = [2 * exact(upper(_shift(cost, part, shifts, t))) * move + move**2 for t, move in enumerate(moves)]
         sums = [arb(0)]
@@ -297,11 +301,6 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))
     return (cost * exact(_ABOVE) - spent / exact(_ABOVE)).max(arb(0)).sqrt()
-
-
-def _moves(run: NoisySGD, t: int) -> arb:
-    """The distance by which the sample moves an iterate, over the noise."""
-    return exact(run.step_size_at(t)) * exact(outcome_distance(run, run.batch_at(t))) / exact(run.noise_std_at(t))
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:

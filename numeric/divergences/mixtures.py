@@ -112,11 +112,6 @@ def finite(name: str, value: Any) -> float:
     return within(name, value, "a finite number", isfinite, "give a position on the line.")
 
 
-def probability(name: str, value: Any) -> float:
-    """A number in [0, 1]."""
-    return within(name, value, "a probability in [0, 1]", lambda x: 0 <= x <= 1, "give a share of the mixture.")
-
-
 Components = tuple[tuple[arb, arb], ...]
 """Weights and means, the means distinct, rising, and in units of the noise; no weight is zero."""
 
@@ -137,7 +132,10 @@ class Mixture:
     second: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", probability("weight", self.weight))
+        weight = within(
+            "weight", self.weight, "a probability in [0, 1]", lambda x: 0 <= x <= 1, "give a share of the mixture."
+        )
+        object.__setattr__(self, "weight", weight)
         object.__setattr__(self, "first", finite("first", self.first))
         object.__setattr__(self, "second", finite("second", self.second))
 

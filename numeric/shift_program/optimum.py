@@ -83,7 +83,10 @@ class Optimum:
 def optimum(program: ShiftProgram) -> Optimum:
     """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is."""
     with precision():
-        found = _composition(program)
+        path = program.composed_path()
+        # In the last steps of a run what is there already has to be hidden, too.
+        cost = program.cost(path) if program.initial else program.composition()
+        found = Optimum(cost, path, "composition")
         others, proved = _constant(program) if program.constant else _varying(program)
         for better in others:
             if better.cost.upper() < found.cost.upper():
@@ -130,11 +133,6 @@ def hide_initial(program: ShiftProgram) -> Optimum:
     with precision():
         cost = program.cost(path)
         return replace(found, cost=cost, path=path) if cost.upper() < found.cost.upper() else found
-
-
-def _composition(program: ShiftProgram) -> Optimum:
-    path = program.composed_path()  # of the last steps of a run: what is there already has to be hidden, too
-    return Optimum(program.cost(path) if program.initial else program.composition(), path, "composition")
 
 
 def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:

@@ -90,7 +90,10 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
         place = min(over, key=lambda place: (first - place) % run.batches)
         if not best.proved:
-            path = _improved(programs, (first, place), best.path, max(ceiling[list(found)]))
+            ahead = (first - place) % run.batches
+            begun = max(best.path.start - ahead, 0)
+            goal = np.append(_states(programs[first], best.path), np.zeros(ahead))[begun + 1 + ahead :]
+            path = improve(programs[place], begun, goal, max(ceiling[list(found)]))
             others = [each for each in range(len(programs)) if each not in found]
             ceiling[others] = np.minimum(ceiling, _moved(programs, place, path, apart))[others]
         if ceiling[place] > max(ceiling[list(found)]):
@@ -103,15 +106,6 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
 def _up(found: Optimum) -> float:
     with precision():
         return upper(found.cost)
-
-
-def _improved(programs: list[ShiftProgram], places: tuple[int, int], path: Path, enough: float) -> Path:
-    """The cheapest path found near that of the first place, moved to the other, or one that costs less than enough."""
-    first, place = places
-    program, ahead = programs[place], (first - place) % programs[0].run.batches
-    goal = np.append(_states(programs[first], path), np.zeros(ahead))
-    start = max(path.start - ahead, 0)
-    return improve(program, start, goal[start + 1 + ahead : program.steps + 1 + ahead], enough)
 
 
 def _moved(programs: list[ShiftProgram], place: int, path: Path, apart: Array) -> Array:
