@@ -245,8 +245,8 @@ def _why(run: NoisySGD, assumption: Assumption) -> str:
         case Convex() | StronglyConvex():
             return line
         case Clipped():
-            apart = 2 * run.clip_norm * eta
-            return f"with clipping alone two runs may part by 2 K step_size = {apart:g} in every step; {line}"
+            length = 2 * run.clip_norm * eta
+            return f"with clipping alone two runs may part by 2 K step_size = {length:g} in every step; {line}"
         case Smooth():
             factor = float(1 + exact(eta) * exact(assumption.L))
             return (

@@ -71,7 +71,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def mu(self) -> float | None:
-        """The last iterates are mu-GDP; rounded up. None where all that is known is no Gaussian trade-off."""
+        """The last iterates are mu-GDP; rounded up. None where no Gaussian trade-off is known."""
         return self.candidate.pair.mu if self.candidate.pair.gaussian else None
 
     @property
@@ -243,7 +243,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
 
     Raises:
         InputError: the assumption does not fit the run, an argument is out of range (random batches need an order
-            or a delta), the assumption rests on a measurement (see `estimate`), or it is no `NoisySGD`.
+            or a delta), the assumption rests on a measurement (see `estimate`), or the run is not a `NoisySGD`.
 
     Source: docs/proofs/shift_program.md; claims chien_li/theorem_3_1/direct/*, chien_li/theorem_3_7/sharper, ours/*.
 

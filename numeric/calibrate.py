@@ -3,7 +3,7 @@
 The answer is always on the safe side: it is a run whose bound was computed and meets the target.
 
 Of batches the smallest is wanted: `noise_std` is that of the iterate, so a smaller batch saves work and, as a rule,
-costs privacy (its sensitivity is 2 eta K / b). No more than a rule: where the noise is small, the chance b / n of
+costs privacy (its sensitivity is 2 eta K / b). No more than a rule: where the noise is small, the probability b / n of
 meeting a sample matters more, and a tiny batch may hide within delta what a larger one does not.
 """
 

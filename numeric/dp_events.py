@@ -109,11 +109,11 @@ def from_dp_event(
             (lower(exact(positive("noise_multiplier", noise)) * unit), sum(one[3] for one in group))
             for noise, group in groupby(found, key=lambda one: one[2])
         ]
-    alike = len({noise for noise, _ in noises}) == 1
+    same = len({noise for noise, _ in noises}) == 1
     return NoisySGD(
         steps=sum(times for _, times in noises),
         step_size=eta,
-        noise_std=noises[0][0] if alike else tuple(noise for noise, times in noises for _ in range(times)),
+        noise_std=noises[0][0] if same else tuple(noise for noise, times in noises for _ in range(times)),
         clip_norm=clip,
         dataset_size=n,
         batch_size=batch,
@@ -145,7 +145,7 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
     step = positive("discretization", discretization)
     tail_mass = within("tail_mass", tail_mass, "a number in (0, 1)", lambda x: 0 < x < 1, "1e-12 is customary.")
     if not isinstance(bound, Bound):
-        raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is no upper bound.")
+        raise InputError(f"to_pld needs a Bound, got bound={type(bound).__name__}; an estimate is not an upper bound.")
     pair = bound.candidate.pair
     if isinstance(bound.candidate, TableCandidate):
         table = bound.candidate.table

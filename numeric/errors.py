@@ -51,7 +51,7 @@ def _shorten(listed: re.Match[str]) -> str:
     return f"{listed[1]}{', '.join(entries[:3])}, ... {len(entries)} in all{listed[3]}"
 
 
-class Interrupted(Exception):  # noqa: N818  # it is no error
+class Interrupted(Exception):  # noqa: N818  # not an error
     """Ctrl-C, with what is finished and kept as its message, the beginning of a sentence.
 
     The command line prints it, says that the same command goes on from there, and exits with status 130.
@@ -61,7 +61,7 @@ class Interrupted(Exception):  # noqa: N818  # it is no error
 def suggestion(
     got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.6, prefix: str = ""
 ) -> str:
-    """The end of an error about a name that is not known: the nearest one, upper and lower case alike.
+    """The end of an error about a name that is not known: the nearest one, whatever its case.
 
     Args:
         got: what was given.
@@ -107,7 +107,7 @@ def is_list(value: Any) -> bool:
 
 
 def plain_number(name: str, value: Any) -> Any:
-    """The whole number or the float that a value is, of whatever type; what is no number as it was given."""
+    """The whole number or the float that a value is, of whatever type; anything else as it was given."""
     given = _plain(value)
     if isinstance(given, bool) or not isinstance(given, Real | Decimal):
         return given
@@ -124,7 +124,7 @@ def real(name: str, value: Any, need: str, toward: float | None = None) -> float
         name: of the argument.
         value: what was given.
         need: what is needed, in words.
-        toward: where to round a number that is no float, in place of to the nearest: -inf or inf.
+        toward: where to round a number that is not a float, instead of to the nearest: -inf or inf.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)

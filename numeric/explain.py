@@ -1,4 +1,4 @@
-"""In words: what a number rests on, and why it is no smaller than that for all iterates."""
+"""Explanations in words: the assumptions behind a number, and why it is as large as that for all iterates."""
 
 from math import isfinite, sqrt
 from typing import Final

@@ -133,7 +133,7 @@ def figure_advice(
         words = "linear losses, without the domain"
         curves.append(Curve("linear", words, x, linear, Status.ESTIMATE, color=COLORS["orange"], line="-."))
     panel = Panel(
-        tuple(curve for curve in curves if sum(value > 0 for value in curve.y) > 1),  # one point is no curve
+        tuple(curve for curve in curves if sum(value > 0 for value in curve.y) > 1),  # one point is not a curve
         top=1.5 * max(composed),
         bottom=max(min(value for value in (*below, *linear) if value > 0) / 2, min(ours) / 100),
         across="steps $T$",

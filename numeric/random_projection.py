@@ -4,10 +4,10 @@ A step clips automatically, projects layer by layer, adds noise *after* the proj
 
     W <- W - step_size A (A^T g / sqrt(p) + N(0, noise_std^2 I)),   g = 1/b sum over the batch of g_i / (|g_i| + gamma)
 
-with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` is no account
-of it: the noise on the iterate is not isotropic, and the projection is part of the sensitivity.
+with a fresh A of independent N(0, sigma_A^2) entries for every layer, independent of the data. `NoisySGD` does not
+describe it: the noise on the iterate is not isotropic, and the projection is part of the sensitivity.
 
-A step releases A^T g / sqrt(p) + N(0, s^2 I_p). For gradients a distance Delta apart, R = Delta^2 sigma_A^2 / (p s^2),
+A step releases A^T g / sqrt(p) + N(0, s^2 I_p). For gradients at distance Delta, R = Delta^2 sigma_A^2 / (p s^2),
 loads w R < 1 and M(w) = (1 - w R)^(-p/2), (alpha - 1) times the divergence of the pairs (A, output), of either from the
 other, is at most
 
@@ -309,8 +309,8 @@ def projection_bound(
     """Bound the privacy loss of a run with random projections, rigorously, at an order alpha > 1 or a delta in (0, 1).
 
     Raises:
-        InputError: it is no such run, not exactly one of order and delta is given, one is out of range, or the order
-            is one from which on the divergence is infinite: a Gaussian matrix can be of any length.
+        InputError: the run is of another kind, not exactly one of order and delta is given, one is out of range, or
+            the order is one from which on the divergence is infinite: a Gaussian matrix can be of any length.
 
     >>> run = RandomProjectionRun.d2p2(steps=10, step_size=0.01, noise_std=3.0, ranks=[40, 8], dataset_size=50)
     >>> print(projection_bound(run, delta=1e-5))

@@ -20,7 +20,7 @@ Schedule = float | tuple[float, ...]
 """One number for all steps, or one number a step."""
 
 _LENGTH, _APART = 1e60, 1e30
-"""Numbers that float searches can take, and how far apart lengths may lie."""
+"""Numbers that float searches can take, and the greatest ratio of two lengths."""
 
 
 def _schedule(name: str, value: Any, steps: int, each: Callable[[str, Any], Any] = positive) -> Any:
@@ -111,7 +111,7 @@ class NoisySGD(StepSchedule):
         sampling: "full" batches; "cyclic", dataset_size / batch_size fixed batches in the same order in every
             epoch; "shuffled", as many batches from a fresh uniform permutation in every epoch;
             "without_replacement", an independent batch of exactly batch_size samples in every step; or "poisson",
-            every sample is in every batch with chance batch_size / dataset_size, independently.
+            every sample is in every batch with probability batch_size / dataset_size, independently.
         diameter: greatest distance of two points of the domain (not its radius), a length; inf for no
             projection.
         adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has a sample more, and
@@ -121,7 +121,7 @@ class NoisySGD(StepSchedule):
             data. Step_size * weight_decay is at most 1.
 
     Raises:
-        InputError: a value is missing its meaning (negative, NaN, a text, a schedule of the wrong length).
+        InputError: a value is out of range, not a number, or a schedule of the wrong length.
 
     Source: Chien & Li 2025, section 1.1 and (1).
 

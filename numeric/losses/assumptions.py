@@ -416,7 +416,7 @@ class _UpdateMap(Assumption):
     def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
         """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size.
 
-        A large batch takes a step beyond 2 / L; it moves no farther apart than clipping allows.
+        A large batch takes a step beyond 2 / L; clipping bounds how far iterates move from each other.
         """
         line = Affine(factor := self._factor(run, t, low, high), arb(0))
         return line if factor <= 1 else LeastOf((line, super().over_sizes(run, t, low, high)))

@@ -144,7 +144,7 @@ def _regression(
 ) -> LossConstants:
     """Constants of a convex loss of linear scores, with these bounds of its derivatives, and of a regulariser."""
     r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
-    weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is no regulariser.")
+    weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 means none.")
     reach = positive("parameter_norm", parameter_norm, finite=False)
     with precision():
         lipschitz = exact(factor) * slope * exact(r)

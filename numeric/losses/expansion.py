@@ -1,4 +1,4 @@
-"""Expansions: the largest distance e(z) after one update of two coupled runs z apart.
+"""Expansions: the largest distance e(z) after one update of two coupled runs at distance z.
 
 If ``|x - y| <= z`` then ``|psi(x) - psi'(y)| <= e(z)`` for the updates psi, psi' on two adjacent data sets.
 Every expansion is nondecreasing, e(0) is the sensitivity of one step, and it answers the same questions: its
@@ -203,9 +203,9 @@ class Stack:
         self.cap = 2 * first.clip_norm if isinstance(first, ModulusExpansion) else 0.0
         self.parts: list[Stack] = []
         lines = [(e.contraction, e.sensitivity) for e in each if isinstance(e, Affine)]
-        alike = [e for e in each if isinstance(e, ModulusExpansion) and e.modulus is self.modulus]
-        lines += [(e.weight, e.sensitivity) for e in alike if 2 * e.clip_norm == self.cap]
-        self.known = len(lines) == len(each) and (self.modulus is None or len(alike) == len(each))
+        same = [e for e in each if isinstance(e, ModulusExpansion) and e.modulus is self.modulus]
+        lines += [(e.weight, e.sensitivity) for e in same if 2 * e.clip_norm == self.cap]
+        self.known = len(lines) == len(each) and (self.modulus is None or len(same) == len(each))
         if self.known:
             self.slope, self.shift = (np.array([[float(one)] for one in column]) for column in zip(*lines, strict=True))
         elif isinstance(first, LeastOf):

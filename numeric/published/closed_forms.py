@@ -11,7 +11,7 @@ The later version states both theorems up to a constant; the constants here are 
 D is called a diameter in the theorems and is a radius in section 2.2: it is read as the diameter.
 
 Bok, Su & Altschuler 2024, closed forms for strongly convex losses. Their gradients of two samples are at most L_sens
-apart, which is 2 K here, their noise sigma is on the gradient; c is the contraction of the step that is taken,
+from each other, 2 K here, their noise sigma is on the gradient; c is the contraction of the step that is taken,
 max(|1 - eta m|, |1 - eta L|), m_1 = 2 eta K / (b noise_std) one participation's sensitivity over the noise. No
 projection is used. No seed of this package holds the paper; the ledger derives both values
 (`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).

@@ -139,7 +139,7 @@ class PublishedBound:
         name: by which it is asked for.
         title: as a reader knows it.
         claim: key of the ledger's claim that decides it; empty where the ledger has none.
-        schemes: values of `NoisySGD.sampling` it speaks of; none where its run is no `NoisySGD`.
+        schemes: values of `NoisySGD.sampling` it speaks of; none where its run is not a `NoisySGD`.
         assumptions: kinds of losses it speaks of.
         statement: see `lastiterate.symbolic.formulas.published`.
         evaluate: run, assumption and order to the least value of the statement, rounded up.

@@ -125,7 +125,7 @@ def broken_claims(error: Exception) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and exit status 2."""
-    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's own 1000 it computes much anew
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's own 1000 it computes much again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles
     for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
         warnings.simplefilter("ignore", kind)  # libraries speak to each other: not for who runs a command

@@ -91,7 +91,7 @@ EVERY: Final = 30.0
 
 
 def saying(words: str, seconds: float) -> Callable[[str], None]:
-    """A function that says on stderr, where that is no terminal, what is going on, at most once in so many seconds."""
+    """A function that says on stderr, unless that is a terminal, what is going on, at most once in so many seconds."""
     began = last = monotonic()
 
     def say(doing: str) -> None:

@@ -45,7 +45,7 @@ def command(
     """Bound every run of the grid in SWEEP_FILE.
 
     Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
-    once. A sweep that has changed is refused until that file is deleted. A row that is no run carries the reason.
+    once. A sweep that has changed is refused until that file is deleted. A row that is refused carries the reason.
     """
     from lastiterate.numeric.sweeps import load_sweep, sweep
 

@@ -13,7 +13,7 @@ from lastiterate.commands.output import progress, say_json
 @click.option("--theorem", "by_theorem", is_flag=True, help="Evaluate the derived theorem behind it, too.")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bool) -> None:
-    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything in it but the choices is computed anew.
+    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything but the choices in it is computed again.
 
     Exit status 0 where it holds, 1 where it is refused, 2 where it has keys that no rule reads. The file
     proofs_checks/certificates/checker.py does the same alone, but for such keys. With --theorem all that the
