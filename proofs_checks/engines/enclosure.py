@@ -300,7 +300,7 @@ def _finite(
 ) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
     """The check in a new letter t for each symbol with an infinite end, and what each such symbol is in it."""
     values: dict[sp.Symbol, sp.Expr] = {}
-    box = {}
+    box: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {}
     for symbol, (low, high) in check.box.items():
         if sp.oo in (low, high) or -sp.oo in (low, high):
             said = (check.left, check.right, *check.box, *box, *assumptions)

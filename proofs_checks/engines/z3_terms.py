@@ -142,7 +142,7 @@ class Terms:
                 return self._piecewise(expression)
         if isinstance(expression, sp.Sum | sp.Product):
             return self.term(expression.doit()) if _short(expression) else self._unknown(expression)
-        if not isinstance(expression, (*_FOLDS, sp.Abs, sp.sign)):
+        if not isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max | sp.Abs | sp.sign):
             return self._unknown(expression)
         parts = [self.term(part) for part in expression.args]
         if isinstance(expression, sp.Abs):
