@@ -235,16 +235,12 @@ class Audit(Displayed):
     """The outcome of an attack. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
-        epsilon: lower confidence bound of epsilon at ``delta``, at least 0: the largest from the counts and from the
-            curve of all scores. It refutes every claim of a smaller epsilon at this delta.
-        mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0: the largest from the
-            counts, the AUC and the curve. It refutes a claim of mu-GDP with a smaller mu (`Bound.mu`), and no other.
+        epsilon: lower confidence bound of epsilon at ``delta``, at least 0. It refutes every claim of a smaller one.
+        mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0. It refutes a claim of
+            mu-GDP with a smaller mu (`Bound.mu`), and no other.
         observed: the formula with the observed rates, as the paper has it; not a bound, and inf where a rate is 0.
-        false_positives: wrong answers among ``negatives`` runs without.
-        negatives: runs without the sample.
+        false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        positives: runs with the sample.
-        delta: of (epsilon, delta).
         level: confidence of all numbers together.
         gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down. It refutes a smaller epsilon
             that was derived from mu-GDP, and no other.
@@ -279,8 +275,7 @@ class Audit(Displayed):
         Raises:
             InputError: the bound is at no delta, or at another one than the audit.
         """
-        least_delta = None if self.scores is None else self.scores.delta
-        return claims_refuted(bound, self.delta, self.epsilon, self.mu, least_delta)
+        return claims_refuted(self, bound, None if self.scores is None else self.scores.delta)
 
 
 def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
@@ -291,24 +286,20 @@ def limits_table(found: "Audit | OneRun", counts: dict[str, str]) -> TextTable:
 
 
 def claims_refuted(
-    bound: "PrivacyLoss", delta: float, epsilon: float, mu: float, least_delta: Callable[[float], float] | None
+    found: "Audit | OneRun", bound: "PrivacyLoss", least_delta: Callable[[float], float] | None
 ) -> tuple[str, ...]:
-    """The claims of a bound that lower limits of epsilon at ``delta``, of mu and of the profile refute.
-
-    Raises:
-        InputError: the bound is at no delta, or at another one.
-    """
-    if bound.delta != delta:
-        raise InputError(f"refutes needs a bound at delta={delta:g}, got delta={bound.delta}; bound it there.")
-    found = ["epsilon"] if epsilon > bound.epsilon else []
-    if bound.mu is not None:
-        found += ["mu"] * (mu > bound.mu)
-    gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, delta)
+    """The claims of a bound that lower limits of epsilon, of mu and of the profile refute."""
+    if bound.delta != found.delta:
+        raise InputError(f"refutes needs a bound at delta={found.delta:g}, got delta={bound.delta}; bound it there.")
+    claims = ["epsilon"] if found.epsilon > bound.epsilon else []
+    if bound.mu is not None and found.mu > bound.mu:
+        claims.append("mu")
+    gaussian = bound.mu is not None and bound.epsilon >= gdp_epsilon_below(bound.mu, found.delta)
     if least_delta is not None and not gaussian and np.isfinite(bound.epsilon):
         points = [(share * bound.epsilon, least_delta(share * bound.epsilon)) for share in _SHARES]
         profile = bound.profile()
-        found += ["profile"] * any(least > 0 and least > profile(at) for at, least in points)
-    return tuple(found)
+        claims += ["profile"] * any(least > 0 and least > profile(at) for at, least in points)
+    return tuple(claims)
 
 
 def audit(

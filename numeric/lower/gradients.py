@@ -66,12 +66,11 @@ def admits_gradient(assumption: Assumption, gradient: Gradient) -> bool:
 
 
 def _slopes_within(gradient: Gradient, least: float, most: float) -> bool:
-    slack = _slack(gradient)
-    for (x, g), (y, h) in pairwise(gradient):
-        step, change = Fraction(y) - Fraction(x), Fraction(h) - Fraction(g)
-        if not Fraction(least) * step - slack <= change <= Fraction(most) * step + slack:
-            return False
-    return True
+    slack, exact = _slack(gradient), [(Fraction(x), Fraction(g)) for x, g in gradient]
+    return all(
+        Fraction(least) * (y - x) - slack <= h - g <= Fraction(most) * (y - x) + slack
+        for (x, g), (y, h) in pairwise(exact)
+    )
 
 
 def _slack(gradient: Gradient) -> Fraction:

@@ -64,21 +64,15 @@ Move = tuple[tuple[float, float], str]
 class GaussianMixture:
     """A mixture of N(place, std^2).
 
-    Attributes:
-        places: lengths, shape (k,).
-        low: weights rounded down, shape (k,).
-        high: weights rounded up.
-        missing: mass of all other components, rounded up.
-        std: a length.
-        terms: products that a place is the sum of.
+    ``places`` and ``std`` are lengths; the weights, shape (k,), are rounded down in ``low`` and up in ``high``.
     """
 
     places: Array
     low: Array
     high: Array
-    missing: float
+    missing: float  # mass of all other components, rounded up
     std: float
-    terms: int = 1
+    terms: int = 1  # products that a place is the sum of
 
     def masses(self, edges: Array) -> Masses:
         """Masses of the cells below, between and above the edges, shape (edges + 1,)."""
@@ -241,13 +235,7 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
 
 
 def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
-    """Losses under weight decay, and words.
-
-    Args:
-        run: constant, its batches drawn independently, its weight decay at most 1 over the step size.
-        target: what is wanted.
-        moves: lengths.
-    """
+    """Losses under weight decay of at most 1 over the step size, with independent batches, and words."""
     rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
     c = float(1 - pull)
     counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps

@@ -50,14 +50,10 @@ class OneRun(Displayed):
     """The outcome of one training with canaries. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
-        epsilon: lower confidence bound of epsilon at ``delta``, at least 0; refutes every claim of a smaller one.
-        mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0; refutes a claim of
-            mu-GDP with a smaller mu, and no other.
-        gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down, as in `Audit`.
+        epsilon, mu, gaussian_epsilon: lower confidence bounds, as in `Audit`.
         canaries: their number m.
         guesses: (coins guessed, guesses that are right), for each number of guesses.
         adjacency: what a coin decides: "replace", which of two samples takes part, or "add_remove", whether one does.
-        delta: of (epsilon, delta).
         level: confidence of all numbers together.
     """
 
@@ -91,7 +87,7 @@ class OneRun(Displayed):
                 f"refutes needs a bound for the adjacency of the coins, {self.adjacency}, got "
                 f"adjacency={bound.run.adjacency} of sampling={bound.run.sampling}; audit that run instead."
             )
-        return claims_refuted(bound, self.delta, self.epsilon, self.mu, self.delta_at_least)
+        return claims_refuted(self, bound, self.delta_at_least)
 
     @property
     def _doubt(self) -> float:

@@ -165,23 +165,14 @@ def _rule() -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """States: the atom at the low end, the nodes, the atom at the high end.
+    """States: the atom at the low end, the nodes, the atom at the high end; lengths, with weights 1 for the atoms."""
 
-    Attributes:
-        points: lengths, shape (states,).
-        weights: of the rule, 1 for the atoms; shape (states,).
-        half: the greatest half length of a panel.
-        panels: their number.
-        noise: the least sigma of a step.
-        steepest: the greatest slope of a mean.
-    """
-
-    points: Array
+    points: Array  # shape (states,)
     weights: Array
-    half: float
+    half: float  # greatest half length of a panel
     panels: int
-    noise: float
-    steepest: float
+    noise: float  # least sigma of a step
+    steepest: float  # greatest slope of a mean
 
     @classmethod
     def of(cls, diameter: float, noise: float, updates: Iterable[Update]) -> "Grid":

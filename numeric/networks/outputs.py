@@ -24,17 +24,11 @@ from lastiterate.numeric.rounding import exact
 
 @dataclass(frozen=True)
 class Gradient:
-    """The gradients in the outputs for one label.
-
-    Attributes:
-        center: shape (outputs,).
-        radius: upper bound of the distance from the centre.
-        norm: upper bound of the length.
-    """
+    """The gradients in the outputs for one label: within ``radius`` of ``center``, shape (outputs,)."""
 
     center: Floats
     radius: arb
-    norm: arb
+    norm: arb  # upper bound of the length
 
     def before(self, matrix: MatrixBall) -> tuple[Floats, Spread]:
         """A^T g at the centre of a ball of matrices A, and how far it may be from there."""

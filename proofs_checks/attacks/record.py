@@ -7,9 +7,7 @@ from math import isfinite
 from typing import Final
 
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.published.record import Setting
-
-__all__ = ["JUST_BELOW", "Assumed", "BothDirections", "ExactRun", "Setting", "assumption_at"]
+from lastiterate.numeric.published.record import Setting as Setting
 
 JUST_BELOW: Final = 1 - 1e-13
 """A factor that covers the rounding of a few operations on floats."""

@@ -24,9 +24,8 @@ def recompute_gaussian() -> Iterator[Number]:
     for mu, delta in ((0.3, 1e-5), (1.0, 1e-5), (4.0, 1e-9), (1.0, 0.3), (0.1, 0.1)):
         truth, by = profiles.gaussian_epsilon(mu, delta), "erfc to fifty digits"
         yield upper_bound(f"epsilon of {mu:g}-GDP at {delta:g}", gdp_epsilon(mu, delta), truth * (1 - 1e-12), by)
-        yield lower_bound_of(
-            f"the same from below, {mu:g}, {delta:g}", gdp_epsilon_below(mu, delta), truth * (1 + 1e-12), by
-        )
+        below = gdp_epsilon_below(mu, delta)
+        yield lower_bound_of(f"the same from below, {mu:g}, {delta:g}", below, truth * (1 + 1e-12), by)
     for mu, epsilon in ((0.3, 1.0), (1.0, 0.0), (2.0, 5.0)):
         truth = float(profiles.gaussian_delta(mu, epsilon))
         yield upper_bound(f"delta of {mu:g}-GDP at {epsilon:g}", gdp_delta(mu, epsilon), truth * (1 - 1e-12), by)
@@ -45,13 +44,8 @@ def recompute_conversions() -> Iterator[Number]:
             f"({order:g}, {rho:g})-RDP at {delta:g}",
             rho + log(1 - 1 / order) - log(delta * order) / (order - 1),
         )
-        yield equals(
-            name,
-            conversion.rdp_to_dp(order, rho, delta),
-            profiles.converted_epsilon(order, rho, delta),
-            "a scan",
-            _SCAN,
-        )
+        truth = profiles.converted_epsilon(order, rho, delta)
+        yield equals(name, conversion.rdp_to_dp(order, rho, delta), truth, "a scan", _SCAN)
         yield equals(f"{name}, quickly", conversion.quick_rdp_to_dp(order, rho, delta), quick)
         yield equals(f"{name}, back", conversion.quick_rdp_to_delta(order, rho, quick), delta, "its inverse")
     for inside, failure, outside, order in ((0.5, 1e-3, 4.0, 2.0), (0.1, 1e-6, 3.0, 5.0)):

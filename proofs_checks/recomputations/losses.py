@@ -27,7 +27,7 @@ from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
-from lastiterate.proofs_checks.recomputations.record import Number, as_recorded, equals, upper_bound
+from lastiterate.proofs_checks.recomputations.record import Number, as_recorded, equals, near, upper_bound
 
 Modulus = Callable[[float], float]
 _ETA, _K, _B, _DECAY = 0.4, 1.5, 3, 0.25
@@ -66,7 +66,7 @@ def _looked(name: str, found: Expansion, truth: Modulus) -> Iterator[Number]:
         yield equals(f"{name}, at {z:g}, in floats", float(found.value(np.array([z]))[0]), truth(z))
         step = 1e-6 * z
         slope = (truth(z + step) - truth(z)) / step
-        yield Number(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope - 1e-5, slope + 1e-5)
+        yield near(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope, by="its formula")
     yield equals(f"{name}, of equal points", float(found.sensitivity), truth(0.0))
 
 

@@ -17,7 +17,7 @@ from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.layers import Layer, average_pool, convolution
 from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import precision
-from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals
+from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_recorded, equals, near
 
 Array = NDArray[np.float64]
 _FIRST, _SECOND = 1e-7, 2e-5
@@ -193,28 +193,18 @@ def recompute_closed_forms() -> Iterator[Number]:
             if name != "identity":
                 far = max(float(np.abs(slope).max()), 1.0 if name == "softplus" else 0.0)
                 yield equals(f"steepest slope of {name}", float(phi.steepest), far, "a grid", 1e-5)
-                yield equals(
-                    f"greatest curvature of {name}", float(phi.most_curved), float(np.abs(bend).max()), "a grid", 1e-5
-                )
+                most = float(np.abs(bend).max())
+                yield equals(f"greatest curvature of {name}", float(phi.most_curved), most, "a grid", 1e-5)
             inside = (x[1:-1] >= -0.5) & (x[1:-1] <= 2.5)
             for what, ends, values in (("slopes", phi.slopes, slope), ("curvatures", phi.curvatures, bend)):
                 for side, end in zip(("least", "most"), ends(arb("-0.5"), arb("2.5")), strict=True):
                     truth = float(values[inside].min() if side == "least" else values[inside].max())
-                    yield Number(
-                        f"{side} of the {what} of {name} on [-0.5, 2.5]",
-                        float(end),
-                        truth - 1e-5,
-                        truth + 1e-5,
-                        "a grid",
-                    )
+                    yield near(f"{side} of the {what} of {name} on [-0.5, 2.5]", float(end), truth)
         for name, low, high, pieces in (
             ("relu", -1, 2, (0, 1)),
             ("leaky_relu", -2, -1, (0.01, 0.01)),
             ("hardtanh", 0, 3, (0, 1)),
         ):
-            for side, end, truth in zip(
-                ("least", "most"), activation(name).slopes(arb(low), arb(high)), pieces, strict=True
-            ):
-                yield Number(
-                    f"{side} slope of {name} on [{low}, {high}]", float(end), truth - EXACT, truth + EXACT, "its pieces"
-                )
+            slopes = activation(name).slopes(arb(low), arb(high))
+            for side, end, truth in zip(("least", "most"), slopes, pieces, strict=True):
+                yield near(f"{side} slope of {name} on [{low}, {high}]", float(end), truth, EXACT, "its pieces")

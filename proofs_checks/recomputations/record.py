@@ -56,6 +56,11 @@ def equals(what: str, value: float, truth: float, by: str = "its formula", share
     return Number(what, float(value), truth - share * abs(truth), truth + share * abs(truth), by)
 
 
+def near(what: str, value: float, truth: float, slack: float = 1e-5, by: str = "a grid") -> Number:
+    """A number within a distance of the truth."""
+    return Number(what, float(value), truth - slack, truth + slack, by)
+
+
 def upper_bound(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
     """An upper bound of a number that is known: not below it, and above by a share at most."""
     return Number(what, float(value), truth, truth + share * abs(truth), by)
