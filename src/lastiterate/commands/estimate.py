@@ -268,23 +268,27 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
 def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
     """Print what was found; nothing follows from it for privacy where it is in a metric."""
-    from lastiterate.runtime.constants.record import WorstCaseConstants
+    from lastiterate.runtime.constants.record import LayerConstants, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
     from lastiterate.runtime.pair_table import Kind
 
     plain = found.trusted and metric is None
     carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
     said: dict[str, Any] = {}
+    layers: tuple[LayerConstants, ...] = ()
+    together = None
     if isinstance(found, WorstCaseConstants):
         found = found if metric is None else replace(found, bounded=None)
         if chosen.options["save_pairs"] is not None:
             save_pairs(chosen.options["save_pairs"], found)
-        layers, together, said["search"] = (), None, found.as_dict()
+        said["search"] = found.as_dict()
     else:
+        said["measurement"] = found.as_dict()
         layers = found.layers if found.trusted else ()
-        combine = layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in layers)
-        together, said["measurement"] = carry_over(found.run, found.by_layer()) if combine else None, found.as_dict()
-        said |= {} if found.trusted else {"untrusted": f"{found.untrusted}."}
+        if layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in layers):
+            together = carry_over(found.run, found.by_layer())
+        if not found.trusted:
+            said["untrusted"] = f"{found.untrusted}."
     if not as_json:
         print_found(found, carried, chosen.advised, metric)
         if layers:
