@@ -221,12 +221,12 @@ def _second_law(rules: Calculus) -> Proposition:
 
     def jensen(rules: Calculus) -> Proposition:
         """-M <= -(lam M_2 + (1 - lam) M_1) <= -M_2^lam M_1^(1-lam)."""
-        moments = (moment(FIRST, law, order) for law in (THIRD, SECOND))
-        return rules.chain(_mixed(rules, order, *bounds), rules.young(*moments, MIX))
+        third, second = (moment(FIRST, law, order) for law in (THIRD, SECOND))
+        return rules.chain(_mixed(rules, order, *bounds), rules.young(third, second, MIX))
 
     ways = (inside.under(order > 1), hoelder), (inside.under(order > 0, order < 1), jensen)
-    made = (way.divergence(proof(way), order, (FIRST, mixed), bounds) for way, proof in ways)
-    return rules.ends(rules.every_order(*made, order, 0), MIX, S.Zero, S.One)
+    above, below = (way.divergence(proof(way), order, (FIRST, mixed), bounds) for way, proof in ways)
+    return rules.ends(rules.every_order(above, below, order, 0), MIX, S.Zero, S.One)
 
 
 def _conversion(rules: Calculus) -> Proposition:

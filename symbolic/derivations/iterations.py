@@ -11,7 +11,7 @@ from typing import Final
 
 from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
 
-from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, no_less, omega, replaced
+from lastiterate.symbolic.derivations.losses import LOSSES, Derivation, both_orders, no_less, omega, replaced
 from lastiterate.symbolic.kernel.induction import Induction, Sequence
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
@@ -132,7 +132,7 @@ def _inside(kernel: Kernel) -> Span:
     return kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D)
 
 
-TABLE: Final = {
+TABLE: Final[dict[str, Derivation]] = {
     "iterations/contractions": partial(_shifted, S.One, S.Zero, S.Zero, T),
     "iterations/contractions, apart": partial(_shifted, S.One, tau, D, w),
     "iterations/Lipschitz, apart": partial(_shifted, factor, tau, D, w),

@@ -145,9 +145,6 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
 """The classes for which derivations are made."""
 
 
-_z = Symbol("z", nonnegative=True)
-
-
 def from_step_0(kernel: Kernel, later: Span) -> Span:
     """``later`` from step 0 on: where it begins from a distance, that is the diameter of the domain until then."""
     if later.near == 0:

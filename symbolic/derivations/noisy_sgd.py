@@ -9,7 +9,7 @@ from typing import Final
 
 from sympy import Expr, Gt, S, Symbol, symbols
 
-from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
+from lastiterate.symbolic.derivations.losses import LOSSES, Derivation, both_orders, from_step_0, no_less
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Induction, Q, Sequence, U, k, p, pay_in_cyclic_order, payments, u
@@ -86,7 +86,7 @@ def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
     return both_orders(kernel, from_step_0(kernel, ordered))
 
 
-TABLE: Final = {
+TABLE: Final[dict[str, Derivation]] = {
     "noisy_sgd/composition": _composition,
     "noisy_sgd/convex": _convex,
     "noisy_sgd/strongly convex": _strongly_convex,

@@ -270,7 +270,7 @@ def _rises(above: Any, below: Any) -> list[Boolean] | None:
     for name in (one.name for one in fields(above) if one.name != "order"):
         parts, others = (_flat(getattr(one, name)) for one in (above, below))
         if name == "failure":
-            found += same(above.failure, below.failure)
+            found += same(*parts, *others)
         elif len(parts) != len(others):
             return None
         else:

@@ -23,7 +23,8 @@ from sympy import Basic, Expr, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.profiles import Order, Profile, put
-from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine
+from lastiterate.symbolic.kernel.sealed import UnprovedError as UnprovedError
+from lastiterate.symbolic.kernel.sealed import genuine
 from lastiterate.symbolic.kernel.substitution import Whichever, same
 
 
