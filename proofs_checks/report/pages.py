@@ -16,7 +16,6 @@ from lastiterate.numeric.plotting import Figure, sketch
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
-from lastiterate.proofs_checks.dominance import Pair, dominance
 from lastiterate.proofs_checks.recompute import refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
@@ -109,7 +108,6 @@ def ledger_page(
     shown: Sequence[Entry],
     drifts: Sequence[str] = (),
     mapped: Mapping[str, str] | None = None,
-    compared: Sequence[Pair] = (),
     template: str = "ledger.html.j2",
 ) -> str:
     """The page of all claims.
@@ -118,7 +116,6 @@ def ledger_page(
         shown: the claims with their reports, in the order of the ledger.
         drifts: sentences about verdicts that are not those of the lock file.
         mapped: for each paper with a mapping page, the file beside this one.
-        compared: which theorem claims less than which; the section is left out where there are none.
         template: "ledger.html.j2", complete with style and script inside, or "ledger.md.j2".
     """
     groups = {paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])}
@@ -133,7 +130,6 @@ def ledger_page(
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
             mapped=mapped or {},
-            compared=compared,
             own=not any(entry.paper in PAPERS for entry in shown),
         )
     )
@@ -170,15 +166,14 @@ def files(
         claims: the claims, in the order of the ledger.
         reports: their reports, in the same order.
         drifts: sentences about verdicts that are not those of the lock file.
-        own: whether the claims are of a folder of one's own: every derivation is shown line by line, and nothing is
-            said of the theorems of the package.
+        own: whether the claims are of a folder of one's own: every derivation is shown line by line.
     """
     shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]
     listed = {paper: found for paper in known if (found := items(paper))}
     mapped = {paper: f"{paper}.html" for paper in listed}
     return {
-        HOME: ledger_page(shown, drifts, mapped, () if own else dominance()),
+        HOME: ledger_page(shown, drifts, mapped),
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",

@@ -110,14 +110,12 @@ def command(
     elif style == "junit":
         click.echo(formats.as_junit(reports, found, chosen.places))
     elif style in ("html", "markdown"):
-        from lastiterate.proofs_checks.dominance import dominance
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
 
         listed = entries(chosen.choose(paper=paper, keys=keys), reports)
         page = "ledger.html.j2" if style == "html" else "ledger.md.j2"
-        compared = dominance() if style == "html" and not chosen.own else ()
-        click.echo(ledger_page(listed, found, compared=compared, template=page))
+        click.echo(ledger_page(listed, found, template=page))
     else:
         console().print(formats.table(reports))
         for line in formats.limits(reports):

@@ -21,15 +21,9 @@ from lastiterate.proofs_checks.verdict import Verdict
     "--verdict", type=click.Choice(Verdict), help="Only the claims to which the lock file gives this verdict."
 )
 @click.option("--counts", "count", is_flag=True, help="Count the claims of each paper by verdict, ours apart.")
-@click.option("--dominance", "compare", is_flag=True, help="List instead which theorem claims less than which.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    path: Path | None, paper: str | None, verdict: Verdict | None, count: bool, compare: bool, as_json: bool
-) -> None:
+def command(path: Path | None, paper: str | None, verdict: Verdict | None, count: bool, as_json: bool) -> None:
     r"""List the claims of the ledger, or of the folder or file PATH: key, verdict that is locked, and title.
-
-    With --dominance: every two theorems for full batches that speak of common runs, the smallest and the largest
-    ratio of what they claim there, and whether a claim of the ledger proves the relation.
 
     \b
     Examples:
@@ -37,11 +31,6 @@ def command(
       lastiterate list --counts
       lastiterate list claims
     """
-    if compare and as_json:
-        raise click.UsageError("--dominance is a list for readers, got --json too; leave one out.")
-    if compare:
-        _dominance(paper)
-        return
     with progress("building the claims"):
         chosen = book(path)
         expected = {key: entry.verdict for key, entry in chosen.expected().items()}
@@ -72,18 +61,3 @@ def _counts(counts: Mapping[str, Counter[Verdict]], *, as_json: bool) -> None:
     for paper, own in counts.items():
         grid.add_row(paper_title(paper), *(str(own[verdict]) for verdict in shown))
     console().print(grid)
-
-
-def _dominance(paper: str | None) -> None:
-    from lastiterate.proofs_checks.dominance import dominance
-
-    if paper is not None:
-        raise click.UsageError("--dominance compares the theorems of all papers, got --paper too; leave one out.")
-    with progress("comparing theorems"):
-        pairs = dominance()
-    for pair in pairs:
-        one, other = (f"{t.name}{'' if t.usable else f' ({t.kind})'}" for t in (pair.lower, pair.higher))
-        click.echo(
-            f"{one:38} {pair.relation:6}  {other:38} ratio {pair.least:.3g} to {pair.greatest:.3g}; {pair.basis}"
-            f"{'; hypotheses contained' if pair.contained else ''}"
-        )
