@@ -1,6 +1,6 @@
 """Reports kept between runs, addressed by everything that can change them.
 
-The key of an entry is a hash of the claim's data, of what the modules say that decide it (`modules`), and of the
+The key of an entry is a hash of the claim's data, of what the modules say that decide it (`find_modules`), and of the
 versions of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
 claim, is dropped and decided again. A checksum tells of damage, not of intent: who can write to the folder can have
 any verdict printed, as who can write to the package can; ``--no-cache`` takes nothing from it.
@@ -49,7 +49,7 @@ NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTAT
 
 
 def deciding(engines: Iterable[str]) -> tuple[str, ...]:
-    """Names of the modules from which what decides by these engines is found: see `modules`."""
+    """Names of the modules from which what decides by these engines is found: see `find_modules`."""
     return (
         "lastiterate.proofs_checks.decide",
         *(f"lastiterate.proofs_checks.engines.{engine.value}" for engine in Engine if engine in engines),
@@ -153,7 +153,7 @@ def content(claim: Claim) -> str:
     return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer()))[:16]
 
 
-def said(claim: Claim) -> Said:
+def said_by(claim: Claim) -> Said:
     """Content and statement of a claim, for a lock file that tells what it said before."""
     return Said(content(claim), in_a_line(claim))
 
@@ -271,7 +271,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
+def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
     """The modules of the closure with their files, by name: the package's, and those of a reader's own repository.
 
     Args:
@@ -306,9 +306,9 @@ def _file(name: str) -> Path | None:
 
 
 def fingerprint(roots: Iterable[str | Path], without: Collection[str] = ()) -> str:
-    """Hash of what the modules of a closure say and of their data files; arguments as of `modules`."""
+    """Hash of what the modules of a closure say and of their data files; arguments as of `find_modules`."""
     found = sha256()
-    for name, path in sorted(modules(roots, without).items()):
+    for name, path in sorted(find_modules(roots, without).items()):
         said = _read(path.read_bytes())
         found.update(f"{name}={said.digest};".encode())
         for file in sorted(path.parent / one for one in said.strings if _DATA.fullmatch(one)):

@@ -71,7 +71,7 @@ def _declared(symbol: sp.Symbol) -> tuple[tuple[str, bool], ...]:
 
 
 @lru_cache(maxsize=4096)
-def admits(symbol: sp.Symbol, value: sp.Expr) -> bool:
+def admits_value(symbol: sp.Symbol, value: sp.Expr) -> bool:
     """Tell whether a number has every property that the symbol is declared to have."""
     return all(fact(value, name) is wanted for name, wanted in _declared(symbol))
 
@@ -92,7 +92,7 @@ def is_scattered(symbol: sp.Symbol) -> bool:
     )
 
 
-def within(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
+def allows_interval(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
     """Tell whether the declared sign allows the inside of an interval, and at least one of its ends."""
     ends = [sp.Rational(low + (high - low) * share / 4) for share in (0, 1, 3, 4)]
     allowed = [all(condition.xreplace({symbol: end}) == sp.true for condition in conditions(symbol)) for end in ends]

@@ -22,12 +22,12 @@ LONGEST = 400
 PRECISIONS = (64, 128, 256, 512, 1024)
 
 
-def as_text(point: Point) -> dict[str, str]:
+def point_text(point: Point) -> dict[str, str]:
     """The point as exact text, for a counterexample."""
     return {str(symbol): str(value) for symbol, value in point.items()}
 
 
-def at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
+def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.Expr:
     """The expression at an exact point, sums written out.
 
     Raises:
@@ -53,7 +53,7 @@ def written_out(value: sp.Expr) -> sp.Expr:
     return value if limits and all(map(exists, limits)) else value.doit()
 
 
-def exact(number: sp.Rational) -> fmpq:
+def to_fmpq(number: sp.Rational) -> fmpq:
     """The same number in flint."""
     return fmpq(int(number.p), int(number.q))
 
@@ -77,7 +77,7 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
     except UnsupportedError:
         whole = {s: v for s, v in point.items() if not v.is_Rational or (s.is_integer and v.is_Integer)}
         rest = _put_in(expression, whole)
-        values = {s: exact(v) for s, v in point.items() if s in rest.free_symbols}
+        values = {s: to_fmpq(v) for s, v in point.items() if s in rest.free_symbols}
         return lambda: enclose(rest, {s: arb(v) for s, v in values.items()})
 
 
@@ -105,7 +105,7 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
     if not _short_powers(expression, point):
         return None
     try:
-        value = at(expression, point)
+        value = value_at(expression, point)
     except UnsupportedError:
         return None
     if value.has(sp.I):
@@ -126,7 +126,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
     if isinstance(expression, sp.Symbol | AppliedUndef):
         expression = point.get(expression, expression)
     if isinstance(expression, sp.Rational):
-        return exact(expression)
+        return to_fmpq(expression)
     if isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max):
         return _FOLDED[type(expression)](fraction(part, point) for part in expression.args)
     if isinstance(expression, sp.Pow):
@@ -170,7 +170,7 @@ def _is_zero(value: sp.Expr) -> bool:
 def side(expression: sp.Expr, point: Point) -> str:
     """The value of one side at a point: exact where it is rational and short, else a ball."""
     if _short_powers(expression, point):
-        value = at(expression, point)
+        value = value_at(expression, point)
         if value.is_Rational and len(str(value)) < 40:
             return str(value)
     (ball,) = enclosures(expression, point, PRECISIONS[1:2])

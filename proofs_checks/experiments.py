@@ -25,12 +25,12 @@ Drawing = Callable[[np.random.Generator, int, Parameters], Draws]
 
 
 @dataclass(frozen=True)
-class Indicator:
+class EventIndicator:
     """The quantity is 0 or 1: the interval is exact (Clopper & Pearson 1934)."""
 
 
 @dataclass(frozen=True)
-class Range:
+class ValueRange:
     """The quantity lies in [low, high]: the interval is Hoeffding's."""
 
     low: Callable[[Parameters], float]
@@ -58,7 +58,7 @@ class Experiment:
     needs: frozenset[str]
     copies: int
     draw: Drawing
-    known: Indicator | Range | Moment
+    known: EventIndicator | ValueRange | Moment
 
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {}
@@ -66,7 +66,9 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {}
 of one's own folder."""
 
 
-def _experiment(needs: str, known: Indicator | Range | Moment, copies: int = 200_000) -> Callable[[Drawing], Drawing]:
+def _experiment(
+    needs: str, known: EventIndicator | ValueRange | Moment, copies: int = 200_000
+) -> Callable[[Drawing], Drawing]:
     """Register a function that draws a quantity, with the names of its parameters and what is known of it."""
 
     def registered(draw: Drawing) -> Drawing:
@@ -148,13 +150,13 @@ def _normalised(gradient: Draws, stab: float) -> Draws:
     return np.asarray(gradient / (np.abs(gradient) + stab))
 
 
-@_experiment("stab", Range(lambda _: -1.0, lambda _: 1.0))
+@_experiment("stab", ValueRange(lambda _: -1.0, lambda _: 1.0))
 def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """A gradient of 5, -1, -1 at random, over its size plus stab."""
     return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
 
 
-@_experiment("T eta nu stab", Range(lambda _: 0.0, lambda _: 168 / 27), copies=2_000)
+@_experiment("T eta nu stab", ValueRange(lambda _: 0.0, lambda _: 168 / 27), copies=2_000)
 def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """The least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
@@ -173,7 +175,7 @@ def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) ->
     return np.asarray((13 * 14 - 14) / 27 * np.clip(1.0 + lowest, 0.0, 1.0))
 
 
-@_experiment("T eta sigma_DP K D", Indicator())
+@_experiment("T eta sigma_DP K D", EventIndicator())
 def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Indicator that the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D."""
     theta = np.zeros(copies)
@@ -183,7 +185,7 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
     return np.asarray(theta > 0, dtype=np.float64)
 
 
-@_experiment("n b eta L", Indicator())
+@_experiment("n b eta L", EventIndicator())
 def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
     size = draw.binomial(_whole(at, "n"), _chance(at["b"] / at["n"], "b/n"), copies)
@@ -192,14 +194,14 @@ def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -
     return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
 
 
-@_experiment("p K", Range(lambda _: 0.0, lambda at: at["K"]))
+@_experiment("p K", ValueRange(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
     gradient = np.where(draw.random(copies) < _chance(at["p"], "p"), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 
-@_experiment("b K", Range(lambda _: 0.0, lambda at: at["K"] ** 2))
+@_experiment("b K", ValueRange(lambda _: 0.0, lambda at: at["K"] ** 2))
 def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """|mean of b gradients|^2, each K or 0 with equal chances."""
     gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks import declared
-from lastiterate.proofs_checks.exact_values import Point, at, truth_at
+from lastiterate.proofs_checks.exact_values import Point, truth_at, value_at
 
 
 class NoPointError(ValueError):
@@ -104,7 +104,7 @@ def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
     return found
 
 
-def points(
+def find_points(
     symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], wanted: int, *, seed: int = 0, tries: int = 200
 ) -> Iterator[Point]:
     """Up to ``wanted`` admissible points at exact rationals, always the same ones for the same input.
@@ -121,8 +121,10 @@ def points(
     for _ in range(tries * wanted):
         point: Point = {symbol: _draw(symbol, ranges[symbol], generator) for symbol in drawn}
         for symbol, value in meant.items():
-            point[symbol] = at(value, point)
-        if not all(_is_short(symbol, value) and declared.admits(symbol, value) for symbol, value in point.items()):
+            point[symbol] = value_at(value, point)
+        if not all(
+            _is_short(symbol, value) and declared.admits_value(symbol, value) for symbol, value in point.items()
+        ):
             continue
         if all(truth_at(condition, point) for condition in conditions):
             found += 1
@@ -140,7 +142,7 @@ def completed(point: Point, conditions: Sequence[Boolean]) -> Point | None:
     """A point with values for the other letters of the conditions, at which these hold; None where none is found."""
     rest = tuple(one for one in (condition.xreplace(point) for condition in conditions) if one != sp.true)
     try:
-        return point | next(points(free_symbols(rest), rest, 1)) if rest else point
+        return point | next(find_points(free_symbols(rest), rest, 1)) if rest else point
     except NoPointError:
         return None
 

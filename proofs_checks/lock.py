@@ -29,7 +29,7 @@ _UNSAID = Said()
 
 
 @dataclass(frozen=True)
-class Expected:
+class LockedVerdict:
     """Entry of the lock file for a claim: verdict, grade, number of checks, of mutants and close near misses rejected.
 
     ``says`` is a hash of what the claim says and how it is checked, and ``statement`` what it says, in a line:
@@ -47,25 +47,25 @@ class Expected:
     supposes: str = ""
 
     @classmethod
-    def of(cls, report: ClaimReport, said: Said = _UNSAID) -> "Expected":
+    def of(cls, report: ClaimReport, said: Said = _UNSAID) -> "LockedVerdict":
         """The entry that this report has in a lock file."""
         counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
         return cls(report.verdict, report.grade, *counts, *said, digest(premises)[:16] if premises else "")
 
 
-def location() -> Path:
+def lock_path() -> Path:
     """The packaged lock file."""
     return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
 
 
-def read_lock(path: Path | None = None) -> dict[str, Expected]:
+def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     """The lock file's entries by claim key.
 
     Raises:
         InputError: the file is missing, is no JSON, or holds something that is not an entry.
     """
-    path = path or location()
+    path = path or lock_path()
     try:
         text = path.read_text(encoding="utf-8")
         data = json.loads(text)
@@ -85,7 +85,7 @@ def read_lock(path: Path | None = None) -> dict[str, Expected]:
     return {key: _entry(key, entry, where) for key, entry in data.items()}
 
 
-def _entry(key: str, entry: object, where: Callable[[str], str]) -> Expected:
+def _entry(key: str, entry: object, where: Callable[[str], str]) -> LockedVerdict:
     if (
         not isinstance(entry, dict)
         or set(entry) - set(_TEXTS) != _KEYS
@@ -108,16 +108,16 @@ def _entry(key: str, entry: object, where: Callable[[str], str]) -> Expected:
             f"in {where(key)}; restore it."
         ) from None
     counts, texts = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _TEXTS)
-    return Expected(verdict, grade, *counts, *texts)
+    return LockedVerdict(verdict, grade, *counts, *texts)
 
 
-def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> None:
+def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -> None:
     """Write the lock file, sorted by key, whole or not at all.
 
     Raises:
         InputError: the file cannot be written, as in an installed package.
     """
-    path = path or location()
+    path = path or lock_path()
     data = {
         key: {name: value for name, value in asdict(entries[key]).items() if name not in _TEXTS or value}
         for key in sorted(entries)
@@ -132,7 +132,7 @@ def write_lock(entries: Mapping[str, Expected], path: Path | None = None) -> Non
 
 def drifts(
     reports: Iterable[ClaimReport],
-    expected: Mapping[str, Expected],
+    expected: Mapping[str, LockedVerdict],
     *,
     complete: bool = True,
     says: Mapping[str, Said] = MappingProxyType({}),
@@ -149,7 +149,7 @@ def drifts(
     seen: set[str] = set()
     for report in reports:
         seen.add(report.key)
-        locked, here = expected.get(report.key), Expected.of(report)
+        locked, here = expected.get(report.key), LockedVerdict.of(report)
         if locked is None:
             found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
         else:
@@ -170,7 +170,7 @@ def drifts(
     return tuple(found)
 
 
-def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[str]:
+def _changed(report: ClaimReport, locked: LockedVerdict, here: LockedVerdict) -> Iterator[str]:
     if here.verdict is not locked.verdict:
         left = f" ({report.left_open})" if report.left_open else ""
         yield f"{report.key} is {here.verdict}{left}, the lock file says {locked.verdict}."
@@ -197,7 +197,7 @@ def _changed(report: ClaimReport, locked: Expected, here: Expected) -> Iterator[
         )
 
 
-def _resaid(key: str, locked: Expected, now: Said | None) -> Iterator[str]:
+def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
     if now is None or locked.says in ("", now.content):
         return
     if locked.statement == now.statement:
@@ -213,7 +213,7 @@ def why(outcome: Outcome) -> str:
     return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 
-def _words(entry: Expected) -> str:
+def _words(entry: LockedVerdict) -> str:
     return f"{entry.verdict}{f' ({entry.grade})' if entry.grade else ''}, {entry.rejected} mutants rejected"
 
 

@@ -39,7 +39,7 @@ MOST_DIGITS: Final = 1000
 
 
 @dataclass(frozen=True)
-class Recomputed:
+class RecomputedPoint:
     """A counterexample as it comes out this time.
 
     Attributes:
@@ -53,7 +53,7 @@ class Recomputed:
     certain: bool
 
 
-def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Recomputed, ...]:
+def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[RecomputedPoint, ...]:
     """Each counterexample of the report, mutants left out, computed again from its parameters.
 
     Raises:
@@ -61,10 +61,10 @@ def recompute(claim: Claim, report: ClaimReport, digits: int = 50) -> tuple[Reco
     """
     if not 1 <= digits <= MOST_DIGITS:
         raise InputError(f"digits needs a number from 1 to {MOST_DIGITS}, got digits={digits}; choose one.")
-    return tuple(_again(claim, check, found, digits) for check, _, found in refuted(claim, report))
+    return tuple(_again(claim, check, found, digits) for check, _, found in find_refuted(claim, report))
 
 
-def refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
+def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome, Counterexample]]:
     """The checks with a counterexample, with their outcomes; the misprint is the last."""
     pairs = [*zip(claim.checks, report.outcomes, strict=True)]
     if claim.misprint is not None and report.misprint is not None:
@@ -74,7 +74,7 @@ def refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Outcome,
             yield check, outcome, outcome.counterexample
 
 
-def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> Recomputed:
+def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> RecomputedPoint:
     check, _ = prepared(written, claim.assumptions)  # a report tells letters of one name apart
     if isinstance(check, Identity | Inequality | IntervalInequality | RandomPoints):
         relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
@@ -87,17 +87,19 @@ def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> 
     again = outcome.counterexample
     if again is not None and isinstance(check, Value):
         again = replace(again, left=_ball(check.expression.doit(), {}, _bits(digits)).str(digits))
-    return Recomputed(check.name, again or found, again is not None)
+    return RecomputedPoint(check.name, again or found, again is not None)
 
 
-def _sides(check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counterexample, digits: int) -> Recomputed:
+def _sides(
+    check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counterexample, digits: int
+) -> RecomputedPoint:
     """Both sides of a relation at the parameters, in balls wide enough for the digits."""
     left, relation, right = sides
     point = _point(found, left, right)
     bits = _bits(digits)
     one, other = (_ball(sp.sympify(side, strict=True), point, bits) for side in (left, right))
     again = Counterexample(found.at, one.str(digits), found.relation, other.str(digits), found.note)
-    return Recomputed(check.name, again, _broken(one, relation, other))
+    return RecomputedPoint(check.name, again, _broken(one, relation, other))
 
 
 def _bits(digits: int) -> int:
@@ -131,10 +133,10 @@ def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relatio
     return check.closed_form.xreplace(point), Relation.EQUAL, value
 
 
-def _attacked(check: UpperBound, found: Counterexample, bits: int) -> Recomputed:
+def _attacked(check: UpperBound, found: Counterexample, bits: int) -> RecomputedPoint:
     """The bound against its attacks at the stored setting; balls inside, floats rounded outwards at the end."""
     setting = {name: float(value) for name, value in found.at.items()}
     with precision(bits):
         outcome = attack_at(check, setting)
     again = outcome.counterexample if outcome is not None else None
-    return Recomputed(check.name, again or found, again is not None)
+    return RecomputedPoint(check.name, again or found, again is not None)

@@ -25,7 +25,7 @@ _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), 
 
 
 @dataclass(frozen=True)
-class Shown:
+class TwoNumbers:
     """The two numbers of a refuted claim as every output has them.
 
     Attributes:
@@ -45,11 +45,11 @@ class Shown:
         return f"claimed {self.most} {self.claimed}, true {self.least} {self.true}"
 
 
-def shown(refutation: Refutation) -> Shown:
+def round_numbers(refutation: Refutation) -> TwoNumbers:
     """The two numbers, rounded towards one another, so that what stands there is refuted, too.
 
     >>> from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
-    >>> print(shown(RANDOM_BATCHES))
+    >>> print(round_numbers(RANDOM_BATCHES))
     claimed at most 0.08074, true at least 37.57
     """
     above = refutation.sign == ">="
@@ -57,7 +57,7 @@ def shown(refutation: Refutation) -> Shown:
         _rounded(_end(side, refutation.at, up=up), up=up)
         for side, up in ((refutation.claimed, not above), (refutation.true, above))
     )
-    return Shown(claimed, true, *_SIDES[refutation.sign])
+    return TwoNumbers(claimed, true, *_SIDES[refutation.sign])
 
 
 def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> Fraction:
@@ -78,20 +78,20 @@ def _rounded(end: Fraction, *, up: bool) -> str:
     return f"{value:f}" if -_LONG < value.adjusted() < _LONG else f"{value:E}".replace("E+", "e").replace("E", "e")
 
 
-def sentence(said: Words) -> Line:
+def as_line(said: Words) -> Line:
     """Words with expressions as a line of any output."""
     text, *parts = said
     return Line(tuple(parts), text)
 
 
-def measured(refutation: Refutation) -> Line:
+def measured_quantity(refutation: Refutation) -> Line:
     """The quantity that both numbers measure, with the parameters of the run put in."""
     text, *parts = refutation.quantity
     values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
     return Line(tuple(part.xreplace(values) for part in parts), text)
 
 
-def parameters(refutation: Refutation) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+def run_parameters(refutation: Refutation) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
     """The parameters of the run with their values, long ones as powers of ten."""
     for letter, value in refutation.at.items():
         yield letter, _short(sp.sympify(value, strict=True))
@@ -108,10 +108,10 @@ def _short(value: sp.Expr) -> sp.Expr:
 
 def lines(refutation: Refutation) -> Iterator[str]:
     """Three texts for a terminal: the sentence about the failure, the run, the two numbers."""
-    yield as_text([sentence(refutation.fails)])
-    at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in parameters(refutation))
+    yield as_text([as_line(refutation.fails)])
+    at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in run_parameters(refutation))
     yield f"at {at}: {refutation.run}"
-    yield f"{as_text([measured(refutation)])}: {shown(refutation)}"
+    yield f"{as_text([measured_quantity(refutation)])}: {round_numbers(refutation)}"
 
 
 def in_one_line(refutation: Refutation) -> str:
@@ -120,7 +120,7 @@ def in_one_line(refutation: Refutation) -> str:
     return f"{run}; {numbers}"
 
 
-def picture(refutation: Refutation) -> Figure:
+def draw_refutation(refutation: Refutation) -> Figure:
     """Claimed against true over one parameter, the others as in the run; both are ends of enclosures."""
     letter, places = refutation.over
     above = refutation.sign == ">="

@@ -145,7 +145,7 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
 
 
-class Step(NamedTuple):
+class WorkerStep(NamedTuple):
     """The present work of a worker.
 
     Attributes:
@@ -159,7 +159,7 @@ class Step(NamedTuple):
     seconds: float
 
 
-def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[Step]], None]) -> Iterator[Found]:
+def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[WorkerStep]], None]) -> Iterator[Found]:
     """The answers as they come."""
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
@@ -213,7 +213,7 @@ def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[Step]], Non
             if time.monotonic() < looked + min(_POLL, task.seconds):
                 continue
             looked, took = time.monotonic(), [(worker, worker.took()) for worker in workers]
-            on_wait([Step(worker.claim, worker.words, seconds) for worker, seconds in took])
+            on_wait([WorkerStep(worker.claim, worker.words, seconds) for worker, seconds in took])
             for worker, seconds in took:
                 if seconds > task.seconds + min(_GRACE, task.seconds):
                     give_up(worker, too_late(task.seconds))
@@ -232,7 +232,7 @@ def run(
     jobs: int = -1,
     cache: ReportCache | None = None,
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
-    on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
+    on_wait: Callable[[Sequence[WorkerStep]], None] = lambda _steps: None,
     seconds: float = SECONDS,
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
@@ -273,7 +273,7 @@ def find_all(
     *,
     jobs: int,
     on_claim: Callable[[int, int], None],
-    on_wait: Callable[[Sequence[Step]], None] = lambda _steps: None,
+    on_wait: Callable[[Sequence[WorkerStep]], None] = lambda _steps: None,
     seconds: float = SECONDS,
 ) -> tuple[Found, ...]:
     """The answers of a function of some module about each claim, in their order; other arguments as of `run`."""

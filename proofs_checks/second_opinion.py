@@ -43,7 +43,7 @@ class Opinion:
 
 
 @lru_cache(maxsize=8192)
-def ask(question: str) -> str:
+def ask_cvc5(question: str) -> str:
     """cvc5's answer: sat, unsat, or unknown where it gives up or takes too long.
 
     Raises:
@@ -72,7 +72,7 @@ def opinion(claim: Claim) -> Opinion:
         with record_questions() as found:
             left_open(claim)
         questions |= dict.fromkeys(found)
-    answers = {question: ask(question) for question in questions}
+    answers = {question: ask_cvc5(question) for question in questions}
     agreed = sum(answer == "unsat" for answer in answers.values())
     return Opinion(claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat"))
 

@@ -89,7 +89,7 @@ def unneeded(claim: Claim, number: int = 0) -> tuple[Boolean, ...]:
     return tuple(one for one in conditions if str(one) in listed)
 
 
-def location() -> Path:
+def unneeded_path() -> Path:
     """The packaged file."""
     return Path(str(resources.files("lastiterate.proofs_checks") / FILE))
 
@@ -100,7 +100,7 @@ def read_unneeded() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     Raises:
         InputError: the file is missing or is not JSON.
     """
-    return _read(location())
+    return _read(unneeded_path())
 
 
 @cache
@@ -127,10 +127,10 @@ def update_unneeded(found: Sequence[UnneededConditions]) -> None:
     entries = {key: entry for key, entry in read_unneeded().items() if key in known}
     entries |= {one.key: one.parts for one in found if one.parts}
     try:
-        write_whole(location(), (json.dumps(dict(sorted(entries.items())), indent=1) + "\n").encode())
+        write_whole(unneeded_path(), (json.dumps(dict(sorted(entries.items())), indent=1) + "\n").encode())
     except OSError as error:
         raise InputError(
-            f"The list of conditions that no check needs must be writable, got path={location()} ({error}); "
+            f"The list of conditions that no check needs must be writable, got path={unneeded_path()} ({error}); "
             "update it in a clone of the repository."
         ) from None
     _read.cache_clear()

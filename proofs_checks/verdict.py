@@ -198,10 +198,10 @@ def _adapter() -> "TypeAdapter[ClaimReport]":
     return TypeAdapter(ClaimReport)
 
 
-def number(count: int, noun: str) -> str:
+def with_noun(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> number(1, "claim"), number(2, "claim")
+    >>> with_noun(1, "claim"), with_noun(2, "claim")
     ('1 claim', '2 claims')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -16,8 +16,8 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.exact_values import Point, as_text, enclosures, side, truth_at
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, Inequality, IntervalInequality, RandomPoints, Relation
 from lastiterate.symbolic.unevaluated import carried_out
@@ -42,7 +42,7 @@ def refuted_at(check: Inequality | IntervalInequality | RandomPoints, point: Poi
     """Refuted at an exact point, with an enclosure of either side."""
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation
-    return refuted(check, Counterexample(as_text(point), left, relation, right, "left, right"))
+    return refuted(check, Counterexample(point_text(point), left, relation, right, "left, right"))
 
 
 MOST: Final = 3
@@ -169,4 +169,4 @@ def _some(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ..
         return
     premises = (*assumptions, *check.given)
     with suppress(NoPointError):
-        yield from points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)
+        yield from find_points(free_symbols(check.left, check.right, premises), premises, 20, tries=30)

@@ -20,11 +20,11 @@ from lastiterate.numeric.enclosure import interval as iv
 from lastiterate.numeric.enclosure.interval import Interval
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import Tape
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import Point, at, exact, sign_at, truth, truth_at
+from lastiterate.proofs_checks.exact_values import Point, sign_at, to_fmpq, truth, truth_at, value_at
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
@@ -87,7 +87,7 @@ def rational(value: fmpq) -> sp.Rational:
 
 def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
     """An interval of Sympy's rationals as an edge."""
-    return exact(ends[0]), exact(ends[1])
+    return to_fmpq(ends[0]), to_fmpq(ends[1])
 
 
 def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
@@ -95,8 +95,8 @@ def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
     low, high = edge
     if low > 0 and high > 16 * low:
         middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
-        if low < exact(middle) < high:
-            return exact(middle)
+        if low < to_fmpq(middle) < high:
+            return to_fmpq(middle)
     return (low + high) / 2
 
 
@@ -104,7 +104,7 @@ def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
     """A number with a short name near the middle, for a counterexample that reads well."""
     middle = rational(split_point(edge))
     for limit in (2, 10, 100, 1000):
-        short = exact(middle.limit_denominator(limit))
+        short = to_fmpq(middle.limit_denominator(limit))
         if edge[0] < short < edge[1]:
             return short
     return split_point(edge)
@@ -147,7 +147,11 @@ def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
     point: Point = {s: rational(v) for s, v in zip(problem.symbols, corner, strict=True)}
     sign = sign_at(problem.gap, point)
     fails = sign is not None and (sign < 0 or (sign == 0 and problem.strict))
-    if not fails or not all(starmap(admits, point.items())) or not all(truth_at(c, point) for c in problem.conditions):
+    if (
+        not fails
+        or not all(starmap(admits_value, point.items()))
+        or not all(truth_at(c, point) for c in problem.conditions)
+    ):
         return None
     return point if defined_at(problem.sides or (problem.gap,), point) else None
 
@@ -195,7 +199,7 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
     edges: Edges = tuple(edge_of(box[s]) for s in real)
 
     def positive(gap: sp.Expr, premises: Sequence[Boolean], budget: int, *, strict: bool) -> bool:
-        gap = at(gap, point)
+        gap = value_at(gap, point)
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
         return prove_on_box(gap, real, edges, known, strict=strict, budget=budget, ladder=0).held
 

@@ -25,7 +25,7 @@ from lastiterate.proofs_checks.engines.answers import (
 from lastiterate.proofs_checks.engines.citation import decide_consequence
 from lastiterate.proofs_checks.engines.side_conditions import prove, replayed
 from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome, Status, limit_by
 from lastiterate.symbolic.checks import Check, Consequence, Deduced, Derived, NormBound, Printed, RenyiBound, Tracked
 from lastiterate.symbolic.claim import Claim
@@ -190,7 +190,7 @@ def conclude(made: Proposition, statement: ForAll) -> Proposition:
     if free(statement):
         raise UnprovedError(f"The statement needs a quantifier for each of its letters, got {free(statement)}.")
     numbers = frozenset(one for one in conditions if isinstance(one, Relational) and not quantities(one))
-    for _ in points(free_symbols(*numbers), tuple(numbers), 1):
+    for _ in find_points(free_symbols(*numbers), tuple(numbers), 1):
         break
     rules = Calculus(prove, conditions)
     for condition in made.given - conditions:

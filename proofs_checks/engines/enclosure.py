@@ -22,7 +22,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import admits, within
+from lastiterate.proofs_checks.declared import admits_value, allows_interval
 from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
@@ -38,7 +38,7 @@ from lastiterate.proofs_checks.engines.branch import (
 )
 from lastiterate.proofs_checks.engines.inequality import fails
 from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
-from lastiterate.proofs_checks.exact_values import Point, at, enclosures, exact, truth_at, written_out
+from lastiterate.proofs_checks.exact_values import Point, enclosures, to_fmpq, truth_at, value_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, IntervalInequality, RandomPoints, Relation, Value
@@ -65,7 +65,7 @@ def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp
             raise InputError(
                 f"box needs rational ends low <= high, got {symbol}=({low}, {high}); write Rational numbers."
             )
-        if not within(symbol, low, high):
+        if not allows_interval(symbol, low, high):
             raise InputError(
                 f"box needs intervals within what their symbols are declared to be, got {symbol}=({low}, {high}) for "
                 f"a symbol with {' and '.join(map(str, conditions_of(symbol)))}; shorten it."
@@ -124,7 +124,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         else [box[s][0]]
         for s in whole
     ]
-    columns = [[v for v in column if admits(s, v)] for s, column in zip(whole, columns, strict=True)]
+    columns = [[v for v in column if admits_value(s, v)] for s, column in zip(whole, columns, strict=True)]
     combinations = list(product(*columns))
     if len(combinations) > MAX_GRID:
         raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
@@ -137,7 +137,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         if False in closed.values():
             continue
         admissible += 1
-        left, right = (at(e, fixed) for e in (check.left, check.right))
+        left, right = (value_at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if not closed.get(c)), *declared)
         asked = partial(prove_on_box, right - left, real, edges, cut, strict=strict, sides=(left, right))
         answer = asked(budget=min(FEW, budget))
@@ -201,7 +201,7 @@ def _value(check: Value) -> Outcome:
     if expression.is_Rational and abs(expression - target) <= half:
         return held(check, Grade.CERTIFIED, f"the value is {expression}")
     for ball in enclosures(expression, {}):
-        off, allowed = abs(ball - exact(target)), exact(half)
+        off, allowed = abs(ball - to_fmpq(target)), to_fmpq(half)
         if off <= allowed:
             return held(check, Grade.CERTIFIED, f"the value is {ball.str(20)}")
         if off > allowed:

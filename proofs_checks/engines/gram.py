@@ -23,7 +23,7 @@ from lastiterate.proofs_checks.engines.gram_search import (
     points_on_edges,
 )
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import as_text
+from lastiterate.proofs_checks.exact_values import point_text
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, VectorInequality
@@ -233,7 +233,7 @@ def _refuted(check: VectorInequality, problem: GramCase, found: Matrix) -> Outco
     columns = {letter: found.vectors[:, i] for i, letter in enumerate(problem.letters)}
     columns |= dict.fromkeys(problem.origin, sp.zeros(found.vectors.rows, 1))
     named = sorted((str(letter), column) for letter, column in columns.items())
-    at = as_text(found.point) | {name: f"({', '.join(map(str, column))})" for name, column in named}
+    at = point_text(found.point) | {name: f"({', '.join(map(str, column))})" for name, column in named}
     at |= {str(value): str(number) for value, number in zip(problem.values, found.values, strict=True)}
     left, right = (_value(problem, found, columns, side) for side in problem.sides)
     rough = "" if left.is_Rational and right.is_Rational else f"about {sp.N(left, 6)} and {sp.N(right, 6)}; "

@@ -16,7 +16,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, linear_coefficients, seen_letters, slack
 from lastiterate.proofs_checks.exact_values import Point
-from lastiterate.proofs_checks.feasible_points import NoPointError, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -412,7 +412,7 @@ def points_on_edges(problem: GramCase) -> Iterator[Point]:
 def _some(problem: GramCase, premises: tuple[Boolean, ...], wanted: int) -> Iterator[Point]:
     letters = sorted(_symbols(problem), key=str)
     try:
-        yield from points(letters, premises, wanted, tries=50)
+        yield from find_points(letters, premises, wanted, tries=50)
     except NoPointError:
         return
 

@@ -15,12 +15,12 @@ from sympy.logic.boolalg import And, Boolean, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import equation, held, refuted, undecided
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible
-from lastiterate.proofs_checks.exact_values import Point, as_text, enclosures, side, sign_at, truth_at
-from lastiterate.proofs_checks.feasible_points import NoPointError, connected, free_symbols, points
+from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, sign_at, truth_at
+from lastiterate.proofs_checks.feasible_points import NoPointError, connected, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Identity, Recursion
 from lastiterate.symbolic.notation import PREVIOUS
@@ -252,7 +252,7 @@ def _differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Cou
         values = [str(sp.N(part.xreplace(point).doit(), 20)) for part in (left, right)]
     else:
         values = [side(part, point) for part in (left, right)]
-    return Counterexample(as_text(point), values[0], "==", values[1], sides)
+    return Counterexample(point_text(point), values[0], "==", values[1], sides)
 
 
 def _shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
@@ -299,11 +299,11 @@ def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     conditions = tuple(condition for condition in assumptions if index not in condition.free_symbols)
     of_index = tuple(condition for condition in assumptions if index in condition.free_symbols)
     confirmed = 0
-    for point in points(symbols, conditions, POINTS):
+    for point in find_points(symbols, conditions, POINTS):
         for here, left, right in _unrolled(check, point, of_index):
             same = _compared(left, right, {})
             if same is False:
-                found = replace(_differ(left, right, {}, "closed form, recursion"), at=as_text(here))
+                found = replace(_differ(left, right, {}, "closed form, recursion"), at=point_text(here))
                 return refuted(
                     check, found, f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
                 )
@@ -337,7 +337,9 @@ def _written_out(check: Recursion) -> None:
     """Raise unless the index may be every whole number past the start, and the sides hold their own letters only."""
     if not isinstance(check.start, int):
         raise InputError(f"A recursion needs a whole number to begin at, got start={check.start!r}; write one.")
-    if check.index == PREVIOUS or not all(admits(check.index, sp.Integer(check.start + k)) for k in range(1, SMALL)):
+    if check.index == PREVIOUS or not all(
+        admits_value(check.index, sp.Integer(check.start + k)) for k in range(1, SMALL)
+    ):
         raise InputError(
             f"index needs to be declared so that it may be every whole number past start={check.start}, "
             f"got index={check.index}; declare it an integer from there on."
@@ -385,7 +387,7 @@ SPOTS = 12
 def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]) -> Outcome:
     left, right = summed(carried_out(check.left)), summed(carried_out(check.right))
     confirmed = 0
-    for point in points(symbols, conditions, SPOTS):
+    for point in find_points(symbols, conditions, SPOTS):
         same = _compared(left, right, point)
         if same is False:
             return refuted(check, _differ(left, right, point))

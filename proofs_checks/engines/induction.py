@@ -16,13 +16,13 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import LESS, held, refuted, undecided, variant
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, SequenceRun, sequence_runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import Point, as_text, truth_at
+from lastiterate.proofs_checks.exact_values import Point, point_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Induction
 from lastiterate.symbolic.kernel.judgement import UnprovedError
@@ -169,7 +169,7 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
             f"conclusion needs an equation or an inequality, got the constant {check.conclusion}, which says nothing; "
             "write sides that Sympy leaves as they are."
         )
-    if not check.index.is_integer or not all(admits(check.index, sp.Integer(check.start + k)) for k in range(4)):
+    if not check.index.is_integer or not all(admits_value(check.index, sp.Integer(check.start + k)) for k in range(4)):
         raise InputError(
             f"index needs to be declared so that it may be every whole number from start={check.start} on, "
             f"got index={check.index}; declare it an integer from there on."
@@ -218,7 +218,7 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Seq
             return f"no sequence obeys the laws at {check.index} = {late}"
     last = [law.subs(check.index, check.start + _LAST) for law in plain]
     if last and all(_false([law.xreplace(point) for law in last]) for point in tried):
-        at = ", ".join(f"{letter} = {number}" for letter, number in sorted(as_text(tried[0]).items()))
+        at = ", ".join(f"{letter} = {number}" for letter, number in sorted(point_text(tried[0]).items()))
         return "no sequence is known to obey the laws for ever" + (f", at {at} for one" if at else "")
     return ""
 
@@ -344,7 +344,7 @@ def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbo
 
 
 def _counterexample(check: Induction, run: SequenceRun) -> Counterexample:
-    at: dict[str, str] = as_text(run.point) | {str(check.index): str(run.index)}
+    at: dict[str, str] = point_text(run.point) | {str(check.index): str(run.index)}
     at |= {str(value): str(number) for value, number in run.values.items()}
     relation: Relational = check.conclusion
     return Counterexample(at, str(run.left), _SIGNS[type(relation)], str(run.right), "left, right")

@@ -16,7 +16,7 @@ import z3
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import (
     LESS,
@@ -34,7 +34,7 @@ from lastiterate.proofs_checks.engines.answers import (
 from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, solve, some_point, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Check, Comparison, Inequality, Relation
 
@@ -66,7 +66,7 @@ def fails(check: Comparison, premises: tuple[Boolean, ...], point: Point) -> boo
 def _stands(check: Comparison, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
     """Tell whether the sides are so related at a point; None where that is unclear, or the point not admissible."""
     try:
-        if not all(admits(symbol, value) for symbol, value in point.items()):
+        if not all(admits_value(symbol, value) for symbol, value in point.items()):
             return None
         known = all(truth_at(premise, point) for premise in premises)
         found = relation_at(check.left, relation, check.right, point) if known else None
@@ -116,7 +116,7 @@ def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
     """Tell whether the sides are certainly equal at one of a few admissible points."""
     symbols = free_symbols(check.left, check.right, premises)
     try:
-        tried = list(points(symbols, premises, 3))
+        tried = list(find_points(symbols, premises, 3))
     except NoPointError:
         return False
     return any(
@@ -138,7 +138,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
             return _proved(check, everything)
         if point and fails(check, everything, point):
             return refuted_at(check, point)
-    for candidate in points(symbols, everything, SPOTS):
+    for candidate in find_points(symbols, everything, SPOTS):
         if fails(check, everything, candidate):
             return refuted_at(check, candidate)
     undefined = unmet((check.left, check.right), everything, entails)

@@ -21,7 +21,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.declared import fact
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.exact_values import Point, fraction, truth_at
-from lastiterate.proofs_checks.feasible_points import free_symbols, points
+from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.symbolic.checks import Induction
 
 POINTS, LONGEST, TRIES = 8, 5, 12
@@ -165,7 +165,7 @@ def _begun(
     supposed: _Supposed, letters: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...]
 ) -> tuple[tuple["_Begun", "_Begun"], ...]:
     """Runs from the start at points that meet the conditions, without and with a look ahead."""
-    found = enumerate(points(letters, conditions, POINTS))
+    found = enumerate(find_points(letters, conditions, POINTS))
     return tuple((_Begun(supposed, at, place, False), _Begun(supposed, at, place, True)) for place, at in found)
 
 

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import equation, held, refuted_at, undecided
 from lastiterate.proofs_checks.engines.branch import inside_of, shown_on
@@ -50,7 +50,7 @@ def _points(box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]], conditions: t
     contradictory = entails((*conditions, *inside_of(box)), sp.false)
     for _ in range(0 if contradictory else POINTS * TRIES):
         point = {s: _draw(s, low, high, generator) for s, (low, high) in box.items()}
-        allowed = all(admits(symbol, value) for symbol, value in point.items())
+        allowed = all(admits_value(symbol, value) for symbol, value in point.items())
         if allowed and all(truth_at(condition, point) for condition in conditions):
             found += 1
             yield point

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import admits
+from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, variant
 from lastiterate.proofs_checks.engines.z3_answers import impossible
-from lastiterate.proofs_checks.exact_values import as_text, truth_at
-from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment
+from lastiterate.proofs_checks.exact_values import point_text, truth_at
+from lastiterate.proofs_checks.experiments import EXPERIMENTS, EventIndicator, Experiment, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
 from lastiterate.symbolic.checks import Check, Relation, Simulated
@@ -65,13 +65,13 @@ def interval(
     if isinstance(known, Moment):
         low, high = _median_of_means(draws, known.second(parameters))
         return low - SLACK * abs(low), high + SLACK * abs(high)
-    least, most = (0.0, 1.0) if isinstance(known, Indicator) else (known.low(parameters), known.high(parameters))
+    least, most = (0.0, 1.0) if isinstance(known, EventIndicator) else (known.low(parameters), known.high(parameters))
     if draws.min() < least - SLACK * abs(least) or draws.max() > most + SLACK * abs(most):
         raise InputError(
             f"draws need to lie in [{least}, {most}], got draws from {draws.min()} to {draws.max()}; "
             "mend the experiment."
         )
-    if isinstance(known, Indicator):
+    if isinstance(known, EventIndicator):
         low, high = _proportion(round(float(draws.sum())), draws.size)
     else:
         middle = float(draws.mean())
@@ -108,7 +108,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
         raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
     experiment = EXPERIMENTS[check.quantity]
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
-    if not all(value.is_number and admits(symbol, value) for symbol, value in point.items()):
+    if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
         raise NoPointError("the parameters of the simulation are not what their symbols are declared to be.")
     if not all(truth_at(a, point) for a in assumptions if a.free_symbols <= point.keys()):
         raise NoPointError("the parameters of the simulation do not satisfy the assumptions.")
@@ -137,7 +137,7 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     status = _answer(check, low, high, value, tolerance)
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
     if status is Status.REFUTED:
-        found = Counterexample(as_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
+        found = Counterexample(point_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
         return refuted(check, found)
     if status is not Status.HELD:
         return undecided(check, words)

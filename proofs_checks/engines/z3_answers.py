@@ -17,7 +17,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point
-from lastiterate.proofs_checks.feasible_points import NoPointError, free_symbols, points
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 
 _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
@@ -166,11 +166,11 @@ FEW = 100
 def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], tries: int) -> Point:
     """The first admissible point; NoPointError where z3 shows that there is none, or so many candidates are none."""
     try:
-        return next(points(symbols, conditions, 1, tries=min(FEW, tries)))
+        return next(find_points(symbols, conditions, 1, tries=min(FEW, tries)))
     except NoPointError:
         if entails(conditions, sp.false):
             raise
-    return next(points(symbols, conditions, 1, tries=tries))
+    return next(find_points(symbols, conditions, 1, tries=tries))
 
 
 def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
@@ -178,7 +178,7 @@ def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
     symbols, why = free_symbols(assumptions), ""
     for some in dict.fromkeys((min(FEW, tries), tries)):
         try:
-            next(points(symbols, assumptions, 1, tries=some))
+            next(find_points(symbols, assumptions, 1, tries=some))
         except NoPointError as error:
             why = str(error)
             if entails(assumptions, sp.false):

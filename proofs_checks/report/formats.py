@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from rich.table import Table
 
-from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Verdict, number, tally
+from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Verdict, tally, with_noun
 
 _COLOUR = {
     Verdict.PROVED: "green",
@@ -29,7 +29,7 @@ def summary(reports: Sequence[ClaimReport]) -> str:
     """
     counts = Counter(report.verdict for report in reports)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return f"{number(len(reports), 'claim')}: {verdicts}; {tally(*reports)}"
+    return f"{with_noun(len(reports), 'claim')}: {verdicts}; {tally(*reports)}"
 
 
 def table(reports: Sequence[ClaimReport]) -> Table:

@@ -16,14 +16,14 @@ from lastiterate.numeric.plotting import Figure, sketch
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
-from lastiterate.proofs_checks.recompute import refuted
+from lastiterate.proofs_checks.recompute import find_refuted
 from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
 from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
-from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, number, tally
+from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally, with_noun
 from lastiterate.symbolic.claim import Claim, Refutation
 from lastiterate.symbolic.papers import PAPERS, Item, items
 
@@ -56,11 +56,11 @@ def _templates() -> Environment:
         quantified=lambda said: as_html(quantified(said)),
         worded=lambda line: next(as_html([line])),
         row=row,
-        sentence=refutations.sentence,
-        measured=refutations.measured,
-        measured_text=lambda told: as_text([refutations.measured(told)]),
-        parameters=refutations.parameters,
-        shown=refutations.shown,
+        sentence=refutations.as_line,
+        measured=refutations.measured_quantity,
+        measured_text=lambda told: as_text([refutations.measured_quantity(told)]),
+        parameters=refutations.run_parameters,
+        shown=refutations.round_numbers,
         drawn=_drawn,
         derivation=derivation,
         statement=lambda check: as_html(of_check(check)),
@@ -70,8 +70,8 @@ def _templates() -> Environment:
         symbols=symbols,
         unneeded=unneeded,
         tally=tally,
-        number=number,
-        refuted=refuted,
+        number=with_noun,
+        refuted=find_refuted,
         style=_asset("style.css") + CARD_STYLE,
         script=_asset("script.js"),
         version=metadata.version("lastiterate"),
@@ -82,7 +82,7 @@ def _templates() -> Environment:
 
 def _drawn(told: Refutation) -> str:
     """The picture of a refutation as an address that holds it."""
-    return f"data:image/svg+xml;base64,{_encoded(refutations.picture(told))}"
+    return f"data:image/svg+xml;base64,{_encoded(refutations.draw_refutation(told))}"
 
 
 @lru_cache(maxsize=64)

@@ -112,16 +112,16 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
-        from lastiterate.proofs_checks.cache import said
+        from lastiterate.proofs_checks.cache import said_by
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.folder import written_in
-        from lastiterate.proofs_checks.lock import Expected, drifts, failures, read_lock
+        from lastiterate.proofs_checks.lock import LockedVerdict, drifts, failures, read_lock
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
 
         (report,) = run([self.claim], jobs=1, cache=self.cache, seconds=_time_limit(self.config))
-        words = said(self.claim)
-        own = Expected.of(report, words)
+        words = said_by(self.claim)
+        own = LockedVerdict.of(report, words)
         counts = (own.checks, own.rejected, own.near_misses)
         texts = (own.says, own.statement, own.supposes)
         plain = [own.verdict.value, own.grade.value if own.grade else None, *counts, *texts]
@@ -231,8 +231,8 @@ class _Gatherer:
             self._write(Path(lock), found)
 
     def _write(self, path: Path, decided: dict[str, Any]) -> None:
-        from lastiterate.proofs_checks.lock import Expected, read_lock, write_lock
-        from lastiterate.proofs_checks.verdict import Grade, Verdict, number
+        from lastiterate.proofs_checks.lock import LockedVerdict, read_lock, write_lock
+        from lastiterate.proofs_checks.verdict import Grade, Verdict, with_noun
 
         entries = read_lock(path) if path.exists() else {}
         for key, found in decided.items():
@@ -240,9 +240,9 @@ class _Gatherer:
                 entries.pop(key, None)
             else:
                 verdict, grade, *counts = found
-                entries[key] = Expected(Verdict(verdict), None if grade is None else Grade(grade), *counts)
+                entries[key] = LockedVerdict(Verdict(verdict), None if grade is None else Grade(grade), *counts)
         if entries:
             write_lock(entries, path)
             terminal = self.config.pluginmanager.get_plugin("terminalreporter")
             if terminal is not None:
-                terminal.write_line(f"\nlocked {number(len(decided), 'claim')} in {path}, which has {len(entries)}")
+                terminal.write_line(f"\nlocked {with_noun(len(decided), 'claim')} in {path}, which has {len(entries)}")

@@ -18,7 +18,7 @@ from lastiterate.numeric.store import Journal, Store
 from lastiterate.numeric.sweeps import Result, SweepPlan, _header, kept_rows
 from lastiterate.proofs_checks.cache import ReportCache
 from lastiterate.proofs_checks.decide import decide
-from lastiterate.proofs_checks.lock import location, read_lock, write_lock
+from lastiterate.proofs_checks.lock import lock_path, read_lock, write_lock
 from lastiterate.symbolic import ledger
 
 CLAIMS = ledger.claims()
@@ -65,7 +65,7 @@ def test_the_lock_file(times: int, tmp_path: Path) -> None:
             assert all(entry.rejected >= 0 for entry in found.values())
 
     campaign(250 * times, damaged(whole), check)
-    assert location().is_file()
+    assert lock_path().is_file()
 
 
 def _rows(journal: Journal) -> dict[int, Result]:

@@ -16,8 +16,8 @@ from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Engine, Identity
 from lastiterate.symbolic.notation import x
 
-ALL = cache.modules(deciding(set(Engine)))
-LIGHT = cache.modules(deciding(set(Engine) - NUMBERS))
+ALL = cache.find_modules(deciding(set(Engine)))
+LIGHT = cache.find_modules(deciding(set(Engine) - NUMBERS))
 LEDGER = tuple(f"lastiterate.symbolic.{paper}" for paper in ledger.ORDER)
 
 QUICK = """

@@ -27,7 +27,7 @@ FALSE = Identity((x + y) ** 2, x**2 + y**2)
 def ledger(make_claim, monkeypatch, tmp_path):
     """A ledger of two claims with its own lock file and cache; gives a function that replaces the ledger."""
     path = tmp_path / "lock.json"
-    monkeypatch.setattr(lock, "location", lambda: path)
+    monkeypatch.setattr(lock, "lock_path", lambda: path)
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
 
     def use(*claims):
@@ -150,7 +150,7 @@ def test_bad_input_is_one_sentence_and_status_2(capsys, arguments, hint):
 
 @pytest.mark.usefixtures("ledger")
 def test_a_corrupt_lock_file_is_status_2(capsys):
-    lock.location().write_text("{")
+    lock.lock_path().write_text("{")
     assert status("check", "--jobs", "1") == 2
     assert "lock file" in capsys.readouterr().err
 
@@ -194,7 +194,7 @@ def test_the_real_ledger_is_locked_claim_by_claim():
     assert set(expected) == {claim.key for claim in CLAIMS}
     for claim in CLAIMS:
         assert expected[claim.key].rejected == len(claim.mutants), claim.key
-        locked, now = expected[claim.key], cache.said(claim)
+        locked, now = expected[claim.key], cache.said_by(claim)
         assert (locked.says, locked.statement) == now, "look at it, then: lastiterate check --update-lock"
 
 

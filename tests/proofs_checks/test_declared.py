@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from lastiterate.proofs_checks.declared import admits, fact
+from lastiterate.proofs_checks.declared import admits_value, fact
 
 SYMBOLS = [
     sp.Symbol("x", **{name: True})
@@ -23,4 +23,4 @@ def test_a_number_is_admitted_where_it_has_every_declared_property() -> None:
     for symbol in SYMBOLS:
         declared = symbol.assumptions0.items()
         expected = [x for x in NUMBERS if all(getattr(x, f"is_{name}") is wanted for name, wanted in declared)]
-        assert [x for x in NUMBERS if admits(symbol, x)] == expected
+        assert [x for x in NUMBERS if admits_value(symbol, x)] == expected

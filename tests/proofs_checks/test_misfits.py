@@ -8,7 +8,7 @@ import sympy as sp
 from sympy import Integer, Rational
 
 from lastiterate.proofs_checks import decide as deciding
-from lastiterate.proofs_checks.cache import content, said
+from lastiterate.proofs_checks.cache import content, said_by
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.declared import misfit
 from lastiterate.proofs_checks.describe import describe, evidence
@@ -93,7 +93,7 @@ def answer(*checks: object, **rest: object) -> ClaimReport:
     assert describe(claim, report)
     assert list(evidence(claim, report))
     assert content(claim)
-    assert said(claim)
+    assert said_by(claim)
     return report
 
 

@@ -8,7 +8,7 @@ import sympy as sp
 from lastiterate.proofs_checks.decide import decide, near_misses
 from lastiterate.proofs_checks.engines import decide_check, identity
 from lastiterate.proofs_checks.engines.answers import MOST
-from lastiterate.proofs_checks.lock import Expected, drifts, failures
+from lastiterate.proofs_checks.lock import LockedVerdict, drifts, failures
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import (
     Asymptotic,
@@ -111,7 +111,7 @@ def test_an_engine_that_accepts_everything_is_noticed(make_claim, monkeypatch):
     assert (good.near_rejected, len(good.near_misses)) == (MOST, MOST)
     monkeypatch.setattr(identity, "_compared", lambda *_: True)
     monkeypatch.setattr(identity, "_vanishes", lambda *_: ("believing", identity._vanishes))
-    found = drifts([decide(make_claim(SQUARE))], {"toy/claim": Expected.of(good)})
+    found = drifts([decide(make_claim(SQUARE))], {"toy/claim": LockedVerdict.of(good)})
     assert f"toy/claim rejects 0 of {MOST} near misses, the lock file says {MOST}." in found
     assert len([sentence for sentence in found if "does not reject the near miss" in sentence]) == MOST
 
@@ -148,7 +148,7 @@ def test_a_lemma_that_leaves_room_is_not_held_against_it(make_claim, name):
     assert all(outcome.rejected for outcome in report.near_misses)
     assert any("a share of 1/2 of the bound is room" in outcome.scope for outcome in report.near_misses)
     assert not failures(report)
-    assert Expected.of(report).near_misses == report.near_close < report.near_rejected
+    assert LockedVerdict.of(report).near_misses == report.near_close < report.near_rejected
 
 
 def test_a_tight_lemma_is_told_from_one_with_room(make_claim):

@@ -7,7 +7,7 @@ import pytest
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.folder import read_claims
-from lastiterate.proofs_checks.lock import Expected, drifts
+from lastiterate.proofs_checks.lock import LockedVerdict, drifts
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 
@@ -144,6 +144,6 @@ def test_a_lemma_that_is_changed_is_asked_again(tmp_path: Path) -> None:
 def test_the_lock_notices_what_is_supposed(tmp_path: Path) -> None:
     locked = report(tmp_path, SHOWN["classes"])
     less = report(tmp_path, SHOWN["own lemma"])
-    assert drifts([locked], {locked.key: Expected.of(locked)}) == ()
-    (told,) = drifts([less], {locked.key: Expected.of(locked)})
+    assert drifts([locked], {locked.key: LockedVerdict.of(locked)}) == ()
+    (told,) = drifts([less], {locked.key: LockedVerdict.of(locked)})
     assert "supposes or rests on something else" in told

@@ -193,7 +193,7 @@ def status(*arguments):
 
 @pytest.fixture
 def ledger(toys, monkeypatch, tmp_path):
-    monkeypatch.setattr(lock, "location", lambda: tmp_path / "lock.json")
+    monkeypatch.setattr(lock, "lock_path", lambda: tmp_path / "lock.json")
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "reports"))
     monkeypatch.setattr(symbolic_ledger, "claims", lambda *_: toys)
     assert status("check", "--update-lock", "--jobs", "1") == 0

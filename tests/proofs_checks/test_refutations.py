@@ -12,7 +12,7 @@ from lastiterate.proofs_checks import describe
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.lock import read_lock
-from lastiterate.proofs_checks.refutations import in_one_line, picture, shown
+from lastiterate.proofs_checks.refutations import draw_refutation, in_one_line, round_numbers
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
@@ -29,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((RO
 def numbers(claim: Claim) -> tuple[str, str]:
     """Both numbers as a reader sees them."""
     assert claim.refutation is not None
-    both = shown(claim.refutation)
+    both = round_numbers(claim.refutation)
     return both.claimed, both.true
 
 
@@ -53,7 +53,7 @@ def test_the_run_is_certified(claim: Claim) -> None:
     places = told.over[1]
     if told.at[told.over[0]] in places:
         place = places.index(told.at[told.over[0]])
-        for curve, number in zip(picture(told).panels[0].curves, numbers(claim), strict=True):
+        for curve, number in zip(draw_refutation(told).panels[0].curves, numbers(claim), strict=True):
             assert curve.y[place] == pytest.approx(float(number), rel=2e-3)
 
 
@@ -91,7 +91,7 @@ def test_the_numbers_agree_wherever_they_stand(site: str) -> None:
     for entry in listed:
         claim, told = entry.claim, entry.claim.refutation
         assert told is not None
-        both = str(shown(told))
+        both = str(round_numbers(told))
         assert both in describe.describe(claim, entry.report)
         assert both in in_one_line(told)
         assert both in " ".join(markdown.split(f"`{claim.key}`")[1].split("\n- **")[0].split())

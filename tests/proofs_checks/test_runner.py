@@ -10,10 +10,10 @@ import sympy as sp
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, runner
-from lastiterate.proofs_checks.cache import ReportCache, said
+from lastiterate.proofs_checks.cache import ReportCache, said_by
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
-from lastiterate.proofs_checks.lock import Expected, drifts, read_lock, write_lock
+from lastiterate.proofs_checks.lock import LockedVerdict, drifts, read_lock, write_lock
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.selection import papers, select
@@ -125,7 +125,7 @@ def test_addresses_and_statements_are_the_same_in_every_process(store):
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
-    expected = [f"{store.address(claim).name} {said(claim).statement}" for claim in CLAIMS[::12]]
+    expected = [f"{store.address(claim).name} {said_by(claim).statement}" for claim in CLAIMS[::12]]
     assert done.stdout.splitlines() == expected
 
 
@@ -174,7 +174,7 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
 
 
 def _expected(reports):
-    return {entry.key: Expected.of(entry) for entry in reports}
+    return {entry.key: LockedVerdict.of(entry) for entry in reports}
 
 
 def test_lock_and_reports_agree(claims, tmp_path):
@@ -187,9 +187,9 @@ def test_lock_and_reports_agree(claims, tmp_path):
 def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
-    expected["toy/a"] = Expected(Verdict.REFUTED, None, 1, 1, 3)
-    expected["toy/b"] = Expected(Verdict.PROVED, Grade.SAMPLED, 2, 1, 2)
-    expected["toy/gone"] = Expected(Verdict.PROVED, Grade.PROVED, 1, 2, 3)
+    expected["toy/a"] = LockedVerdict(Verdict.REFUTED, None, 1, 1, 3)
+    expected["toy/b"] = LockedVerdict(Verdict.PROVED, Grade.SAMPLED, 2, 1, 2)
+    expected["toy/gone"] = LockedVerdict(Verdict.PROVED, Grade.PROVED, 1, 2, 3)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
@@ -209,7 +209,7 @@ def test_a_mutant_that_survives_is_a_drift_even_where_the_lock_expects_it(make_c
     (sentence,) = drifts(reports, _expected(reports))
     assert "does not reject the mutant 'harmless'" in sentence
     assert "identity says held" in sentence
-    (more, _) = drifts(reports, {"toy/claim": Expected(Verdict.PROVED, Grade.PROVED, 1, 1, 3)})
+    (more, _) = drifts(reports, {"toy/claim": LockedVerdict(Verdict.PROVED, Grade.PROVED, 1, 1, 3)})
     assert more == "toy/claim rejects 0 of 1 mutants, the lock file says 1."
 
 

@@ -7,7 +7,7 @@ from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import second_opinion
 from lastiterate.proofs_checks.engines.z3_answers import entails, record_questions
-from lastiterate.proofs_checks.second_opinion import ask, opinion, opinions
+from lastiterate.proofs_checks.second_opinion import ask_cvc5, opinion, opinions
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import Inequality
 from lastiterate.symbolic.notation import x, y
@@ -26,8 +26,8 @@ def test_only_what_a_check_that_holds_rests_on_is_asked(make_claim):
 def test_a_proof_that_z3_gets_wrong_is_contradicted(make_claim, monkeypatch):
     pytest.importorskip("cvc5")
     wrong = "(set-logic QF_NRA)(declare-fun x () Real)(assert (= (* x x) 2.0))(check-sat)"
-    assert ask(wrong) == "sat"
-    monkeypatch.setattr(second_opinion, "ask", lambda _: "sat")
+    assert ask_cvc5(wrong) == "sat"
+    monkeypatch.setattr(second_opinion, "ask_cvc5", lambda _: "sat")
     found = opinion(make_claim(TRUE))
     assert len(found.disagreed) == 1
     assert "check-sat" in found.disagreed[0]
@@ -36,7 +36,7 @@ def test_a_proof_that_z3_gets_wrong_is_contradicted(make_claim, monkeypatch):
 def test_what_is_no_smt_lib_is_an_error():
     pytest.importorskip("cvc5")
     with pytest.raises(RuntimeError, match="cvc5 stopped"):
-        ask("(declare-fun")
+        ask_cvc5("(declare-fun")
 
 
 def test_every_name_is_one_of_smt_lib():

@@ -25,7 +25,7 @@ CUBE = Inequality(S.Zero, "<=", z**3 + z, (y < 5,), name="cube")
 def file(tmp_path, monkeypatch):
     path = tmp_path / "unneeded.lock.json"
     path.write_text("{}\n", encoding="utf-8")
-    monkeypatch.setattr(kept, "location", lambda: path)
+    monkeypatch.setattr(kept, "unneeded_path", lambda: path)
     return path
 
 

@@ -7,7 +7,7 @@ from sympy import Basic
 
 from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.declared import says_nothing
-from lastiterate.proofs_checks.feasible_points import free_symbols, points
+from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.selection import mending, of_ledger
 from lastiterate.proofs_checks.verdict import Verdict
@@ -129,7 +129,7 @@ def test_symbols_are_in_the_table_of_notation():
 
 def test_assumptions_can_be_met():
     def met(claim) -> bool:
-        return next(points(free_symbols(claim.assumptions), claim.assumptions, 1)) is not None
+        return next(find_points(free_symbols(claim.assumptions), claim.assumptions, 1)) is not None
 
     assert offenders(lambda claim: not met(claim)) == []
 

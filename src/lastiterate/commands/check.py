@@ -13,7 +13,7 @@ from lastiterate.commands.output import EVERY, console, progress, saying
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
-from lastiterate.proofs_checks.verdict import ClaimReport, Status, number
+from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
 
 
 @click.command(name="check")
@@ -102,8 +102,8 @@ def command(
     if update_lock:
         expected |= {entry.key: chosen.entry(entry) for entry in reports}
         lock.write_lock(expected, chosen.file)
-        locked = chosen.file or lock.location()
-        click.echo(f"locked {number(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True)
+        locked = chosen.file or lock.lock_path()
+        click.echo(f"locked {with_noun(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True)
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
@@ -134,13 +134,13 @@ def _write_unneeded(paper: str | None, keys: Sequence[str], jobs: int) -> int:
     """Write down the conditions of the claims that no check needs."""
     from lastiterate.proofs_checks.runner import find_all
     from lastiterate.proofs_checks.selection import of_ledger
-    from lastiterate.proofs_checks.unneeded import find_unneeded, location, update_unneeded
+    from lastiterate.proofs_checks.unneeded import find_unneeded, unneeded_path, update_unneeded
 
     with progress("leaving out conditions") as told:
         found = find_all(find_unneeded, of_ledger(paper=paper, keys=keys), jobs=jobs, on_claim=told)
     update_unneeded(found)
     count = sum(len(conditions) for one in found for conditions in one.parts.values())
-    click.echo(f"{number(count, 'condition')} of {number(len(found), 'claim')} in {location()}", err=True)
+    click.echo(f"{with_noun(count, 'condition')} of {with_noun(len(found), 'claim')} in {unneeded_path()}", err=True)
     return 0
 
 
@@ -171,12 +171,12 @@ def _decided(
     cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
     if cache and whole and (kept := cache.read_ledger()):
         return kept
-    from lastiterate.proofs_checks.runner import Step, run
+    from lastiterate.proofs_checks.runner import WorkerStep, run
 
     claims = chosen.choose(paper=paper, keys=keys)
     say = saying("deciding claims", EVERY)
 
-    def wait(steps: Sequence[Step]) -> None:
+    def wait(steps: Sequence[WorkerStep]) -> None:
         doing = ", ".join(f"{one.claim}, {one.words} ({one.seconds:.0f} s)" for one in steps)
         say(doing)
         told(doing=doing)
@@ -189,7 +189,7 @@ def _decided(
 
 
 def _say_drifts(
-    chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.Expected]
+    chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.LockedVerdict]
 ) -> None:
     """Each drift, and below those of a claim what its checks came to that do not hold."""
     said: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lastiterate.proofs_checks import lock
-from lastiterate.proofs_checks.cache import ReportCache, said
+from lastiterate.proofs_checks.cache import ReportCache, said_by
 from lastiterate.proofs_checks.lock import failures
 from lastiterate.proofs_checks.selection import of_ledger, select
 from lastiterate.proofs_checks.verdict import ClaimReport
@@ -46,12 +46,12 @@ class Book:
         """Tell whether there is a lock file."""
         return self.file is None or self.file.exists()
 
-    def expected(self) -> dict[str, lock.Expected]:
+    def expected(self) -> dict[str, lock.LockedVerdict]:
         """The entries of the lock file; none where a folder of one's own has no such file."""
         return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(
-        self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.Expected], *, complete: bool
+        self, reports: Sequence[ClaimReport], expected: Mapping[str, lock.LockedVerdict], *, complete: bool
     ) -> tuple[str, ...]:
         """One sentence for each way in which the reports differ from the lock file, or fail where there is none.
 
@@ -69,14 +69,14 @@ class Book:
         """The number of processes; one where a new process does not know what a folder of one's own has registered."""
         return wanted if sys.platform == "linux" or not self.own else 1
 
-    def entry(self, report: ClaimReport) -> lock.Expected:
+    def entry(self, report: ClaimReport) -> lock.LockedVerdict:
         """The entry of the lock file that a report has."""
-        return lock.Expected.of(report, self._says((report,))[report.key])
+        return lock.LockedVerdict.of(report, self._says((report,))[report.key])
 
     def _says(self, reports: Sequence[ClaimReport]) -> Mapping[str, lock.Said]:
         """Contents and statements of the claims of the reports."""
         keys = [report.key for report in reports if report.key not in self._said]
-        self._said.update((claim.key, said(claim)) for claim in (self.choose(keys=keys) if keys else ()))
+        self._said.update((claim.key, said_by(claim)) for claim in (self.choose(keys=keys) if keys else ()))
         return self._said
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.simulation import FAILURE, GROUPS, interval
-from lastiterate.proofs_checks.experiments import EXPERIMENTS, Experiment, Indicator, Moment, Range
+from lastiterate.proofs_checks.experiments import EXPERIMENTS, EventIndicator, Experiment, Moment, ValueRange
 from lastiterate.proofs_checks.statement import as_text, of_check
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Simulated
@@ -76,7 +76,7 @@ def test_parameters_outside_the_assumptions_are_an_error():
 
 
 def test_a_draw_outside_the_promised_range_is_refused():
-    experiment = Experiment(frozenset(), 2, lambda *_: np.zeros(2), Range(lambda _: 0.0, lambda _: 1.0))
+    experiment = Experiment(frozenset(), 2, lambda *_: np.zeros(2), ValueRange(lambda _: 0.0, lambda _: 1.0))
     with pytest.raises(InputError, match="draws need to lie"):
         interval(experiment, np.array([0.5, 2.0]), {})
 
@@ -84,7 +84,7 @@ def test_a_draw_outside_the_promised_range_is_refused():
 @pytest.mark.parametrize("successes", [0, 1, 300, 999, 1000])
 def test_the_interval_of_a_proportion_is_exact_at_its_ends(successes):
     """The oracle: beyond each end the binomial tail is at most half of the failure probability, and at 300 equal."""
-    indicator = Experiment(frozenset(), 1000, lambda *_: np.zeros(1), Indicator())
+    indicator = Experiment(frozenset(), 1000, lambda *_: np.zeros(1), EventIndicator())
     draws = np.zeros(1000)
     draws[:successes] = 1
     low, high = interval(indicator, draws, {})
