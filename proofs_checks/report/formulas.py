@@ -8,6 +8,7 @@ from typing import Any, Final
 import sympy as sp
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
+from sympy.core.symbol import Str
 from sympy.printing.latex import LatexPrinter
 
 from lastiterate.proofs_checks.statement import Line
@@ -108,7 +109,8 @@ def _within(part: Any) -> Markup:
     if isinstance(part, str):
         return Markup("{}").format(relation_sign(part))
     if isinstance(part, Condition):
-        return Markup(escape(part.words)).format(*map(inline, part.args))  # noqa: S704 - words of ours
+        parts = ("" if isinstance(one, Str) else inline(one) for one in part.args)  # a `Sentence` holds its words
+        return Markup(escape(part.words)).format(*parts)  # noqa: S704 - words of ours
     return inline(part)
 
 
