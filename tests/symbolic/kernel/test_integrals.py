@@ -43,6 +43,7 @@ from lastiterate.symbolic.statement import (
     Minimum,
     RenyiDivergence,
 )
+from lastiterate.symbolic.vectors import Norm
 
 P, Q = density(FIRST), density(SECOND)
 X, Y = Point("x"), Point("y")
@@ -63,6 +64,15 @@ def test_jensens_inequality_is_for_every_point():
     for weight in (-S.One, z - a):
         with pytest.raises(UnprovedError):
             RULES.jensen(alpha, [(weight, P, Q)])
+
+
+def test_a_mixture_on_a_line_has_a_rate_of_at_most_1():
+    vector, radius, rate = Symbol("v"), statements.RADIUS, statements.RATE
+    for back, there in ((True, Eq), (False, Le)):
+        made = RULES.under(rate <= 1).on_a_line(vector, radius, sigma**2, alpha, rate, back=back)
+        assert there(Norm(vector), radius) in made.given
+        with pytest.raises(UnprovedError):
+            RULES.on_a_line(vector, radius, sigma**2, alpha, rate, back=back)
 
 
 def test_an_order_is_above_or_below_1():
