@@ -16,7 +16,7 @@ from lastiterate.numeric.run import NoisySGD, extreme
 from lastiterate.numeric.shift_program.positions import fallback_route, fixed_routes
 from lastiterate.numeric.shuffling.shuffled import shuffled_routes
 from lastiterate.numeric.subsampling.poisson import poisson_routes
-from lastiterate.numeric.subsampling.windows import compose_steps
+from lastiterate.numeric.subsampling.windows import composition_route
 from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _STEEP = 8.0
@@ -37,7 +37,7 @@ def candidates(
         return [*found, *contracted(run, assumption, order, delta, found)]
     if _plain(run, assumption, order):
         return by_shifts(run, assumption, order, delta)
-    better = contracted(run, assumption, order, delta, [compose_steps(run)])
+    better = contracted(run, assumption, order, delta, [composition_route(run)])
     most = min((one.value(order, delta) for one in better), default=inf)
     return better + by_shifts(run, assumption, order, delta, every=every, most=most)
 

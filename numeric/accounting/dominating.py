@@ -109,7 +109,7 @@ class DominatingPair:
     def dp(self, delta: float) -> float:
         """Epsilon of (epsilon, delta)-DP for a delta in (0, 1), rounded up, usually within 0.3% of the least.
 
-        It is infinite where delta is at most the chance of failure, or where floats do not reach.
+        It is infinite where delta is at most the probability of failure, or where floats do not reach.
 
         >>> round(DominatingPair(0.0, (SampledSteps(0.01, 1.0, "add_remove", 1000),)).dp(1e-5), 2)
         1.83
@@ -179,7 +179,7 @@ def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> fl
 
 @lru_cache(maxsize=256)
 def _epsilon(pair: DominatingPair, side: str, delta: float) -> float:
-    """Epsilon of one side; ``delta`` is what the chance of failure leaves."""
+    """Epsilon of one side; ``delta`` is what the probability of failure leaves."""
     found = pair.releases(side)
     if not found:
         return 0.0
@@ -216,7 +216,7 @@ class Candidate:
         route: how it was found.
         claim: key of the ledger's claim behind it.
         window: (tau, T), the steps that are paid for.
-        pair: dominates the last iterates, outside an event of chance ``pair.failure``.
+        pair: dominates the last iterates, outside an event of probability ``pair.failure``.
         renyi: (order, epsilon) of an RDP bound that replaces ``pair`` where numbers are asked for, or None.
         optimum: the path of the shift program, where there is one, and how much a better one could save.
         position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.

@@ -170,7 +170,7 @@ class Paths:
         self.run, self.assumption = run, assumption
 
     def sized(self, node: Node, program: ShiftProgram | None, window: Node) -> Node:
-        """The node with its range of sizes and the chance that a batch leaves it, for Poisson batches."""
+        """The node with its range of sizes and the probability that a batch leaves it, for Poisson batches."""
         if self.run.scheme.name != "poisson":
             return node
         law, others = Fraction(self.run.batch, self.run.dataset_size), self.run.dataset_size - 1

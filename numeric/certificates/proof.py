@@ -277,7 +277,7 @@ class _Writer:
 
 
 def _blocks(block: ContractingBlock, start: int, length: int) -> Node:
-    """The blocks of a window, and the chance that one of those it rests on is not as it should be."""
+    """The blocks of a window, and the probability that one of those it rests on is not as it should be."""
     before = min(block.before, max(-(-start // block.steps), 1))
     counted = min(before, -(-start // block.steps)) + length // block.steps
     least, largest = block.sizes
@@ -292,6 +292,6 @@ def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
 
 
 def _chance(node: Mapping[str, Any]) -> float:
-    """The chance with which a bound fails."""
+    """The probability with which a bound fails."""
     inner = node.get("of", node.get("blocks"))
     return from_dyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0

@@ -56,7 +56,7 @@ _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
 """On few nodes and on more: periods after which a chain is left as it is, the share by which a number still moves that
 has settled, and blocks that are done in a few seconds, after which chains of many blocks are left."""
 _OUTGROWN, _GRIDS = 3.0, 12
-"""Nodes are made anew where a number is so many times less than the one that they were made for; at most so often."""
+"""Nodes are made again where a number is so many times less than the one that they were made for; at most so often."""
 _PATIENCE = 40
 """Periods after which a number that is still infinite is given up."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4

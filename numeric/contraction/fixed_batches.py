@@ -4,7 +4,7 @@ A window of steps costs, in a Gaussian, what the shift program pays for it from 
 of the domain (far); clean steps are the same in both runs. With equal steps the runs that differ in the last batch of
 an epoch are the worst: those of another are the same some steps earlier, and then a common kernel.
 
-Shuffled batches draw the place of the sample in an epoch afresh, alike in both runs. Given its place an epoch is a
+Shuffled batches draw the place of the sample for each epoch, alike in both runs. Given its place an epoch is a
 chain of clean blocks, one block that ends with the sample, and clean blocks; what holds after the epoch is the mean
 over places, which do not depend on what was before. Where all steps are equal places next to each other are taken
 together, with the fewest clean steps that any of them has before and after.

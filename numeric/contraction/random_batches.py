@@ -306,7 +306,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
     """Ranges of sizes of the batches without the sample, ever wider, and the chance that one of the window is outside.
 
-    Each range is left with about the root of the chance of the one before.
+    Each range is left with about the root of the probability of the one before.
     """
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch

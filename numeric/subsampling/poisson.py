@@ -37,7 +37,7 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp, rate
-from lastiterate.numeric.subsampling.windows import beside, compose_steps, worth_pricing
+from lastiterate.numeric.subsampling.windows import beside, composition_route, worth_pricing
 from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches, least_of_each
 
 _LEAST = 1e-30
@@ -166,7 +166,7 @@ def poisson_routes(
     with precision():
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
-        found = [compose_steps(run)]
+        found = [composition_route(run)]
         search = _Search(run, assumption, order, delta, found[0])
         surely = found[0].rdp(order) if delta is None else approximate_rdp(found[0].pair, order)
         others = run.dataset_size - 1
@@ -201,7 +201,7 @@ class _Search:
     """Windows and worst batches of one run at one order, or for a delta.
 
     ``beyond`` has chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never
-    fails. It is empty where a delta is wanted, from which the chance of failure is taken.
+    fails. It is empty where a delta is wanted, from which the probability of failure is taken.
     """
 
     run: NoisySGD
@@ -212,7 +212,7 @@ class _Search:
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
-        """Ranges of sizes that a step leaves with a small chance, and that chance, rounded up."""
+        """Ranges of sizes that a step leaves with a small probability, and that probability, rounded up."""
         run, others = self.run, self.run.dataset_size - 1
         if not others or run.batch_sizes[0] == run.dataset_size:
             return
@@ -231,7 +231,7 @@ class _Search:
                 yield low, high, tail
 
     def for_sizes(self, low: Size, high: Size, tail: float, surely: float | None) -> list[Candidate]:
-        """Windows and worst batches over a range of sizes, which a step leaves with the chance ``tail``."""
+        """Windows and worst batches over a range of sizes, which a step leaves with the probability ``tail``."""
         program = last_steps(self.run, Sized(self.assumption, low, high), tail)
 
         def bounded(one: Candidate) -> Candidate:
@@ -290,7 +290,7 @@ class _Search:
         return -(self.order - 1) * min(self.beyond[0][1], least)
 
     def _mixed(self, inside: Candidate, chance: arb, steps: int) -> Candidate:
-        """A bound that may fail with this chance, by one of so many steps, and then is what holds beyond."""
+        """A bound that may fail with this probability, by one of so many steps, and then is what holds beyond."""
         failure, beyond = min(1.0, upper(chance)), self.beyond
         if not failure:
             return inside

@@ -193,7 +193,7 @@ def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | 
     return lower(exact(noise) / (exact(step_size) * exact(outcome_distance(run, batch))))
 
 
-def compose_steps(run: NoisySGD) -> Candidate:
+def composition_route(run: NoisySGD) -> Candidate:
     """All steps, each with all of its noise. Beyond 256 kinds of steps, multipliers are rounded down to so many."""
     steps = range(1 if run.constant else run.steps)
     alike = Counter((run.batch_at(t), run.step_size_at(t), run.noise_std_at(t)) for t in steps)

@@ -23,7 +23,7 @@ from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp
-from lastiterate.numeric.subsampling.windows import beside, compose_steps
+from lastiterate.numeric.subsampling.windows import beside, composition_route
 
 _FIRST_ORDER, _HIGHEST_ORDER, _ORDERS = 8.0, 400.0, 3
 _LOOKED_AT = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -58,7 +58,7 @@ def without_replacement_routes(
     """Composition, the best window of shifts, and the worst case over batches; arguments as of `poisson_routes`."""
     del delta
     with precision():
-        program, composed = ShiftProgram(run, assumption), compose_steps(run)
+        program, composed = ShiftProgram(run, assumption), composition_route(run)
         surely = None if every else composed.rdp(order) if most is None else most
         return [composed, *beside(Shares(run, program, order), surely)]
 
@@ -73,7 +73,7 @@ def convert_routes(
     is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
     best conversion so far, or ``most``, an epsilon that is known without them.
     """
-    order, tried, whole = _order_near(most, delta), set[float](), compose_steps(run)
+    order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
     estimates: dict[DominatingPair, tuple[float, float, Candidate]] = {}
     while len(tried) < _ORDERS and order not in tried:
@@ -112,7 +112,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
     """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does.
 
-    What may fail serves a delta only if its chance of failure, which is taken off that delta, is less.
+    What may fail serves a delta only if its probability of failure, which is taken off that delta, is less.
     """
 
     def spent(one: Candidate) -> float:

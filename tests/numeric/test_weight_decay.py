@@ -25,7 +25,7 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
-from lastiterate.numeric.subsampling.windows import compose_steps
+from lastiterate.numeric.subsampling.windows import composition_route
 from lastiterate.proofs_checks.stated import theorem
 
 FULL = NoisySGD(steps=300, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, weight_decay=0.5)
@@ -160,7 +160,7 @@ def test_a_training_of_sixty_thousand_samples() -> None:
             weight_decay=1e-3,
         )
         assert bound(run, Convex(0.25), delta=1e-5).epsilon < most
-        assert compose_steps(run).dp(1e-5) == pytest.approx(composed, rel=1e-4)
+        assert composition_route(run).dp(1e-5) == pytest.approx(composed, rel=1e-4)
 
 
 @pytest.mark.parametrize(
