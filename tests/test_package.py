@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -77,6 +78,18 @@ def test_import_direction() -> None:
         if found := at_import & forbidden | anywhere & (forbidden - lazily) | unnamed:
             wrong[str(path)] = found
     assert wrong == {}
+
+
+def test_the_map_leads_to_what_is_there() -> None:
+    """A name in the table of CONTRIBUTING without a folder is beside the one before it."""
+    rows = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| ")]
+    for row in rows[1:]:
+        folder = ROOT
+        for name in re.findall(r"`([\w/]+(?:\.py|\.toml|/))`", row):
+            if "PAPER" not in name:
+                path = next((one for one in (ROOT / name, folder / name) if one.exists()), None)
+                assert path is not None, f"{name} in {row}"
+                folder = path if path.is_dir() else path.parent
 
 
 def test_only_runtime_imports_torch() -> None:
