@@ -13,7 +13,7 @@ from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, echo
 from lastiterate.numeric.losses.assumptions import Clipped, Convex
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, as_png
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, as_png
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.numeric.sweeps import SweepPlan, SweepTable
@@ -68,7 +68,7 @@ def figure_sweep(table: SweepTable, plot: str) -> Figure:
     curves = []
     for (label, points), (color, line) in zip(groups.items(), looks, strict=False):
         x, y = zip(*sorted(points), strict=True)
-        curves.append(Curve(label, label, x, y, Status.BOUND, color, line))
+        curves.append(Curve(label, label, x, y, CurveKind.BOUND, color, line))
     missing = table.plan.rows - sum(len(points) for points in groups.values())
     fixed = ", ".join(f"{name} = {values[0]}" for name, values in others.items() if len(values) == 1)
     note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
@@ -127,11 +127,11 @@ def figure_advice(
     curves = [
         Curve("composition", "all iterates, composition", x, composed, color=COLORS["grey"], width=4.0),
         Curve("last iterate", "last iterate", x, ours, color=COLORS["blue"], width=2.0),
-        Curve("lower", "last iterate, at least", x, below, Status.LOWER, color=COLORS["black"], line="--"),
+        Curve("lower", "last iterate, at least", x, below, CurveKind.LOWER, color=COLORS["black"], line="--"),
     ]
     if advice.domain:
         words = "linear losses, without the domain"
-        curves.append(Curve("linear", words, x, linear, Status.ESTIMATE, color=COLORS["orange"], line="-."))
+        curves.append(Curve("linear", words, x, linear, CurveKind.ESTIMATE, color=COLORS["orange"], line="-."))
     panel = Panel(
         tuple(curve for curve in curves if sum(value > 0 for value in curve.y) > 1),  # one point is not a curve
         top=1.5 * max(composed),

@@ -38,7 +38,7 @@ _SKETCH, _LEGEND, _HEIGHT, _LINE, _LETTERS = (4.4, 2.5), 3.0, 4.9, 0.135, 17
 """Sizes in inches, as the widths of panels by their number; and letters of the note in an inch."""
 
 
-class Status(StrEnum):
+class CurveKind(StrEnum):
     """Status of the numbers of a curve, as the legend and the CSV state it."""
 
     BOUND = "upper bound"
@@ -70,7 +70,7 @@ class Curve:
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    status: Status = Status.BOUND
+    status: CurveKind = CurveKind.BOUND
     color: str = "#000000"
     line: str = "-"
     width: float = 1.6
@@ -284,7 +284,7 @@ def _entries(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
         for panel in figure.panels
         for curve in panel.curves
     }
-    for status in Status:
+    for status in CurveKind:
         seen = {named[curve]: curve for curve in reversed(figure.curves) if curve.status is status}
         if seen:
             yield status, {}

@@ -9,7 +9,7 @@ SECONDS = 5
 RESOURCES = 60_000
 
 
-def main() -> None:
+def answer_question() -> None:
     """Print sat, unsat or unknown."""
     import cvc5
 
@@ -31,4 +31,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    answer_question()

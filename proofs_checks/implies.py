@@ -108,7 +108,7 @@ from lastiterate.symbolic.statement import (
     Hides,
     Holder,
     LastIterate,
-    Minimum,
+    LeastOver,
     Neighbours,
     QuantityBase,
     RenyiDivergence,
@@ -376,11 +376,11 @@ def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
     Raises:
         UnprovedError: a letter of a range stands elsewhere, too, or a sum has a minimum for each of its terms.
     """
-    for minimum in square.atoms(Minimum):
+    for minimum in square.atoms(LeastOver):
         first, *ranges = minimum.args
         letters = [one[0] for one in ranges if isinstance(one, Tuple)]
         rest = square.xreplace({minimum: Dummy()})
-        if rest.has(*letters) or first.has(Minimum) or any(one.has(minimum) for one in square.atoms(Sum)):
+        if rest.has(*letters) or first.has(LeastOver) or any(one.has(minimum) for one in square.atoms(Sum)):
             raise UnprovedError(f"one minimum over {letters} is needed")
         for one, more in _minima(square.xreplace({minimum: first})):
             yield one, (*ranges, *more)

@@ -8,10 +8,10 @@ from typing import Final
 
 import sympy as sp
 
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel
 from lastiterate.proofs_checks.exact_values import enclosures
 from lastiterate.proofs_checks.statement import Line, as_text
-from lastiterate.symbolic.claim import Refutation, Words
+from lastiterate.symbolic.claim import RefutingRun, Words
 
 DIGITS: Final = 4
 """Significant digits of both numbers, wherever they stand."""
@@ -45,7 +45,7 @@ class TwoNumbers:
         return f"claimed {self.most} {self.claimed}, true {self.least} {self.true}"
 
 
-def round_numbers(refutation: Refutation) -> TwoNumbers:
+def round_numbers(refutation: RefutingRun) -> TwoNumbers:
     """The two numbers, rounded towards one another, so that what stands there is refuted, too.
 
     >>> from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
@@ -84,14 +84,14 @@ def as_line(said: Words) -> Line:
     return Line(tuple(parts), text)
 
 
-def measured_quantity(refutation: Refutation) -> Line:
+def measured_quantity(refutation: RefutingRun) -> Line:
     """The quantity that both numbers measure, with the parameters of the run put in."""
     text, *parts = refutation.quantity
     values = {letter: sp.sympify(value, strict=True) for letter, value in refutation.at.items()}
     return Line(tuple(part.xreplace(values) for part in parts), text)
 
 
-def run_parameters(refutation: Refutation) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
+def run_parameters(refutation: RefutingRun) -> Iterator[tuple[sp.Symbol, sp.Expr]]:
     """The parameters of the run with their values, long ones as powers of ten."""
     for letter, value in refutation.at.items():
         yield letter, _short(sp.sympify(value, strict=True))
@@ -106,7 +106,7 @@ def _short(value: sp.Expr) -> sp.Expr:
     return value
 
 
-def lines(refutation: Refutation) -> Iterator[str]:
+def lines(refutation: RefutingRun) -> Iterator[str]:
     """Three texts for a terminal: the sentence about the failure, the run, the two numbers."""
     yield as_text([as_line(refutation.fails)])
     at = ", ".join(f"{letter} = {sp.sstr(value)}" for letter, value in run_parameters(refutation))
@@ -114,13 +114,13 @@ def lines(refutation: Refutation) -> Iterator[str]:
     yield f"{as_text([measured_quantity(refutation)])}: {round_numbers(refutation)}"
 
 
-def in_one_line(refutation: Refutation) -> str:
+def in_one_line(refutation: RefutingRun) -> str:
     """The run and both numbers in a line."""
     _, run, numbers = lines(refutation)
     return f"{run}; {numbers}"
 
 
-def draw_refutation(refutation: Refutation) -> Figure:
+def draw_refutation(refutation: RefutingRun) -> Figure:
     """Claimed against true over one parameter, the others as in the run; both are ends of enclosures."""
     letter, places = refutation.over
     above = refutation.sign == ">="
@@ -131,10 +131,10 @@ def draw_refutation(refutation: Refutation) -> Figure:
     x = tuple(float(place) for place in places)
     values = (*claimed, *true)
     wide = min(values) > 0 and max(values) > _WIDE * min(values)
-    kind, words = (Status.BOUND, "at most") if above else (Status.LOWER, "at least")
+    kind, words = (CurveKind.BOUND, "at most") if above else (CurveKind.LOWER, "at least")
     panel = Panel(
         curves=(
-            Curve("claimed", "claimed", x, claimed, Status.REFUTED, COLORS["orange"], "--", 2.0),
+            Curve("claimed", "claimed", x, claimed, CurveKind.REFUTED, COLORS["orange"], "--", 2.0),
             Curve("true", "true" if refutation.exact else f"true: {words}", x, true, kind, COLORS["blue"], width=2.0),
         ),
         top=max(values) * (1.6 if wide else 1.08),

@@ -17,7 +17,7 @@ from sympy.printing.str import StrPrinter
 from lastiterate.proofs_checks.declared import misfit
 from lastiterate.symbolic.checks import Check
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll, Minimum, Statement
+from lastiterate.symbolic.statement import Condition, EveryStep, Exists, ForAll, LeastOver, Statement
 
 _WIDEST: Final = 180
 """Columns that a formula may take; a wider one is written in a line and wrapped."""
@@ -79,7 +79,7 @@ def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
         yield from _listed("Where", "{}", ((one,) for one in in_order))
         yield from _body(said.args[1], given)
         return
-    wide = sorted((one for one in said.atoms(Minimum) if len(one.args) > _RANGES), key=str)
+    wide = sorted((one for one in said.atoms(LeastOver) if len(one.args) > _RANGES), key=str)
     named = {one: sp.Symbol("M" if len(wide) == 1 else f"M_{place}") for place, one in enumerate(wide, 1)}
     shown = said.xreplace(named)
     if isinstance(shown, Condition):

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, Final
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, CurveKind, Figure, Panel
 from lastiterate.runtime.attacks.drift import Drift, Rests
 from lastiterate.runtime.constants.record import AlongTraining, Constants, WorkloadConstants
 
@@ -26,7 +26,7 @@ def draw_along(found: AlongTraining, order: float) -> Figure:
 
     def curve(name: str, label: str, measured: Iterable[Constants | None], color: str, line: str) -> Curve:
         trusted = [(x, one.constants[k]) for x, one in enumerate(measured, start=1) if one is not None and one.kept]
-        return _curve(name, label, trusted, status=Status.MEASURED, color=color, line=line, marker="o")
+        return _curve(name, label, trusted, status=CurveKind.MEASURED, color=color, line=line, marker="o")
 
     stages = found.stages
     whole = curve("around", "around each checkpoint", (s.around for s in stages), COLORS["black"], "-")
@@ -67,7 +67,7 @@ def draw_side_by_side(rows: Sequence[WorkloadConstants]) -> Figure:
         at = (place + 1,) if places else row.orders
         found, certified = (list(zip(at, values, strict=True)) for values in (row.found, row.certified))
         curves += [
-            _curve("found", "found", found, status=Status.MEASURED, color=color, marker="o", of=row.workload),
+            _curve("found", "found", found, status=CurveKind.MEASURED, color=color, marker="o", of=row.workload),
             _curve("certified", "certified", certified, color=color, line="--", marker="v", of=row.workload),
         ]
     panel = _panel(
@@ -95,10 +95,10 @@ def draw_drift(drift: Drift, workload: str) -> Figure:
     """
     run, limits, pairs = drift.coupled.run, drift.interval, drift.coupled.distances.shape[1]
     greatest = enumerate(drift.coupled.greatest[1:].tolist(), start=1)
-    curves = [_curve("greatest", f"greatest of {pairs} pairs", greatest, status=Status.MEASURED)]
+    curves = [_curve("greatest", f"greatest of {pairs} pairs", greatest, status=CurveKind.MEASURED)]
     for one, color in zip(drift.tracked, CYCLE, strict=False):
         label = f"$D_t$ by {one.name}{', assumed' * (one.rests is Rests.ASSUMED)}"
-        status = Status.ESTIMATE if one.rests is Rests.MEASURED else Status.BOUND
+        status = CurveKind.ESTIMATE if one.rests is Rests.MEASURED else CurveKind.BOUND
         distances = enumerate(one.distances[1:].tolist(), start=1)
         curves.append(_curve(one.name, label, distances, status=status, color=color, line="--"))
     note = (

@@ -156,7 +156,7 @@ class Check(_Named):
 
 
 @dataclass(frozen=True)
-class Comparison(Signed, Check):
+class TwoSided(Signed, Check):
     """Two sides with a sign between them."""
 
     left: Expr
@@ -226,7 +226,7 @@ class Recursion(Check):
 
 
 @dataclass(frozen=True)
-class Inequality(Comparison):
+class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
 
     ``given`` are premises of this check alone (a proof step: premises imply conclusion). Where the sign is
@@ -252,7 +252,7 @@ class Inequality(Comparison):
 
 
 @dataclass(frozen=True)
-class IntervalInequality(Comparison):
+class IntervalInequality(TwoSided):
     """``left sign right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
 
     ``box`` gives each free symbol a closed interval (low, high), either end of which may be infinite, or one value
@@ -296,7 +296,7 @@ class Value(Check):
 
 
 @dataclass(frozen=True)
-class Expected(Comparison):
+class Expected(TwoSided):
     """``left sign right`` with means, as `lastiterate.symbolic.expectations` has them. Engine: expectations.
 
     The rule of each mean gives its value, and the rest is an `Identity` or an `Inequality` under the assumptions and
@@ -313,7 +313,7 @@ class Expected(Comparison):
 
 
 @dataclass(frozen=True)
-class RandomPoints(Comparison):
+class RandomPoints(TwoSided):
     """``left sign right`` at random points of a box, 50 digits each. Engine: sampling.
 
     The weakest evidence: used where no other engine decides. Same fields as `IntervalInequality`.
@@ -798,7 +798,7 @@ class NormBound(Check):
 
 
 @dataclass(frozen=True)
-class VectorInequality(Comparison):
+class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
 
     The sides and the premises ``given`` are linear in inner products, squared lengths and values of functions; or each

@@ -30,7 +30,7 @@ def words(sentence: str, *parts: Basic) -> Words:
 
 
 @dataclass(frozen=True)
-class Refutation:
+class RefutingRun:
     """One run, or one case, at which a statement fails.
 
     ``claimed`` and ``true`` are formulas in the letters of ``at``; the claim is REFUTED only where the enclosures of
@@ -121,7 +121,7 @@ class Claim:
     letters: Mapping[Symbol, str]
     misprint: Check | None
     repairs: str
-    refutation: Refutation | None
+    refutation: RefutingRun | None
     remark: str
     role: ClassVar[Role] = Role.STATEMENT
 
@@ -136,7 +136,7 @@ class Claim:
         letters: Mapping[Symbol, str] = MappingProxyType({}),
         misprint: Check | None = None,
         repairs: str = "",
-        refutation: Refutation | None = None,
+        refutation: RefutingRun | None = None,
         remark: str = "",
     ) -> None:
         if statement is not None and (why := constant(statement)):

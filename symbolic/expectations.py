@@ -28,7 +28,7 @@ class Transposed(Function):  # type: ignore[misc]
         return f"{printer._print(self.args[0])}'"
 
 
-class Mean(Function):  # type: ignore[misc]
+class ExactMean(Function):  # type: ignore[misc]
     """The mean of a random quantity; `value` evaluates it, where `conditions` hold."""
 
     is_real = True
@@ -58,7 +58,7 @@ class Mean(Function):  # type: ignore[misc]
         raise NotImplementedError
 
 
-class GaussianMean(Mean):
+class GaussianMean(ExactMean):
     """E of a product of traces of words in Gaussian matrices, their transposes, and fixed vectors.
 
     Args: the words, each a Tuple of factors; then for each Gaussian matrix a Tuple (letter, rows, columns, variance) of
@@ -235,7 +235,7 @@ _LAWS: Final = {"fixed": "{0} of {1}", "coins": "each of {1} with chance {0}/{1}
 """How a batch is drawn, in words."""
 
 
-class BatchMean(Mean):
+class BatchMean(ExactMean):
     """E over a random batch of a square in `TOTAL` and `MEAN`, such as ``inner(TOTAL / b - MEAN, TOTAL / b - MEAN)``.
 
     Args: the square, the law of the batch, and b, with n where the law has it: ``fixed`` (b of n without replacement),

@@ -17,7 +17,7 @@ from lastiterate.symbolic.checks import (
     Inequality, IntervalInequality, NormBound, Printed, RandomPoints, Recomputed, Recursion, Relation, RenyiBound,
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
 )  # fmt: skip
-from lastiterate.symbolic.claim import Claim, CodeTest, Ours, Refutation, Step, Words, words
+from lastiterate.symbolic.claim import Claim, CodeTest, Ours, RefutingRun, Step, Words, words
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (
@@ -41,7 +41,7 @@ from lastiterate.symbolic.papers import PAPERS, Source, cited, proof
 from lastiterate.symbolic.statement import (
     FIRST, MAP, OTHER, SAMPLES, SECOND, BatchesOf, Binomial, Clipped, ClippedSteps, Constant, Convex, ConvexSmooth,
     Coupled, CyclicBatches, Diameter, Displaced, EveryStep, Exists, Expectation, ForAll, FullBatches, Hides,
-    HockeyStick, Holder, Image, Larger, LastIterate, LeastGradient, Lipschitz, Minimum, Neighbours, Noisy, Normal,
+    HockeyStick, Holder, Image, Larger, LastIterate, LeastGradient, Lipschitz, LeastOver, Neighbours, Noisy, Normal,
     OneMore, PoissonBatches, Probability, Projectable, RenyiDivergence, SampledStep, ShiftedDivergence,
     ShuffledBatches, SmallOrder, Smooth, StronglyConvex, Variance, Walk, Wasserstein, closed, condition, divergence,
     for_some, given, private, sentence,
@@ -57,10 +57,10 @@ __all__ = [
     "Expected", "Expr", "FIRST", "Final", "ForAll", "FullBatches", "Function", "Functions", "G", "GRADIENT",
     "Gauss", "Ge", "Hides", "HockeyStick", "Holder", "Identity", "Image", "InSet", "Induction", "Inequality",
     "Inner", "Integer", "IntervalInequality", "K", "L", "LENGTH", "Lambda", "Larger", "LastIterate", "Le",
-    "LeastGradient", "Lipschitz", "Lt", "MAP", "MEAN", "MEANING", "Mapping", "Max", "Min", "Minimum", "NUMBER",
+    "LeastGradient", "Lipschitz", "Lt", "MAP", "MEAN", "MEANING", "Mapping", "Max", "Min", "LeastOver", "NUMBER",
     "Ne", "Neighbours", "Noisy", "Norm", "NormBound", "Normal", "OTHER", "OneMore", "Operators", "Or", "Ours", "P",
     "PAPERS", "PREVIOUS", "Piecewise", "PoissonBatches", "PoissonStep", "Pow", "Power", "Printed", "Probability",
-    "Profile", "Projectable", "Q", "R", "RandomPoints", "Rational", "Recomputed", "Recursion", "Refutation",
+    "Profile", "Projectable", "Q", "R", "RandomPoints", "Rational", "Recomputed", "Recursion", "RefutingRun",
     "Relation", "Relational", "RenyiBound", "RenyiDivergence", "S", "SAMPLES", "SECOND", "SQUARES", "SampledDown",
     "SampledStep", "SampledUp", "ShiftedDivergence", "ShuffledBatches", "Simulated", "SmallOrder", "Smooth",
     "Source", "Step", "Steps", "StronglyConvex", "Subs", "Sum", "SwapStep", "Symbol", "T", "TOTAL", "Tracked",

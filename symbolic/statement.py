@@ -143,7 +143,7 @@ class Expectation(QuantityBase):
     is_signed = True
 
 
-class Minimum(QuantityBase):
+class LeastOver(QuantityBase):
     """The least value of an expression over letters with their ranges (letter, low, high), under conditions."""
 
     is_signed = True

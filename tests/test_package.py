@@ -80,6 +80,16 @@ def test_import_direction() -> None:
     assert wrong == {}
 
 
+def test_no_two_classes_or_functions_have_one_name() -> None:
+    """Of all modules: what an engine or a command answers to is called alike."""
+    answers, homes = {"command", "decide", "near_misses"}, dict[tuple[str, type], list[str]]()
+    for path, tree in _trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                homes.setdefault((node.name, type(node)), []).append(str(path))
+    assert {name: paths for (name, _), paths in homes.items() if len(paths) > 1 and name not in answers} == {}
+
+
 def test_the_map_leads_to_what_is_there() -> None:
     """A name in the table of CONTRIBUTING without a folder is beside the one before it."""
     rows = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| ")]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from curves import bounded, paler
 
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.record import Setting, run_of, statement_value
 from lastiterate.numeric.published.theorems import SETTING, claimed_at, run_at
 from lastiterate.symbolic.formulas import published as stated
@@ -33,7 +33,7 @@ def figure_1a(last: int = 1000, count: int = 90) -> Figure:
     curves = [
         claim_curve("composition", "composition", steps, line=":"),
         claim_curve("output_perturbation", "output perturbation, as printed", steps, color=COLORS["grey"],
-                 line=":", status=Status.REFUTED),
+                 line=":", status=CurveKind.REFUTED),
         claim_curve("last_step", "one last step, $e(D)^2$", steps, Smooth(SETTING["L"]), line="-."),
     ]  # fmt: skip
     for kind, color in (("smooth", "blue"), ("convex", "orange"), ("strongly_convex", "green")):
@@ -52,7 +52,7 @@ def figure_1b(last: int = 1000, count: int = 90) -> Figure:
     curves = (
         claim_curve("composition", "composition", steps, line=":"),
         Curve("chourasia_ye_shokri", "Ye & Shokri 2022 / Chourasia, Ye & Shokri 2021", steps, cited,
-              Status.SECOND_HAND, COLORS["purple"], "-."),
+              CurveKind.SECOND_HAND, COLORS["purple"], "-."),
         claim_curve("altschuler_talwar_b3_full", "Altschuler & Talwar 2022, (B.3)", steps, strong,
                     color=COLORS["orange"]),
         claim_curve("chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1", steps, strong,

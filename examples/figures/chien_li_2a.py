@@ -10,7 +10,7 @@ from curves import paler
 
 from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.store import cache_folder
 from lastiterate.runtime.constants.record import HolderEstimate
@@ -57,7 +57,7 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     ours = []
     for lam, shade in zip(ORDERS, _SHADES, strict=True):
         constant = uniform.constant(lam)
-        look = {"color": paler(shade), "status": Status.ESTIMATE, "width": 4.0}
+        look = {"color": paler(shade), "status": CurveKind.ESTIMATE, "width": 4.0}
         words = f"$\\lambda$ = {lam:g}, $L$ = {constant:.3f}"
         printed = claim_curve("chien_li_3_7", f"{words}: Theorem 3.7", steps, Holder(constant, lam), **look)
         curves.append(replace(printed, name=f"chien_li_3_7 lambda={lam:g}"))
@@ -79,4 +79,4 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:
     values = tuple(estimate(run_at(T), measured, order=SETTING["alpha"]).epsilon for T in steps)
-    return Curve(name, label, tuple(steps), values, Status.ESTIMATE, color, line)
+    return Curve(name, label, tuple(steps), values, CurveKind.ESTIMATE, color, line)

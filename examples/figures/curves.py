@@ -6,7 +6,7 @@ from typing import Any
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting import Curve, Status
+from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.published.theorems import theorem_named
 from lastiterate.numeric.run import NoisySGD
 
@@ -19,7 +19,7 @@ Target = dict[str, float]
 def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
     """A theorem of a paper as it is printed, with the status that its verdict gives it."""
     found = theorem_named(theorem)
-    status = Status.BOUND if found.usable else Status.REFUTED
+    status = CurveKind.BOUND if found.usable else CurveKind.REFUTED
     values = tuple(found.epsilon(run_of(place), assumption, order) for place in x)
     return Curve(theorem, found.title, tuple(x), values, status, line=":", **look)
 
@@ -29,7 +29,7 @@ def bounded(
 ) -> Curve:
     """Our upper bound at a target."""
     values = tuple(bound(run_of(place), assumption, **target).epsilon for place in x)
-    return Curve(name, label, tuple(x), values, Status.BOUND, **look)
+    return Curve(name, label, tuple(x), values, CurveKind.BOUND, **look)
 
 
 def lowest(
@@ -37,7 +37,7 @@ def lowest(
 ) -> Curve:
     """Certified lower bounds, as `bounded`: no bound under the assumption can be below them."""
     values = tuple(lower_bound(run_of(place), assumption, **target).value for place in x)
-    return Curve(name, label, tuple(x), values, Status.LOWER, line="--", **look)
+    return Curve(name, label, tuple(x), values, CurveKind.LOWER, line="--", **look)
 
 
 def paler(color: str) -> str:

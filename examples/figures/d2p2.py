@@ -15,7 +15,7 @@ from d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, t
 from figure_cache import FigureCache, OnPart
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, CurveKind, Figure, Panel
 
 DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
 """Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""
@@ -181,7 +181,7 @@ def _band(name: str, method: Method, x: Sequence[float], found: ArrayLike, **loo
         label,
         tuple(x),
         mean,
-        Status.MEASURED,
+        CurveKind.MEASURED,
         method.color,
         method.line,
         low=low,
@@ -197,14 +197,22 @@ def epsilons(keep: FigureCache, method: Method, settings: Sequence[Training], pl
     finite = [(place, value) for place, value in zip(places, found, strict=True) if isfinite(value)]
     x, y = tuple(place for place, _value in finite), tuple(value for _place, value in finite)
     return Curve(
-        f"epsilon {method.name}", "certified", x, y, Status.BOUND, method.color, method.line, marker="o", of=method.name
+        f"epsilon {method.name}",
+        "certified",
+        x,
+        y,
+        CurveKind.BOUND,
+        method.color,
+        method.line,
+        marker="o",
+        of=method.name,
     )
 
 
 def _theorem_1(settings: Sequence[Training], places: Sequence[float]) -> Curve:
     claims = tuple(claimed(one, one.steps_an_epoch * one.epochs) for one in settings)
     words = "Theorem 1, constants of its proof"
-    return Curve("theorem_1", words, tuple(places), claims, Status.REFUTED, COLORS["black"], ":")
+    return Curve("theorem_1", words, tuple(places), claims, CurveKind.REFUTED, COLORS["black"], ":")
 
 
 def _privacy(curves: Sequence[Curve], across: str, *, title: str = "", logarithmic: bool = True) -> Panel:

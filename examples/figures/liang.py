@@ -12,7 +12,7 @@ from curves import RunOf, bounded, lowest, printed
 
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status, spaced
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.record import statement_value
 from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -70,7 +70,7 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
     one_step = claimed_at("last_step", worst_batch(run_of(1)) | {"T": 1}, smooth)
     curves = (
         _composed(steps, 16),
-        Curve("naive", "trivial bound of E.1", steps, (naive,) * len(steps), Status.REFUTED, COLORS["black"], ":"),
+        Curve("naive", "trivial bound of E.1", steps, (naive,) * len(steps), CurveKind.REFUTED, COLORS["black"], ":"),
         Curve("last_step", "one last step, in the worst batch", steps, (one_step,) * len(steps), line="-."),
         printed("liang_3_4", steps, run_of, smooth, ORDER, color=COLORS["blue"]),
         printed("liang_3_4_earlier", steps, run_of, smooth, ORDER, color=COLORS["purple"]),

@@ -15,7 +15,7 @@ from figure_cache import FigureCache, OnPart
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.plotting import CYCLE, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import CYCLE, Curve, CurveKind, Figure, Panel
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays
@@ -59,7 +59,7 @@ def figure_4(
                 f"mean of {trials} trials, band: 95% of them",
                 tuple(range(epochs + 1)),
                 tuple(found.mean(axis=0)),
-                Status.MEASURED,
+                CurveKind.MEASURED,
                 color,
                 low=tuple(low),
                 high=tuple(high),

@@ -13,7 +13,7 @@ from typing import Final
 from curves import RunOf
 from figure_cache import FigureCache
 
-from lastiterate.numeric.plotting import Curve, Status
+from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.run import NoisySGD
 
 DELTA: Final = 1e-5
@@ -43,7 +43,7 @@ def attacked(keep: FigureCache, kind: str, epochs: Sequence[int], run_of: RunOf,
     words = {"canary": "worst-case canary", "shadow": "shadow models, a real sample"}
     marker = {"canary": "o", "shadow": "X"}[kind]
     return Curve(
-        f"attack {kind}", words[kind], tuple(epochs), low, Status.ATTACK, line="", marker=marker, low=low, high=high
+        f"attack {kind}", words[kind], tuple(epochs), low, CurveKind.ATTACK, line="", marker=marker, low=low, high=high
     )
 
 

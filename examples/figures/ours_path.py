@@ -11,7 +11,7 @@ import numpy as np
 
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
@@ -69,10 +69,10 @@ def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: in
     name = words.replace(" ", "_")
     tracked = tuple(float(program.tracked[t]) for t in free)
     return (
-        Curve(f"free {name}", "free of cost, min(D, $D_t$)", free, tracked, Status.BOUND, color, ":", of=words),
-        Curve(f"hidden {name}", "still to be hidden, $z_t$", window, tuple(hidden), Status.PATH, color, of=words,
+        Curve(f"free {name}", "free of cost, min(D, $D_t$)", free, tracked, CurveKind.BOUND, color, ":", of=words),
+        Curve(f"hidden {name}", "still to be hidden, $z_t$", window, tuple(hidden), CurveKind.PATH, color, of=words,
               marker="o"),
-        Curve(f"shift {name}", "shift $a_t$", window[1:], tuple(shifts), Status.PATH, color, "--", of=words,
+        Curve(f"shift {name}", "shift $a_t$", window[1:], tuple(shifts), CurveKind.PATH, color, "--", of=words,
               marker="s"),
         epsilon,
     )  # fmt: skip

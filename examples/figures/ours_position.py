@@ -5,7 +5,7 @@ A single pass and five epochs of convex losses on a bounded domain; by contracti
 
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.participation import by_position
-from lastiterate.numeric.plotting import COLORS, Curve, Figure, Panel, Status
+from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 _DELTA = 1e-5
@@ -26,10 +26,10 @@ def _panel(batches: int, epochs: int) -> Panel:
     found, places = by_position(run, Convex(1.0), delta=_DELTA), tuple(float(place) for place in range(1, batches + 1))
     ends = (places[0], places[-1])
     curves = (
-        Curve("shifts", "shifts alone", places, found.shifts, Status.BOUND, COLORS["grey"], ":"),
-        Curve("position", "contraction and shifts", places, found.epsilons, Status.BOUND, COLORS["blue"]),
-        Curve("worst", "worst sample", ends, (found.worst,) * 2, Status.BOUND, COLORS["orange"], "--"),
-        Curve("median", "median sample", ends, (found.median,) * 2, Status.BOUND, COLORS["green"], "-."),
+        Curve("shifts", "shifts alone", places, found.shifts, CurveKind.BOUND, COLORS["grey"], ":"),
+        Curve("position", "contraction and shifts", places, found.epsilons, CurveKind.BOUND, COLORS["blue"]),
+        Curve("worst", "worst sample", ends, (found.worst,) * 2, CurveKind.BOUND, COLORS["orange"], "--"),
+        Curve("median", "median sample", ends, (found.median,) * 2, CurveKind.BOUND, COLORS["green"], "-."),
     )
     return Panel(
         curves,

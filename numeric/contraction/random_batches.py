@@ -36,7 +36,7 @@ from lastiterate.numeric.contraction.chain import Goal, Prices, Repeated, TableC
 from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, tabulate
 from lastiterate.numeric.divergences.sampled import gaussian_profile
 from lastiterate.numeric.losses.assumptions import Assumption, Size, Sized
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import hide_initial
@@ -174,7 +174,7 @@ def _tail(count: int, rate: float, least: int) -> float:
 class _Unmet(Sized):
     """The same for a sample that no batch holds."""
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:  # noqa: ARG002
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:  # noqa: ARG002
         return super().expansion(run, t, differs=False)
 
 

@@ -29,7 +29,7 @@ from lastiterate.numeric.contraction.block import forget
 from lastiterate.numeric.contraction.chain import FINE, Goal, Prices, chain_blocks, resample
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, gaussian_table
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.lower.walk import TAIL
 from lastiterate.numeric.rounding import exact, geometric_sum, precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -110,7 +110,7 @@ class Clean:
         return survival(apart, edges, steps)[places // together]
 
     @cached_property
-    def _step(self) -> Expansion:
+    def _step(self) -> UpdateExpansion:
         with precision():
             return self._sized.expansion(self._fixed(1), 0, differs=False)
 

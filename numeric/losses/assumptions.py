@@ -24,7 +24,7 @@ from flint import arb
 from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, echo, is_list, portion, positive, within
-from lastiterate.numeric.losses.expansion import Affine, Expansion, Increasing, LeastOf, ModulusExpansion
+from lastiterate.numeric.losses.expansion import Affine, Increasing, LeastOf, ModulusExpansion, UpdateExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 
@@ -64,14 +64,14 @@ class Assumption(ABC):
         return super().__new__(cls)
 
     @abstractmethod
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         """The expansion of the update from iterate t to t + 1, whose batch holds the sample that differs or not.
 
         Raises:
             InputError: the run's step size is outside what the assumption allows.
         """
 
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """The expansion of an update of two copies of one run, over batches of ``low`` to ``high`` samples.
 
         The sum of the gradients is divided by ``run.batch_at(t)`` whatever the size. Where nothing better is known:
@@ -117,12 +117,12 @@ class Modulus(Assumption, Increasing):
         """L where omega(z) = L z for every z, else None."""
         return None
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         weight = exact(run.step_size_at(t)) * (run.batch_at(t) - differs) / run.batch_at(t)
         moved = _sensitivity(run, t, differs=differs)
         return ModulusExpansion(self, weight, run.clip_norm, moved, _kept(run, t))
 
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:  # noqa: ARG002
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:  # noqa: ARG002
         weight = exact(upper(exact(run.step_size_at(t)) * high / run.batch_at(t)))
         return ModulusExpansion(self, weight, run.clip_norm, arb(0), _kept(run, t))
 
@@ -403,7 +403,7 @@ class _UpdateMap(Assumption):
         """The curvature m."""
         return float(getattr(self, "m", 0.0))
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         eta, decay, size = run.step_size_at(t), run.weight_decay, run.batch_at(t)
         if not exact(eta) * (exact(self.L) + exact(decay)) <= 2:
             most, beside = ("2/(L + weight_decay)", f" and weight_decay={decay:g}") if decay else ("2/L", "")
@@ -413,7 +413,7 @@ class _UpdateMap(Assumption):
             )
         return Affine(self._factor(run, t, size, size), _sensitivity(run, t, differs=differs))
 
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         """Not above max(1 - h m, h' L - 1) z, h and h' of the least and the greatest batch: convex in the size.
 
         A large batch takes a step beyond 2 / L; clipping bounds how far iterates move from each other.
@@ -499,10 +499,10 @@ class Minimum(_OfParts):
 
     _takes = (Assumption, "an assumption")
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         return LeastOf(tuple(part.expansion(run, t, differs=differs) for part in self.parts))
 
-    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> Expansion:
+    def over_sizes(self, run: NoisySGD, t: int, low: int, high: int) -> UpdateExpansion:
         return LeastOf(tuple(part.over_sizes(run, t, low, high) for part in self.parts))
 
     @property
@@ -522,7 +522,7 @@ class Sized(Assumption):
     low: Size
     high: Size
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
         low, high = (one[t] if isinstance(one, tuple) else one for one in (self.low, self.high))
         shared = self.inner.over_sizes(run, t, low, high)
         return shared.plus(differs * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch_at(t))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lastiterate.numeric.losses.assumptions import Modulus
 
 ULPS = 64
-"""Error of `Expansion.value` in units in the last place; numpy's vectorised pow is within 4."""
+"""Error of `UpdateExpansion.value` in units in the last place; numpy's vectorised pow is within 4."""
 
 
 class Increasing(ABC):
@@ -55,15 +55,15 @@ class Increasing(ABC):
         return all(part.concave for part in self.parts)
 
 
-class Expansion(Increasing):
+class UpdateExpansion(Increasing):
     """One update's worst expansion e of a distance."""
 
-    parts: "tuple[Expansion, ...]" = ()
+    parts: "tuple[UpdateExpansion, ...]" = ()
     sensitivity: arb
     """e(0), enclosed: how far one update on adjacent data moves equal iterates, a length."""
 
     @abstractmethod
-    def plus(self, step: arb) -> "Expansion":
+    def plus(self, step: arb) -> "UpdateExpansion":
         """e(z) + step: what copies of one run do, and a move of at most ``step`` of one of them."""
 
     def affine_on(self, diameter: float) -> tuple[arb, arb] | None:  # noqa: ARG002
@@ -77,7 +77,7 @@ class Expansion(Increasing):
 
 
 @dataclass(frozen=True)
-class Affine(Expansion):
+class Affine(UpdateExpansion):
     """e(z) = c z + s: an update map that is c-Lipschitz. ``contraction`` and ``sensitivity`` enclose c and s."""
 
     contraction: arb
@@ -104,7 +104,7 @@ class Affine(Expansion):
 
 
 @dataclass(frozen=True)
-class ModulusExpansion(Expansion):
+class ModulusExpansion(UpdateExpansion):
     """e(z) = kept z + weight min(omega(z), 2 K) + sensitivity.
 
     The samples that both runs share drift apart by their modulus, capped by the clip norm K; ``weight`` is the step
@@ -158,10 +158,10 @@ class ModulusExpansion(Expansion):
 
 
 @dataclass(frozen=True)
-class LeastOf(Expansion):
+class LeastOf(UpdateExpansion):
     """The least of several expansions that all hold for the same run."""
 
-    parts: tuple[Expansion, ...]
+    parts: tuple[UpdateExpansion, ...]
 
     @cached_property
     def sensitivity(self) -> arb:  # type: ignore[override]
@@ -196,7 +196,7 @@ class LeastOf(Expansion):
 class Stack:
     """The expansions of many steps at once, each on a row of its own: numpy takes a matrix almost as fast as a row."""
 
-    def __init__(self, each: Sequence[Expansion]) -> None:
+    def __init__(self, each: Sequence[UpdateExpansion]) -> None:
         self.each = each
         first = each[0]
         self.modulus = first.modulus if isinstance(first, ModulusExpansion) else None
@@ -213,7 +213,7 @@ class Stack:
             self.parts = [Stack(column) for column in zip(*least, strict=True)] if len(least) == len(each) else []
 
     def value(self, rows: slice, z: Array) -> Array:
-        """The values at z, shape (rows, any), row by row as `Expansion.value`."""
+        """The values at z, shape (rows, any), row by row as `UpdateExpansion.value`."""
         if self.parts:
             return np.asarray(np.minimum.reduce([part.value(rows, z) for part in self.parts]))
         if not self.known:

@@ -35,7 +35,7 @@ from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
-from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
+from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.published.altschuler_talwar import smaller_direction
 from lastiterate.numeric.published.record import Evaluator
 from lastiterate.numeric.rounding import exact, precision, upper
@@ -134,7 +134,7 @@ def _waterfill(V: Array, W: Array, powers: Array, s: float, distance: float) -> 
 
 
 @dataclass(frozen=True)
-class PrintedExpansion(Expansion):
+class PrintedExpansion(UpdateExpansion):
     """e(z) = z + eta L z^lambda + s, as Theorem 3.7 prints it: no clip cap, no factor (n - 1)/n."""
 
     weight: float

@@ -26,7 +26,7 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run
 
@@ -147,14 +147,14 @@ class ShiftProgram:
         return other
 
     @cached_property
-    def _known(self) -> dict[tuple[float, int, bool], Expansion]:
+    def _known(self) -> dict[tuple[float, int, bool], UpdateExpansion]:
         return {}
 
     def differs(self, t: int) -> bool:
         """Tell whether the batch of step t holds the sample that differs; where batches are random, that it may."""
         return (t + self.skipped) % self.run.period == self.position
 
-    def expansion(self, t: int) -> Expansion:
+    def expansion(self, t: int) -> UpdateExpansion:
         """e_t; an `InputError` where the assumption does not allow the step size of step t."""
         key = (self.run.step_size_at(t + self.skipped), self.run.batch_at(t + self.skipped), self.differs(t))
         if key not in self._known:
@@ -297,7 +297,7 @@ class ShiftProgram:
 
 
 def run_forward(
-    expansion: Callable[[int], Expansion], noise: Callable[[int], float], distance: float, shifts: Array
+    expansion: Callable[[int], UpdateExpansion], noise: Callable[[int], float], distance: float, shifts: Array
 ) -> arb:
     """Enclose the cost of shifts that start at a distance, with the last one replaced by what is left to hide.
 
@@ -318,7 +318,7 @@ def run_forward(
 
 
 def _evenly_grown(
-    expansion: Callable[[int], Expansion], t: int, distance: float, steps: int, period: int
+    expansion: Callable[[int], UpdateExpansion], t: int, distance: float, steps: int, period: int
 ) -> Array | None:
     """Distances after each of so many steps from t on; None where they are not known to grow evenly.
 
@@ -344,7 +344,7 @@ def _evenly_grown(
     return np.asarray(((np.array(ends) + rounds * rise) * (1 + 8 * _EPS)).ravel()[:steps])
 
 
-def invariant_distance(expansions: Iterable[Expansion], initial: float) -> float:
+def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) -> float:
     """A distance of at least ``initial`` that no update exceeds once it is not exceeded; inf where none is found.
 
     It is searched for in floats; that e(z) <= z there is shown in balls. The expansions are those of every update.
@@ -387,13 +387,13 @@ class ListedProgram(ShiftProgram):
         return dict(zip(self.uses, self.sizes or (self.run.batch,) * len(self.uses), strict=True))
 
     @cached_property
-    def _sized(self) -> dict[tuple[float, int], Expansion]:
+    def _sized(self) -> dict[tuple[float, int], UpdateExpansion]:
         return {}
 
     def differs(self, t: int) -> bool:
         return t + self.skipped in self._met
 
-    def expansion(self, t: int) -> Expansion:
+    def expansion(self, t: int) -> UpdateExpansion:
         if not self.sizes or not self.differs(t):
             return super().expansion(t)
         t += self.skipped

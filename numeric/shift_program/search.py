@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.losses.expansion import Expansion, Stack
+from lastiterate.numeric.losses.expansion import Stack, UpdateExpansion
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 
 _COARSE = 385
@@ -49,7 +49,7 @@ _PAYS, _SHORT = 1e-7, 100
 """Earlier starts that save less of the cost are not tried. Runs so short are swept as a whole."""
 
 
-def shoot(expansion: Expansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
+def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
     """The shifts of the cheapest stationary path found from the diameter, finite, to 0; lengths, where the noise is 1.
 
     Args:
@@ -95,7 +95,7 @@ def shoot(expansion: Expansion, diameter: float, steps: int, toll: float = 0.0) 
 
 
 def _fire(
-    expansion: Expansion, diameter: float, first: Array, horizon: int, toll: float
+    expansion: UpdateExpansion, diameter: float, first: Array, horizon: int, toll: float
 ) -> tuple[Array, NDArray[np.int64]]:
     """Value and length of the shots with these first shifts, all at once."""
     z, a = np.full_like(first, diameter), first.copy()

@@ -23,7 +23,7 @@ from flint import arb
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
-from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
+from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
@@ -57,11 +57,11 @@ class View:
         self._epochs: dict[int, Epoch | None] = {}
         self.into(0)  # an assumption that does not fit the run is refused here
 
-    def into(self, t: int) -> Expansion:
+    def into(self, t: int) -> UpdateExpansion:
         """e of step t where the sample is in its batch."""
         return self.assumption.expansion(self.run, t, differs=True)
 
-    def free(self, t: int) -> Expansion:
+    def free(self, t: int) -> UpdateExpansion:
         """e of step t where it is not."""
         return self.assumption.expansion(self.run, t, differs=False)
 

@@ -29,7 +29,7 @@ from lastiterate.numeric.accounting.dominating import (
     SampledSteps,
 )
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -156,9 +156,9 @@ class Shares:
     run: NoisySGD
     program: ShiftProgram
     order: float
-    _known: dict[tuple[float, int], Expansion] = field(default_factory=dict, init=False)
+    _known: dict[tuple[float, int], UpdateExpansion] = field(default_factory=dict, init=False)
 
-    def same_data(self, t: int) -> Expansion:
+    def same_data(self, t: int) -> UpdateExpansion:
         """Expansion of step t for two copies of one run with the same batch: e_t(0) = 0."""
         run = self.program.run
         size = run.step_size_at(t), run.batch_at(t)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
-from lastiterate.numeric.losses.expansion import Expansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
@@ -88,7 +88,7 @@ class _CurvedSearch:
         self.longest = min(shares.horizon, _LONGEST)
         self._inverses: dict[float, tuple[Array, Array]] = {}
 
-    def expansion(self, back: int) -> Expansion:
+    def expansion(self, back: int) -> UpdateExpansion:
         """Expansion of a step, counted from the last one."""
         return self.shares.same_data(self.shares.program.steps - 1 - back)
 

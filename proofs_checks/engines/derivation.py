@@ -36,14 +36,14 @@ from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantit
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     Average,
-    Blocks,
+    BlockChain,
     Chords,
     Composed,
     Contracted,
     Damped,
     Equal,
     Letter,
-    Mean,
+    MeanProfile,
     Profile,
     Projected,
     Recurring,
@@ -316,7 +316,7 @@ def _lessened(profile: Profile, factor: Expr) -> Profile | None:
     own: Any = profile
     if isinstance(profile, Letter):
         return Equal()
-    if isinstance(profile, Composed | Mean):
+    if isinstance(profile, Composed | MeanProfile):
         name, pairs = ("parts", own.parts) if isinstance(profile, Composed) else ("pairs", own.pairs)
         for i, pair in enumerate(pairs):
             less = _lessened(pair if name == "parts" else pair[1], factor)
@@ -324,7 +324,7 @@ def _lessened(profile: Profile, factor: Expr) -> Profile | None:
                 put = less if name == "parts" else (pair[0], less)
                 return cast("Profile", replace(own, **{name: (*pairs[:i], put, *pairs[i + 1 :])}))
         return None
-    kinds = {"far": Blocks | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
+    kinds = {"far": BlockChain | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
     for name, kind in kinds.items():
         if isinstance(profile, kind):
             less = _lessened(getattr(own, name), factor)

@@ -13,7 +13,7 @@ from lastiterate.proofs_checks.engines.vectors import MOST, gram, products_as_le
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.verdict import Counterexample, Outcome, Status
 from lastiterate.symbolic.checks import Check, Expected, Identity, Inequality, Relation
-from lastiterate.symbolic.expectations import MEAN, SQUARES, GaussianMean, Mean
+from lastiterate.symbolic.expectations import MEAN, SQUARES, ExactMean, GaussianMean
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, inner
 
 
@@ -70,14 +70,14 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     return replace(outcome, engine=check.engine, detail=detail)
 
 
-def _means(check: Expected) -> list[Mean]:
-    return sorted(check.left.atoms(Mean) | check.right.atoms(Mean), key=str)
+def _means(check: Expected) -> list[ExactMean]:
+    return sorted(check.left.atoms(ExactMean) | check.right.atoms(ExactMean), key=str)
 
 
 def _whole(check: Expected, assumptions: tuple[Boolean, ...]) -> tuple[Expected, tuple[Boolean, ...]]:
     """Check and assumptions with sizes that are integers, whatever they are declared to be, and lengths of letters."""
     left, right = _of_letters(check.left), _of_letters(check.right)
-    sizes = {size for mean in left.atoms(Mean) | right.atoms(Mean) for size in mean.sizes()}
+    sizes = {size for mean in left.atoms(ExactMean) | right.atoms(ExactMean) for size in mean.sizes()}
     sizes = {size for size in sizes if size.is_Symbol and not size.is_integer}
     names = {size: Symbol(size.name, **size.assumptions0 | {"integer": True}) for size in sizes}
     given, assumptions = (
@@ -112,7 +112,7 @@ def _not_random(check: Expected, premises: tuple[Boolean, ...]) -> None:
         )
 
 
-def _has_room(found: Counterexample, means: list[Mean], letters: list[Vector]) -> bool:
+def _has_room(found: Counterexample, means: list[ExactMean], letters: list[Vector]) -> bool:
     """Tell whether vectors of any inner products fit into the sizes of matrices, where these have a value."""
     sizes = [size for mean in means if isinstance(mean, GaussianMean) for size in mean.rooms()]
     at = {one: Rational(found.at[str(one)]) for size in sizes for one in size.free_symbols if str(one) in found.at}

@@ -36,7 +36,7 @@ from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome
-from lastiterate.symbolic.checks import Check, Comparison, Inequality, Relation
+from lastiterate.symbolic.checks import Check, Inequality, Relation, TwoSided
 
 SPOTS = 60
 """Admissible points tried for a counterexample where z3's own is not admissible."""
@@ -58,12 +58,12 @@ def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) 
     return answer, dict(terms.point(model)) if model is not None else {}
 
 
-def fails(check: Comparison, premises: tuple[Boolean, ...], point: Point) -> bool:
+def fails(check: TwoSided, premises: tuple[Boolean, ...], point: Point) -> bool:
     """Tell whether the point is certainly admissible and certainly breaks the relation."""
     return _stands(check, check.relation, premises, point) is False
 
 
-def _stands(check: Comparison, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
+def _stands(check: TwoSided, relation: Relation, premises: tuple[Boolean, ...], point: Point) -> bool | None:
     """Tell whether the sides are so related at a point; None where that is unclear, or the point not admissible."""
     try:
         if not all(admits_value(symbol, value) for symbol, value in point.items()):

@@ -23,7 +23,7 @@ from lastiterate.numeric.losses.assumptions import (
     Tabulated,
 )
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
-from lastiterate.numeric.losses.expansion import Expansion, PowerDrift
+from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram, invariant_distance
@@ -58,7 +58,7 @@ _CURVED: tuple[tuple[str, Assumption, float, float], ...] = (
 )
 
 
-def _looked(name: str, found: Expansion, truth: Modulus) -> Iterator[Number]:
+def _looked(name: str, found: UpdateExpansion, truth: Modulus) -> Iterator[Number]:
     for z in _PLACES:
         with precision():
             ball = float(found.ball(exact(z)).upper())

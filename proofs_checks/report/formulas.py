@@ -50,7 +50,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         parts = re.split(r"\{(\d+)\}", expr.words)
         return "".join(self._print(expr.args[int(p)]) if k % 2 else rf"\text{{{p}}}" for k, p in enumerate(parts))
 
-    def _print_Minimum(self, expr: sp.Function) -> str:  # noqa: N802
+    def _print_LeastOver(self, expr: sp.Function) -> str:  # noqa: N802
         below = " ".join(map(self._print, expr.args[1:]))
         return self._call(rf"\underset{{{below}}}{{\min}}", expr.args[0])
 

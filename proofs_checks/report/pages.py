@@ -24,7 +24,7 @@ from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally, with_noun
-from lastiterate.symbolic.claim import Claim, Refutation
+from lastiterate.symbolic.claim import Claim, RefutingRun
 from lastiterate.symbolic.papers import PAPERS, Item, items
 
 HOME: Final = "index.html"
@@ -80,7 +80,7 @@ def _templates() -> Environment:
     return made
 
 
-def _drawn(told: Refutation) -> str:
+def _drawn(told: RefutingRun) -> str:
     """The picture of a refutation as an address that holds it."""
     return f"data:image/svg+xml;base64,{_encoded(refutations.draw_refutation(told))}"
 

@@ -32,7 +32,7 @@ from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, count
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
-from lastiterate.numeric.losses.expansion import ULPS, Expansion
+from lastiterate.numeric.losses.expansion import ULPS, UpdateExpansion
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -111,7 +111,7 @@ def _tracked_in_any_order(run: NoisySGD, assumption: Assumption) -> Array:
 
     A larger distance stays larger (e is nondecreasing), so that the worst place may be taken epoch by epoch.
     """
-    known: dict[float, tuple[Expansion, Expansion]] = {}
+    known: dict[float, tuple[UpdateExpansion, UpdateExpansion]] = {}
     up = 1 + 2 * ULPS * np.finfo(float).eps
     distances = np.zeros(run.batches)  # one for each place of the sample in this epoch
     found = np.zeros(run.steps + 1)

@@ -40,7 +40,9 @@ CLAIMS = (
         statement=private(
             alpha
             / (2 * sigma**2)
-            * Min(T * sensitivity() ** 2, Minimum(w * ((D + sensitivity()) / w + sensitivity()) ** 2, Tuple(w, 1, T))),
+            * Min(
+                T * sensitivity() ** 2, LeastOver(w * ((D + sensitivity()) / w + sensitivity()) ** 2, Tuple(w, 1, T))
+            ),
             Diameter(D),
             FullBatches(n),
             Convex(L, K),

@@ -19,7 +19,7 @@ def _most(lengths: Expr) -> Expr:
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
 
 
-_refutation = Refutation(
+_refutation = RefutingRun(
     fails=words(
         "With one loss that is not zero the other run reaches the same places at a cost of order {} at most, while "
         "the lower bound grows like {}.",

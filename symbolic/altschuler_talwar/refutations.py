@@ -16,7 +16,7 @@ _Removal = condition(
 )
 _AllOrders = condition("AllOrders", "(B.2) and (B.3) hold for all orders {0} and all noise {1}")
 
-SMALL_BATCHES: Final = Refutation(
+SMALL_BATCHES: Final = RefutingRun(
     fails=words(
         "A step is priced by {}, which has the law without the sample first and never exceeds {}; in the other order "
         "a last iterate above {} tells the two runs apart.",
@@ -33,7 +33,7 @@ SMALL_BATCHES: Final = Refutation(
     says=private(_price, Convex(L, K), Diameter(D), _drawn, eta * L <= 2),
 )
 
-ALL_ORDERS: Final = Refutation(
+ALL_ORDERS: Final = RefutingRun(
     fails=words(
         "At large orders the price {} stays below {}, whatever the noise, while the loss of one step grows like {}.",
         SampledDown(_rate, _noise, alpha),
@@ -52,7 +52,7 @@ ALL_ORDERS: Final = Refutation(
 _far = 2 / sigma_dp
 """Standard deviations between the minimisers -1 and 1."""
 
-STRONGLY_CONVEX: Final = Refutation(
+STRONGLY_CONVEX: Final = RefutingRun(
     fails=words(
         "A step is priced by {}, at most {}; in the other order an iterate above 1, of chance {} against {}, shows a "
         "loss that grows like {}.",
@@ -74,7 +74,7 @@ STRONGLY_CONVEX: Final = Refutation(
 _side = cumulative(K / ((n + 1) * sigma_dp))
 """Chance that an iterate is on its side of the middle between two means 2 K/(n + 1) apart."""
 
-REMOVAL: Final = Refutation(
+REMOVAL: Final = RefutingRun(
     fails=words(
         "Removing a sample changes the weight of all others, so that means of {} and of {} gradients of length {} "
         "differ by up to {}, not {}.",

@@ -55,7 +55,7 @@ def split_bound(factor: Expr) -> Expr:
     """The right side of (3) for updates that are Lipschitz with the factor."""
     tracked = Min(_s * Sum(factor**t, (t, 0, tau - 1)), 2 * eta * K * tau, D, evaluate=False)
     left = _summed((1 - _shares(t)) * factor ** (-2 * (t - tau + 1)))
-    paid = Minimum(_summed(_s**2 / _shares(t)) + tracked**2 / left, _start, Tuple(_shares(t), 0, 1))
+    paid = LeastOver(_summed(_s**2 / _shares(t)) + tracked**2 / left, _start, Tuple(_shares(t), 0, 1))
     return alpha / (2 * sigma**2) * paid
 
 
@@ -68,9 +68,9 @@ def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Exp
     left = expansion - _s if split else expansion
     hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), Min(expansion, most)))
     if not split:
-        return alpha / (2 * sigma**2) * Minimum(_summed(_shifts(t) ** 2), _start, hidden)
+        return alpha / (2 * sigma**2) * LeastOver(_summed(_shifts(t) ** 2), _start, hidden)
     cost = _summed(_s**2 / _shares(t) + _shifts(t) ** 2 / (1 - _shares(t)))
-    return alpha / (2 * sigma**2) * Minimum(cost, _start, Tuple(_shares(t), 0, 1), hidden)
+    return alpha / (2 * sigma**2) * LeastOver(cost, _start, Tuple(_shares(t), 0, 1), hidden)
 
 
 def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
@@ -82,7 +82,7 @@ def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
     coin = step(b / n, sqrt(share) * sigma / sensitivity(b), alpha)
     cost = _summed(coin + alpha * shift**2 / (2 * sigma**2 * (1 - share)))
     hidden = Hides(Lambda(t, shift), Lambda((t, z), outside), tau, Lambda((t, z), inside))
-    return Minimum(cost, _start, Tuple(share, 0, 1), hidden)
+    return LeastOver(cost, _start, Tuple(share, 0, 1), hidden)
 
 
 def attacked(bound: str, attacks: tuple[str, ...], *wrong: str, name: str = "bound") -> UpperBound:

@@ -13,7 +13,7 @@ _window = Symbol("k", integer=True, positive=True)
 _Identical = condition("Identical", "the bound (13) becomes {0} as the Hoelder order falls to 0")
 _Stricter = condition("Stricter", "(3) is strictly below (B.3) of Altschuler & Talwar for every {0}")
 
-RANDOM_BATCHES: Final = Refutation(
+RANDOM_BATCHES: Final = RefutingRun(
     fails=words(
         "A step is priced by {}, which has the law without the sample first and never exceeds {}; with that law second "
         "the same step costs {}, which grows with {} without limit.",
@@ -33,7 +33,7 @@ RANDOM_BATCHES: Final = Refutation(
 
 _pushed, _pulled = tail((D / 2 - eta * K) / sigma), tail((D / 2 + eta * K) / sigma)
 
-OUTPUT_PERTURBATION: Final = Refutation(
+OUTPUT_PERTURBATION: Final = RefutingRun(
     fails=words(
         "The last noise is added after a gradient step, so that it has to hide more than the diameter: two runs from "
         "one point are {} apart before it, however small {} is.",
@@ -48,7 +48,7 @@ OUTPUT_PERTURBATION: Final = Refutation(
     over=(D, tuple(Rational(k, 100) for k in (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 100, 120))),
 )
 
-STRICT_EVERY_T: Final = Refutation(
+STRICT_EVERY_T: Final = RefutingRun(
     fails=words(
         "For two steps the only window costs {}, which is more than composition, {}, unless {} is below {}: the two "
         "bounds are equal there, and none is strictly better.",
@@ -71,7 +71,7 @@ STRICT_EVERY_T: Final = Refutation(
 _growth = 1 + eta * L
 _unit = alpha * sensitivity() ** 2 / (2 * sigma**2)
 
-UNTESTED: Final = Refutation(
+UNTESTED: Final = RefutingRun(
     fails=words(
         "Where a step expands, {}, the formula lets the distance of the runs fall below zero on its way and stays "
         "below {} however many steps there are; linear losses lose {}.",
@@ -93,7 +93,7 @@ UNTESTED: Final = Refutation(
 
 _drift = eta * L + s
 
-SMALL_LAMBDA: Final = Refutation(
+SMALL_LAMBDA: Final = RefutingRun(
     fails=words(
         "A step moves the runs apart by at most {}, and equal shifts over {} steps hide that and the diameter for {}: "
         "the bound stays below both composition and output perturbation.",

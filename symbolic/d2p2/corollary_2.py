@@ -82,7 +82,7 @@ CLAIMS = (
             "divided by a K at eta = theta/sqrt(K)",
         ),
         statement=closed(
-            Minimum(Expectation(Function("slope")(j)), Tuple(j, 1, T)) <= _rate(log(T) + 1),
+            LeastOver(Expectation(Function("slope")(j)), Tuple(j, 1, T)) <= _rate(log(T) + 1),
             Smooth(L),
             Variance(sigma_sgd**2),
             Eq(eta, theta / sqrt(T)),

@@ -13,7 +13,7 @@ _decades = tuple(10**k for k in range(3, 13))
 _noise = sqrt(C_2 * chi) / epsilon
 _length = sqrt(sqrt(C_2 * chi))
 
-PRIVACY: Final = Refutation(
+PRIVACY: Final = RefutingRun(
     fails=words(
         "The noise is added after the random projection, whose length has no bound, and so the sensitivity has none: "
         "as {} grows the true delta is at least {} times a constant, where {} is claimed.",
@@ -30,7 +30,7 @@ PRIVACY: Final = Refutation(
     over=(chi, tuple(range(2, 41, 2))),
 )
 
-NECESSARY: Final = Refutation(
+NECESSARY: Final = RefutingRun(
     fails=words(
         "The condition is sufficient, not necessary: the Gaussian mechanism meets it only from {} on, and is private "
         "with a far smaller delta.",
@@ -48,7 +48,7 @@ NECESSARY: Final = Refutation(
 
 _moments = 7 * b**2 * alpha / (nu**2 * n**2)
 
-MOMENTS: Final = Refutation(
+MOMENTS: Final = RefutingRun(
     fails=words(
         "The lemma that it quotes asks for {}; below, at order 2, a step costs {}, which grows exponentially as the "
         "noise falls.",
@@ -65,7 +65,7 @@ MOMENTS: Final = Refutation(
     says=private(_moments, BatchesOf(b, n), 10 * b < n, alpha <= nu**2 / 2 * log(n / b)),
 )
 
-CONVEX: Final = Refutation(
+CONVEX: Final = RefutingRun(
     fails=words(
         "The noise is projected back, which gives it the mean square {}; the bound has {} for it, without the "
         "dimension of the parameters.",
@@ -83,7 +83,7 @@ CONVEX: Final = Refutation(
 
 _rate = 1 / sqrt(T) + log(T) / (T * sqrt(T))
 
-RATE: Final = Refutation(
+RATE: Final = RefutingRun(
     fails=words(
         "The mean of normalised gradients is no multiple of the gradient: that of four samples is 0 at {}, where {} is "
         "above its minimum, and a run from there stays there, however long it is.",
@@ -107,7 +107,7 @@ _stays = Rational(56, 9)
 _bound = Rational(28, 3) / (T * eta) + 14 * eta + 2 * sqrt(_variance / b) + stab
 _there = "the 27 samples of slopes 14 and -1, whose normalised gradients add to 0"
 
-CLIPPING_BIAS: Final = Refutation(
+CLIPPING_BIAS: Final = RefutingRun(
     fails=words(
         "Samples are normalised one by one, so that the clipping bias does not fall with the batch: it is {}, where "
         "the bound has {}.",
@@ -123,7 +123,7 @@ CLIPPING_BIAS: Final = Refutation(
     exact=True,
 )
 
-COMPLEXITY: Final = Refutation(
+COMPLEXITY: Final = RefutingRun(
     fails=words(
         "The batch of {} samples does not take the clipping bias below {}: the gradient stays at one length, whatever "
         "the batch, the number of steps and the step size.",

@@ -86,7 +86,7 @@ CLAIMS = (
             "half, simulated", value=_noisy / 2
         ),
         statement=closed(
-            Minimum(Expectation(Function("slope")(j)), Tuple(j, 1, T))
+            LeastOver(Expectation(Function("slope")(j)), Tuple(j, 1, T))
             <= x / (T * sigma_A**2 * sqrt(ell) * eta)
             + eta * L * ell ** Rational(3, 2) * nu**2 * (log(T) + 1) / T
             + eta * L * sqrt(ell) * dim**2 * sigma_A**2

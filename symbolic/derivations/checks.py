@@ -16,7 +16,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Composed,
     Equal,
     Gauss,
-    Mean,
+    MeanProfile,
     PoissonStep,
     Power,
     Profile,
@@ -47,14 +47,14 @@ def windows(kind: str, losses: str) -> Iterator[Derived]:
         costs: dict[str, Profile] = {
             "shuffled": orders,
             "without_replacement": Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A))),
-            "poisson": Steps(Mean(((1 - r(i), inside),), r(i)), i, steps),
+            "poisson": Steps(MeanProfile(((1 - r(i), inside),), r(i)), i, steps),
         }
         yield Derived(f"{kind}/{losses}, {part}", costs.get(kind, Gauss(known.A)), f"{losses}, {part}")
 
 
-def _or_composition(inside: Profile, steps: Expr) -> Mean:
+def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
     """The mean with a composition of all steps, on an event of chance rho."""
-    return Mean(((1 - rho, inside), (rho, Steps(PoissonStep(q, P(i)), i, steps))))
+    return MeanProfile(((1 - rho, inside), (rho, Steps(PoissonStep(q, P(i)), i, steps))))
 
 
 def windows_or_composition(losses: str) -> Iterator[Derived]:
@@ -118,7 +118,7 @@ def projection_checks() -> Iterator[Derived]:
     there = Projected(Gauss(load * X), ell)
     costs: dict[str, Profile] = {
         "known_batches": there,
-        "revealed_coin": Mean(((q, there), (1 - q, Equal()))),
+        "revealed_coin": MeanProfile(((q, there), (1 - q, Equal()))),
         "hidden_coin": Projected(PoissonStep(q, load * X), ell),
     }
     for kind, cost in costs.items():

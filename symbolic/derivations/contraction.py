@@ -24,10 +24,10 @@ from lastiterate.symbolic.derivations.losses import (
 )
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import poisson_coin, supposing, swap_coin
-from lastiterate.symbolic.kernel.profiles import Blocks, Chords, Damped, Letter, Order, Profile
+from lastiterate.symbolic.kernel.profiles import BlockChain, Chords, Damped, Letter, Order, Profile
 from lastiterate.symbolic.kernel.rules import Kernel, anything, average, contract
 from lastiterate.symbolic.notation import D, K, b, q, s, sensitivity, sigma, t, v, w
 
@@ -85,12 +85,12 @@ def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile
 
     inside = kernel.under(Ge(ell, 0), Le(ell, N - 1))
     prices = (one.profile.subs({ell: k}) for one in block(inside, start))
-    return Induction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
+    return StepInduction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
 
 
 def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
     """Y_N of any profiles of which each is no less than the one before it, contracted."""
-    return _contracted(kernel, begin, lambda one, other: Blocks(begin.profile, one, other, k, ell), block)
+    return _contracted(kernel, begin, lambda one, other: BlockChain(begin.profile, one, other, k, ell), block)
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
@@ -167,7 +167,9 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
         return _mean(start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark))
 
     def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
-        return coins(inner, Order.FIRST, swap_coin(q, update.sensitivity(_eta, K, b), _v, price), _v, m, start=start)
+        return coins(
+            inner, Order.FIRST, swap_coin(q, update.step_sensitivity(_eta, K, b), _v, price), _v, m, start=start
+        )
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         if kind == "without_replacement":

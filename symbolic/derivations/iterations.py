@@ -12,7 +12,7 @@ from typing import Final
 from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
 
 from lastiterate.symbolic.derivations.losses import LOSSES, Derivation, both_orders, no_less, omega, replaced
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
@@ -44,7 +44,7 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
     z_0 is 0, or a distance D of the laws of the two runs in W_infinity; A is the sum of a_j^2 / v_j.
     """
     after = constant * _z + _s - _a
-    run = Induction(
+    run = StepInduction(
         kernel,
         _j,
         steps,
@@ -111,7 +111,7 @@ def _batches(kernel: Kernel) -> Span:
 
 def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
     """0 -> D_T in T steps that carry a distance as the expansion says."""
-    run = Induction(
+    run = StepInduction(
         kernel,
         _j,
         T,

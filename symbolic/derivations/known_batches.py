@@ -31,7 +31,7 @@ from lastiterate.symbolic.derivations.losses import (
     without_tracking,
 )
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift, no_shift
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
@@ -67,7 +67,7 @@ def hide(
         Symbol(f"{one}{path}", real=True) for one in ("z_j", "z_m", "z_next", "a_j", "A_j", "A")
     )
     v = Symbol("v_j", real=True)
-    steps = Induction(
+    steps = StepInduction(
         kernel.under(Ge(start, 0), Ge(spent, 0), Ge(tau, 0)),
         _j,
         m,
@@ -126,7 +126,7 @@ def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """m s^2 / v-GDP of steps tau, ..., tau + m - 1 from the distance 0, of which each makes s; nothing is left."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    steps = Induction(outer, _j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
+    steps = StepInduction(outer, _j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(s, v), v)
@@ -175,7 +175,7 @@ def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Exp
     test = Ge(v * _r_m * (D + _V_m - s * _r_m), s * (_W_m - v * _r_m**2))
     shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0), *((test,) if grows else ()))
     kept = Ge(v * _r / c * (D + _V), s * _W)
-    steps = Induction(shifted, _j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
+    steps = StepInduction(shifted, _j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
     if grows:
         steps.returns(Ge(v * _r * (D + _V - s * _r), s * (_W - v * _r**2)))
     steps.falls(D + _V, _W)
@@ -221,7 +221,7 @@ def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr
 def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order.FIRST) -> Span:
     """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
     v = Symbol("v_j", real=True)
-    steps = Induction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
+    steps = StepInduction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
     same_point = unmoved(step + _j)
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
@@ -246,7 +246,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     path = (Ge(after, 0), Ge(after, factor * y + of_path * s - a), Ge(a, 0))
     ahead = (Ge(next_h, 0), Ge(next_h, h + k - of_path), Ge(k, 0), Le(k, 1))
-    steps = Induction(
+    steps = StepInduction(
         outer,
         _j,
         m,

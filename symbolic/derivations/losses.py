@@ -62,7 +62,7 @@ class Losses:
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
         """The maps of two data sets, where k of the b samples of a batch are replaced: k is 0 or 1."""
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
-        after, conditions = common + k * update.sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
+        after, conditions = common + k * update.step_sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
         made = self._expansion(after, Guide.OTHER, *conditions)
         return _beside(made, replaced(k, b), "ours/expansions/sensitivity")
 

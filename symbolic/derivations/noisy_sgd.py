@@ -12,7 +12,7 @@ from sympy import Expr, Gt, S, Symbol, symbols
 from lastiterate.symbolic.derivations.losses import LOSSES, Derivation, both_orders, from_step_0, no_less
 from lastiterate.symbolic.derivations.random_batches import coins
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction, Q, Sequence, U, k, p, pay_in_cyclic_order, payments, u
+from lastiterate.symbolic.kernel.induction import Q, Sequence, StepInduction, U, k, p, pay_in_cyclic_order, payments, u
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Shift, gaussian_shift, no_shift, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
@@ -45,7 +45,7 @@ def _convex(kernel: Kernel) -> Guarantee:
     """w coins and w shifts of length D/w, which hide the diameter: a step is no expansion."""
     own = LOSSES["convex"].same_data(eta, eta)
     carried, coin = no_less(own, own.z), _coin()
-    steps = Induction(kernel, _j, w, ())
+    steps = StepInduction(kernel, _j, w, ())
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return _step(inner, tau + _j, (near, far), carried, gaussian_shift(D / w, _v / 2))
@@ -58,7 +58,7 @@ def _strongly_convex(kernel: Kernel) -> Guarantee:
     """w coins, and one shift of length c^w D at the end: a step contracts by c."""
     own, coin = LOSSES["strongly convex"].same_data(eta, eta), _coin()
     carried = no_less(own, c * own.z)
-    steps = Induction(kernel, _j, w - 1, (Sequence(_r, S.One, c * _r, _r_m, c**_j),), (Gt(_r, 0),))
+    steps = StepInduction(kernel, _j, w - 1, (Sequence(_r, S.One, c * _r, _r_m, c**_j),), (Gt(_r, 0),))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         return _step(inner, tau + _j, (near, far), carried, no_shift())

@@ -17,8 +17,8 @@ from lastiterate.symbolic.derivations import shared_noise
 from lastiterate.symbolic.derivations.known_batches import N, i
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, from_equal_points, from_step_0, no_less
 from lastiterate.symbolic.derivations.shared_noise import all_shares, share_step
-from lastiterate.symbolic.formulas.update import sensitivity
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.formulas.update import step_sensitivity
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, on_condition, poisson_coin, swap_coin
 from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
@@ -38,8 +38,8 @@ def _shifts(
     A batch that is ``drawn`` is averaged over in its step; its law is that given the share of the step.
     """
     carried = losses.same_data(eta, eta)
-    outer = kernel.under(Eq(s, sensitivity(eta, K, b)))
-    steps = Induction(
+    outer = kernel.under(Eq(s, step_sensitivity(eta, K, b)))
+    steps = StepInduction(
         outer,
         _j,
         w,
@@ -77,8 +77,8 @@ def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
 
 def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
     """Theorem 3.3 of Liang et al.: T steps at the price of a sample that run 1 has, in one order alone."""
-    coin = poisson_coin(q, sensitivity(eta, K, b), beta * sigma**2, order)
-    steps = Induction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), _j, T, ())
+    coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, order)
+    steps = StepInduction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), _j, T, ())
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
         still = from_equal_points(Guide.OWN)
@@ -92,7 +92,7 @@ def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
 def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
     """Theorem 3.4 of Liang et al.: step t hides (1 + eta L) D, its batch has k samples, or ``most`` of them."""
     outer = kernel.under(Gt(beta, 0), Lt(beta, 1), Le(q, 1), Ge(L, 0), Le(_k, most))
-    coin = poisson_coin(q, sensitivity(eta, K, b), beta * sigma**2, Order.SECOND)
+    coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, Order.SECOND)
     smooth = LOSSES["smooth"].same_data(eta * _k / b, eta * _k / b)
     unclipped = no_less(smooth, (1 + eta * L * _k / b) * smooth.z)
     hide = gaussian_shift((1 + eta * L) * D, (1 - beta) * sigma**2)

@@ -30,7 +30,7 @@ from lastiterate.symbolic.derivations.losses import (
 )
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
@@ -43,7 +43,7 @@ from lastiterate.symbolic.kernel.lemmas import (
     supposing,
     swap_coin,
 )
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, Power, Profile, Recurring, Steps
+from lastiterate.symbolic.kernel.profiles import Equal, Gauss, MeanProfile, Order, Power, Profile, Recurring, Steps
 from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
@@ -82,7 +82,7 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
     """
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
-    steps = Induction(
+    steps = StepInduction(
         kernel,
         _j,
         count,
@@ -113,7 +113,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     factor = losses.same_data(weight, weight)
 
     def block(outer: Kernel, near: Expr, far: Expr) -> Span:
-        steps = Induction(
+        steps = StepInduction(
             outer,
             _j,
             w,
@@ -132,7 +132,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
         return steps.close(steps.span(begins + _l * w, _product * near + _j * s, Equal(), step, far=far))
 
-    over = Induction(
+    over = StepInduction(
         kernel,
         _l,
         N_0,
@@ -161,7 +161,7 @@ def _poisson(order: Order, variance: Expr, price: Expr) -> Coin:
 def swap_composition(kernel: Kernel) -> Guarantee:
     """T steps with batches without replacement, one sample replaced: q = b/n, and 2 eta K/b moves a mean."""
     v = sigma**2
-    coin = swap_coin(q, update.sensitivity(eta, K, b), v)
+    coin = swap_coin(q, update.step_sensitivity(eta, K, b), v)
     return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
 
 
@@ -174,7 +174,7 @@ def poisson_composition(kernel: Kernel) -> Guarantee:
 def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
     tau, start, m = run
-    coin = swap_coin(q, update.sensitivity(_eta, K, b), _u, p(_j))
+    coin = swap_coin(q, update.step_sensitivity(_eta, K, b), _u, p(_j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     same = losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
@@ -184,7 +184,7 @@ def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
     """The last step, without replacement: the coin takes a share of the noise, and a shift of e(D) takes the rest."""
     carried, v = losses.same_data(eta, eta), sigma**2
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
-    coin, shift = swap_coin(q, update.sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
+    coin, shift = swap_coin(q, update.step_sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
     given = kernel.step(Order.FIRST, T - 1, (D, S.Zero), carried, shift, v, coin, (batch,))
     return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),), S.Zero)))
 
@@ -259,7 +259,7 @@ def contracting_blocks(
 
     def block(inner: Kernel, near: Expr, far: Expr) -> Span:
         begins = tau + _l * w
-        steps = Induction(
+        steps = StepInduction(
             inner,
             _j,
             w,
@@ -284,7 +284,7 @@ def contracting_blocks(
         price = compose(_each(coin.profile), Gauss(_A - cost))
         return steps.close(steps.span(begins, _product * rest, price, step, far=far))
 
-    over = Induction(
+    over = StepInduction(
         outer,
         _l,
         blocks,
@@ -311,7 +311,7 @@ def coins(
 ) -> Span:
     """m steps, each at the price of its coin: of one size and noise, or of any where ``batches`` are those of all."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
-    steps = Induction(kernel, _j, m, (), letters=letters, laws=laws)
+    steps = StepInduction(kernel, _j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
@@ -341,7 +341,7 @@ def split_window(
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
     shift = gaussian_shift(_a, _v - _u, C(_j))
     unlikely = r(_j) if sizes else S.Zero
-    steps = Induction(
+    steps = StepInduction(
         outer,
         _j,
         m,
@@ -364,7 +364,7 @@ def split_window(
     inside = compose(coin.profile, shift.profile)
     cost = compose(_each(coin.profile), Gauss(_A))
     if sizes:
-        cost = _each(Mean(((1 - unlikely, inside),), unlikely, inside.order))
+        cost = _each(MeanProfile(((1 - unlikely, inside),), unlikely, inside.order))
     hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
     if before is None:
         return from_step_0(outer, hidden)
@@ -421,7 +421,7 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
 
         begin = coins(outer, order, coin, v, T_0)
         profile = stretches(first.profile, coin.profile, length, _h)
-        return Induction(outer, _h, N, ()).recur(begin, profile, extend, length)
+        return StepInduction(outer, _h, N, ()).recur(begin, profile, extend, length)
 
     return each_order(side)
 
@@ -435,7 +435,7 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
 
     def side(order: Order) -> Span:
         coin = projected_sample(rate, moved, sigma_A, _v, ell, p(_j), order if hidden else None)
-        steps = Induction(kernel, _j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
+        steps = StepInduction(kernel, _j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
         return steps.span(S.Zero, S.Zero, _each(coin.profile), lambda inner, *_: observe(inner, order, _j, coin))
 
     return each_order(side) if hidden else both_orders(kernel, side(Order.FIRST))

@@ -22,7 +22,7 @@ from lastiterate.symbolic.derivations.losses import (
     omega,
     replaced,
 )
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
@@ -91,7 +91,7 @@ def _tracking(start: Expr, expansion: Expansion) -> Callable[[Kernel, Expr, Expr
 def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -> Span:
     """From 0 to what z -> factor z + offset makes of it in tau steps."""
     closed = offset * _j if factor == 1 else offset * (factor**_j - 1) / (factor - 1)
-    steps = Induction(kernel, _j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
+    steps = StepInduction(kernel, _j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
     return steps.close(steps.span(S.Zero, _z, Equal(), _tracking(S.Zero, expansion)))
 
 
@@ -109,7 +109,7 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
     distance = before.far
     shifted = outer.under(Eq(_slope * _W_m, distance), Ge(_slope, 0), Gt(_W_m, 0))
     part = _slope * _r / factor  # a_j = part (1 - beta_j)
-    steps = Induction(
+    steps = StepInduction(
         shifted,
         _j,
         w,
@@ -145,7 +145,7 @@ def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
     begin, since = (D, t) if start == "domain" else (S.Zero, S.Zero)
     own, other = modulus.same_data(eta, eta), modulus.other_data(eta, batch, S.One if full else _k)
     apart = _z + Min(eta * (b - _k) / b * omega(_z) + _k * s, 2 * eta * K)
-    tracking = Induction(
+    tracking = StepInduction(
         outer.under(Ge(begin, 0)),
         _j,
         tau,
@@ -161,7 +161,7 @@ def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
         coin = None if full else _share(_p, b, _k)
         return share_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
 
-    steps = Induction(
+    steps = StepInduction(
         outer.under(Ge(_z_tau, 0)),
         _j,
         w,

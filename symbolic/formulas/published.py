@@ -19,8 +19,8 @@ SHARES, SHIFTS = IndexedBase("beta"), IndexedBase("a")
 """beta_j and a_j at position j = 1..w of the window."""
 
 _renyi: Final = alpha / (2 * sigma**2)
-_full: Final = update.sensitivity(eta, K, n)
-_batch: Final = update.sensitivity(eta, K, b)
+_full: Final = update.step_sensitivity(eta, K, n)
+_batch: Final = update.step_sensitivity(eta, K, b)
 _gradient_noise: Final = sigma / eta
 DOWN: Final[Expr] = SampledDown(b / n, sqrt(beta) * sigma / _batch, alpha)
 """Q: the smaller direction of the sampled Gaussian at the share beta; the base is the numerator."""

@@ -10,7 +10,7 @@ Source    Chien & Li 2025, Lemmas 3.4, 3.5 and 3.8 to 3.10; the cap at 2 K, the 
 from sympy import Expr, Max, Min, S, sqrt
 
 
-def sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
+def step_sensitivity(eta: Expr, K: Expr, b: Expr) -> Expr:
     """e(0) = 2 eta K / b, where one sample of the batch is replaced."""
     return 2 * eta * K / b
 
@@ -22,7 +22,7 @@ def moved(eta: Expr, K: Expr, b: Expr) -> Expr:
 
 def modulus(z: Expr, omega: Expr, eta: Expr, K: Expr, b: Expr, k: Expr = S.One) -> Expr:
     """k z + eta (b - 1)/b min(omega, 2 K) + 2 eta K / b, where the sample that differs is in the batch."""
-    return k * z + eta * (b - 1) / b * Min(omega, 2 * K) + sensitivity(eta, K, b)
+    return k * z + eta * (b - 1) / b * Min(omega, 2 * K) + step_sensitivity(eta, K, b)
 
 
 def same_batch(z: Expr, omega: Expr, eta: Expr, K: Expr, k: Expr = S.One) -> Expr:

@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.symbolic.kernel.profiles import (
     Atoms,
     Average,
-    Blocks,
+    BlockChain,
     Chords,
     Composed,
     Contracted,
@@ -19,7 +19,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Gauss,
     Hull,
     Letter,
-    Mean,
+    MeanProfile,
     Order,
     PoissonStep,
     Power,
@@ -91,11 +91,11 @@ def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
     return tuple(sorted(pairs.items(), key=lambda pair: pair[0]))
 
 
-def unfolded(profile: Recurring) -> Mean:
+def unfolded(profile: Recurring) -> MeanProfile:
     """f_n in the words of f_(n-1)."""
     before = replace(profile, count=profile.count - 1)
     pairs = ((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again)))
-    return Mean(pairs, order=profile.order)
+    return MeanProfile(pairs, order=profile.order)
 
 
 def counts(index: Symbol, count: Expr) -> None:
@@ -110,8 +110,8 @@ def counts(index: Symbol, count: Expr) -> None:
 
 _INDEX: Final = Symbol("i", integer=True, nonnegative=True).assumptions0
 _KNOWN: Final = (
-    Equal, Letter, Gauss, PoissonStep, SwapStep, Composed, Hull, Power, Steps, Projected, Mean, Average, Recurring,
-    Atoms, Chords, Contracted, Split, Blocks, Damped,
+    Equal, Letter, Gauss, PoissonStep, SwapStep, Composed, Hull, Power, Steps, Projected, MeanProfile, Average,
+    Recurring, Atoms, Chords, Contracted, Split, BlockChain, Damped,
 )  # fmt: skip
 
 
@@ -128,11 +128,11 @@ def formed(profile: Profile) -> None:
         formed(part)
         if part.order not in {None, profile.order}:
             raise UnprovedError(f"A profile of parts of the order {part.order} is of that order, got {profile.order}.")
-    if isinstance(profile, Steps | Average | Chords | Blocks | Damped):
+    if isinstance(profile, Steps | Average | Chords | BlockChain | Damped):
         counts(profile.index, profile.count)
     elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
         raise UnprovedError(f"A profile of whole counts is needed, got {profile}.")
-    elif isinstance(profile, Composed | Hull | Mean) and not inside:
+    elif isinstance(profile, Composed | Hull | MeanProfile) and not inside:
         raise UnprovedError(f"A profile of some parts is needed, got {profile}.")
 
 
@@ -172,14 +172,14 @@ def _sound(profile: Profile) -> Iterator[Boolean]:
             return
         case Power() | Steps() if profile.count == 0:
             return
-        case Recurring() | Blocks() | Damped() if profile.count == 0:
+        case Recurring() | BlockChain() | Damped() if profile.count == 0:
             yield from _sound(profile.base)
             return
-        case Power() | Recurring() | Steps() | Blocks() | Damped() | Chords():
+        case Power() | Recurring() | Steps() | BlockChain() | Damped() | Chords():
             yield Ge(profile.count, 0)
         case Projected():
             yield from (*numbers(profile.dimension), Gt(profile.dimension, 0))
-        case Mean():
+        case MeanProfile():
             total = Add(profile.failure, *(weight for weight, _ in profile.pairs))
             for weight in (profile.failure, *(weight for weight, _ in profile.pairs)):
                 yield from (*numbers(weight), Ge(weight, 0))
@@ -211,7 +211,7 @@ def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tupl
     return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
 
 
-def _some(profile: Recurring | Blocks | Damped) -> Iterator[Boolean]:
+def _some(profile: Recurring | BlockChain | Damped) -> Iterator[Boolean]:
     """The condition that there is a step, where it is not plain."""
     if Ge(profile.count, 1) != true:
         yield Ge(profile.count, 1)
@@ -241,14 +241,14 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return found
         case Chords(), _:
             return [*sound(replace(above, part=Equal(), order=None)), *covers(above.part, below)]
-        case Recurring(), Mean() if below == unfolded(above):
+        case Recurring(), MeanProfile() if below == unfolded(above):
             return [*_some(above)]
         case Split(), Contracted():
             inner = covers(Contracted(above.before, above.near, above.far), below)
             return [*above.conditions(), *sound(above.before), *inner]
-        case Recurring() | Blocks() | Damped(), _ if above.count == 0:
+        case Recurring() | BlockChain() | Damped(), _ if above.count == 0:
             return covers(above.base, below)
-        case Blocks() | Damped(), Contracted():
+        case BlockChain() | Damped(), Contracted():
             return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
         case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
             nodes = sorted({y for one in (above, below) for y, _ in one.pairs}, key=default_sort_key)
@@ -257,7 +257,7 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
     raise UnprovedError(f"It is not known when {above} is at least {below}.")
 
 
-_RISING: Final = (Steps, Average, Projected, Chords, Composed, Mean, Recurring, Contracted, Blocks, Damped)
+_RISING: Final = (Steps, Average, Projected, Chords, Composed, MeanProfile, Recurring, Contracted, BlockChain, Damped)
 """Terms that are no less where their parts are no less, at every index, and all else is the same."""
 
 

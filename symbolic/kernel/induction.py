@@ -21,7 +21,7 @@ from lastiterate.symbolic.kernel.judgement import (
     record,
     show,
 )
-from lastiterate.symbolic.kernel.profiles import Order, Profile, put
+from lastiterate.symbolic.kernel.profiles import Order, Profile, put_values
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 from lastiterate.symbolic.kernel.substitution import whichever
@@ -84,7 +84,7 @@ def steps_before(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Induction:
+class StepInduction:
     """Statements for every 0 <= j <= m about a run and the sequences beside it.
 
     Attributes:
@@ -126,8 +126,8 @@ class Induction:
                 self._same(one.closed.subs(self.index, self.index + 1), after, given | {Ge(self.index, 0)})
         here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1))) - {true}
         for condition in self.keeps:
-            self._show(put(condition, self._first), given)
-            self._show(put(condition, self._after), here)
+            self._show(put_values(condition, self._first), given)
+            self._show(put_values(condition, self._after), here)
         self._know(here | self._kept)
         return self
 
@@ -140,20 +140,20 @@ class Induction:
         self._of_values(u, w)
         for condition in (
             Ge(w, 0),
-            Gt(put(w, self._after), 0),
-            Le(put(u, self._after) * w, u * put(w, self._after)),
+            Gt(put_values(w, self._after), 0),
+            Le(put_values(u, self._after) * w, u * put_values(w, self._after)),
         ):
             self._show(condition, self._known)
-        fact = Le(put(u, self._last) * w, u * put(w, self._last))
-        self._know({fact, put(fact, self._after)})
+        fact = Le(put_values(u, self._last) * w, u * put_values(w, self._last))
+        self._know({fact, put_values(fact, self._after)})
 
     def returns(self, condition: Boolean) -> None:
         """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
         self._own()
         self._of_values(condition)
-        self._show(put(condition, self._last), self.kernel.given | self._kept)
-        self._show(condition, self._known | {put(condition, self._after), Ge(self.index, 1)})
-        self._know({put(condition, self._after)})
+        self._show(put_values(condition, self._last), self.kernel.given | self._kept)
+        self._show(condition, self._known | {put_values(condition, self._after), Ge(self.index, 1)})
+        self._know({put_values(condition, self._after)})
 
     @rule
     def span(
@@ -174,7 +174,7 @@ class Induction:
         """
         self._own()
         inner = self.kernel.under(*self._known)
-        one = step(inner, distance, put(distance, self._after))
+        one = step(inner, distance, put_values(distance, self._after))
         if any(self.index in variable.step.free_symbols for variable in one.scope) or any(
             self.index not in variable.step.free_symbols for variable in one.drawn
         ):
@@ -182,14 +182,16 @@ class Induction:
                 "What is drawn in one step of an induction is averaged over there, and what is not, not."
             )
         ends = (start, start + length * self.index)
-        first = put(distance, self._first)
-        begin = self.kernel.weaken(self.kernel.identity(one.order, start, first), profile=put(profile, self._first))
+        first = put_values(distance, self._first)
+        begin = self.kernel.weaken(
+            self.kernel.identity(one.order, start, first), profile=put_values(profile, self._first)
+        )
         before = steps_before(inner, one.order, ends, distance, profile, self.index, one.scope)
         self._same(one.end, start + length * (self.index + 1), inner.given)
         joined = inner.weaken(
-            inner.chain(before, one), far=put(distance, self._after), profile=put(profile, self._after)
+            inner.chain(before, one), far=put_values(distance, self._after), profile=put_values(profile, self._after)
         )
-        last = put(distance, self._last)
+        last = put_values(distance, self._last)
         if far is not None:
             self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
         distances = (first, last if far is None else far)
@@ -207,7 +209,7 @@ class Induction:
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
         inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
-        first = self.kernel.weaken(begin, S.Zero, S.Zero, put(profile, self._first))
+        first = self.kernel.weaken(begin, S.Zero, S.Zero, put_values(profile, self._first))
         ends = (begin.start, begin.end + length * self.index)
         supposed = steps_before(inner, begin.order, ends, S.Zero, profile, self.index, frozenset())
         one = extend(inner, supposed)
@@ -221,7 +223,7 @@ class Induction:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
         self._same(one.start, begin.start, inner.given)
         self._same(one.end, begin.end + length * (self.index + 1), inner.given)
-        after = inner.weaken(one, S.Zero, S.Zero, put(profile, self._after))
+        after = inner.weaken(one, S.Zero, S.Zero, put_values(profile, self._after))
         own = record(one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses)
         ends = (begin.start, begin.end + length * self.count)
         return self._induct(own, inner, ends, still, profile, (first, after))
@@ -242,7 +244,7 @@ class Induction:
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
         own = {"rule": "induct", "premises": premises, "shown": self.shown, "cites": (), "hypotheses": hypotheses}
         (start, end), (near, far), given = ends, distances, frozenset(given - {true})
-        at_last = {"profile": put(profile, self._last), "given": given}
+        at_last = {"profile": put_values(profile, self._last), "given": given}
         return record(one, start=start, end=end, near=near, far=far, **at_last, **own)
 
     @rule
@@ -252,12 +254,12 @@ class Induction:
         if not (self.supposed() <= span.hypotheses and self.kernel.given <= span.given):
             raise UnprovedError("What is closed was not reached by this induction.")
         known = [(one, one.closed) for one in self.sequences if one.closed is not None]
-        closed = {one.last: put(form, {self.index: self.count}) for one, form in known}
+        closed = {one.last: put_values(form, {self.index: self.count}) for one, form in known}
         here = closed | {one.value: form for one, form in known}
         meant = span.hypotheses - {self._meant(one) for one, _ in known}
-        given = frozenset(put(one, closed) for one in span.given - self._kept) - {true}
+        given = frozenset(put_values(one, closed) for one in span.given - self._kept) - {true}
         own = {"rule": "close", "premises": (span,), "shown": (), "cites": (), "given": given}
-        near, far, profile = put((span.near, span.far, span.profile), closed)
+        near, far, profile = put_values((span.near, span.far, span.profile), closed)
         hypotheses = frozenset(one.at(here) for one in meant)
         return record(span, near=near, far=far, profile=profile, hypotheses=hypotheses, **own)
 
@@ -286,7 +288,7 @@ class Induction:
     @property
     def _kept(self) -> frozenset[Boolean]:
         """The conditions that the sequences keep, at m."""
-        return frozenset(put(condition, self._last) for condition in self.keeps)
+        return frozenset(put_values(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
         """Laws, ends and sequences, and what step j supposes, said of all steps."""
@@ -337,10 +339,10 @@ p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=Tr
 """At step j: what is owed, whether the batch holds the sample, what is paid, and the sums of that and of its square."""
 
 
-def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Induction:
+def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInduction:
     """An induction in which a visit adds ``visit`` to what is owed, some of which a step pays; all at the end."""
     left = p + k * visit - u
-    return Induction(
+    return StepInduction(
         kernel,
         index,
         count,
@@ -353,7 +355,7 @@ def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> Inducti
 
 
 @rule
-def pay_in_cyclic_order(kernel: Kernel, steps: Induction, made: Span, batch: tuple[Expr, Expr]) -> Span:
+def pay_in_cyclic_order(kernel: Kernel, steps: StepInduction, made: Span, batch: tuple[Expr, Expr]) -> Span:
     """Payments in cyclic order, r = n/b to a visit: U <= m + r and Q <= m + 2 r + r^2 after m steps.
 
     Step t takes the samples number t b, ..., t b + b - 1 modulo n, b <= n. Let x_j = i - t b modulo n for sample i at

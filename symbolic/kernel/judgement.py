@@ -22,7 +22,7 @@ from typing import Any, Final, Self, TypeVar
 from sympy import Basic, Expr, Symbol, false, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.profiles import Order, Profile, put
+from lastiterate.symbolic.kernel.profiles import Order, Profile, put_values
 from lastiterate.symbolic.kernel.sealed import UnprovedError as UnprovedError
 from lastiterate.symbolic.kernel.sealed import genuine
 from lastiterate.symbolic.kernel.substitution import Whichever, same
@@ -74,7 +74,7 @@ class Hypothesis:
 
     def at(self, values: Mapping[Symbol, Expr]) -> "Hypothesis":
         """The same at values of its letters, of which none is one that it ranges over."""
-        return replace(self, constants=put(self.constants, values), bounds=put(self.bounds, values))
+        return replace(self, constants=put_values(self.constants, values), bounds=put_values(self.bounds, values))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,17 @@ from sympy import Expr, Ge, Gt, Le, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Mean, Order, PoissonStep, Profile, Projected, SwapStep, X
+from lastiterate.symbolic.kernel.profiles import (
+    Equal,
+    Gauss,
+    MeanProfile,
+    Order,
+    PoissonStep,
+    Profile,
+    Projected,
+    SwapStep,
+    X,
+)
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 
 CITES = ("a standard Gaussian vector turned round is one again",)
@@ -225,6 +235,6 @@ def projected_sample(
         profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension, hidden)
     else:
         there = Projected(Gauss(load * X), dimension)
-        profile = there if rate == 1 else Mean(((rate, there), (1 - rate, Equal())))
+        profile = there if rate == 1 else MeanProfile(((rate, there), (1 - rate, Equal())))
     supposed = frozenset({drawn, differs})
     return shown(Coin(profile, hypotheses=supposed, conditions=(*signs, enough), cites=CITES, observed=True))

@@ -102,7 +102,7 @@ class Profile:
             inside |= {} if fresh == index else {index: fresh}
             parts |= {"index": fresh}
         outside = {"index", "count", "base"}
-        changed = {name: put(part, values if name in outside else inside) for name, part in parts.items()}
+        changed = {name: put_values(part, values if name in outside else inside) for name, part in parts.items()}
         made: Profile = replace(own, **changed | ({} if index is None else {"index": fresh}))
         return made
 
@@ -138,14 +138,14 @@ def _said(thing: Any) -> Tuple:
     return Tuple(thing) if isinstance(thing, Basic) else Tuple()
 
 
-def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
+def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     """A term, or many, with values for symbols, all at once; a letter that is bound stays, and captures none of them.
 
     Raises:
         UnprovedError: a value names a letter that the term binds, other than the index of a sum or a product.
     """
     if isinstance(thing, tuple):
-        return tuple(put(one, values) for one in thing)
+        return tuple(put_values(one, values) for one in thing)
     if isinstance(thing, Profile):
         return thing.subs(values)
     if not isinstance(thing, Basic):
@@ -157,7 +157,7 @@ def put(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
     bound = thing.atoms(Symbol) - thing.free_symbols
     if not thing.has(ExprWithLimits) and bound & set(values).union(*(one.free_symbols for one in values.values())):
         raise UnprovedError(f"No value is put for, or made of, a letter that {thing} binds, got {values}.")
-    return thing.func(*(put(one, values) for one in thing.args)) if thing.args else thing
+    return thing.func(*(put_values(one, values) for one in thing.args)) if thing.args else thing
 
 
 def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
@@ -165,14 +165,14 @@ def _put_inside(thing: ExprWithLimits, values: Mapping[Symbol, Expr]) -> Expr:
     named = set[Basic]().union(thing.function.free_symbols, *(one.free_symbols for one in thing.limits[:-1]))
     limits, inside = list[Tuple](), dict(values)
     for letter, *ends in reversed([limit.args for limit in thing.limits]):  # the last one is outermost
-        ends = [put(end, inside) for end in ends]
+        ends = [put_values(end, inside) for end in ends]
         inside.pop(letter, None)
         clash = any(letter in value.free_symbols for one, value in inside.items() if one in named)
         fresh = new_letter(letter, thing, *inside.values()) if clash else letter
         if fresh != letter:
             inside[letter] = fresh
         limits.insert(0, Tuple(fresh, *ends))
-    made: Expr = thing.func(put(thing.function, inside), *limits)
+    made: Expr = thing.func(put_values(thing.function, inside), *limits)
     return made
 
 
@@ -291,7 +291,7 @@ class Steps(Profile):
 
 
 @dataclass(frozen=True)
-class Mean(Profile):
+class MeanProfile(Profile):
     """sum of w f over pairs (w, f), weights that add to 1, and 1 in place of f on an event of chance ``failure``."""
 
     pairs: tuple[tuple[Expr, Profile], ...]
@@ -474,7 +474,7 @@ class Split(Profile):
 
 
 @dataclass(frozen=True)
-class Blocks(Profile):
+class BlockChain(Profile):
     """Y_n of any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
     ``near`` and ``far`` may name ``index`` = j. One table Y that is no less than its own contraction is such a

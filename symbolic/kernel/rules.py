@@ -40,10 +40,10 @@ from lastiterate.symbolic.kernel.profiles import (
     Contracted,
     Equal,
     Hull,
-    Mean,
+    MeanProfile,
     Order,
     Profile,
-    put,
+    put_values,
 )
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.kernel.substitution import declared, same, whichever
@@ -176,7 +176,7 @@ class Kernel(Ground):
         weighted = tuple((weight, span.profile) for weight, span in pairs)
         profile = head.profile
         if pairs != ((S.One, head),):
-            profile = Mean(weighted, failure, common(span.profile for span in spans))
+            profile = MeanProfile(weighted, failure, common(span.profile for span in spans))
         law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
         for (weight, _), event in zip(pairs, events, strict=False):
             parts = sorted(event, key=str)
@@ -246,7 +246,7 @@ class Kernel(Ground):
     @rule
     def specialise(self, span: Span, values: Mapping[Symbol, Expr]) -> Span:
         """Values for symbols, where what is given holds for them and what was declared of the symbols, too."""
-        at = partial(put, values=values)
+        at = partial(put_values, values=values)
         over = set[Symbol]().union(*(one.over for one in span.hypotheses))
         inside = any(one.says == STEPS_BEFORE for one in span.hypotheses)  # all letters of an induction range there
         if inside or over & set(values).union(*(value.free_symbols for value in values.values())):
@@ -348,7 +348,7 @@ def average_or(
     _shares(index, count, weight)
     of_rest = (*(one for each in rest.hypotheses for one in each.constants), *rest.given)
     fixed = (span.start, span.end, span.near, span.far, *of_rest)
-    if put(rest.profile, {index: whichever(index)}) != rest.profile:
+    if put_values(rest.profile, {index: whichever(index)}) != rest.profile:
         raise UnprovedError(f"What holds for every value does not name {index}, got {rest.profile}.")
     if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
         raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
@@ -359,7 +359,7 @@ def average_or(
     )
     law = of_event(says, (count, (1 - chance) * weight), parts, index)
     pairs = ((1 - chance, _mean_over(span, weight, index, count)), (chance, rest.profile))
-    profile = Mean(pairs, order=common((span.profile, rest.profile)))
+    profile = MeanProfile(pairs, order=common((span.profile, rest.profile)))
     conditions = (Ge(chance, 0), Le(chance, 1), *alike(span, rest))
     made = apply(kernel, "mean", span.order, span.ends, span.distances, profile, conditions, (span, rest))
     adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))

@@ -151,7 +151,7 @@ CLAIMS = (
         at("Theorem 3.10", "(17)"),
         LEAST_MEAN,
         statement=closed(
-            Minimum(Expectation(sqrt(Function("gap")(t))), Tuple(t, 0, T)) <= Constant(_rate),
+            LeastOver(Expectation(sqrt(Function("gap")(t))), Tuple(t, 0, T)) <= Constant(_rate),
             Smooth(L),
             families.StronglyConvex(Symbol("l"), m),
             Variance(sigma_sgd**2),

@@ -21,7 +21,7 @@ def _coins(first: Expr, second: Expr) -> Expr:
     return log(first**2 / second + (1 - first) ** 2 / (1 - second))
 
 
-ONE_STEP: Final = Refutation(
+ONE_STEP: Final = RefutingRun(
     fails=words(
         "The proof bounds one order of the two data sets, the larger one second; with it first a step costs {}, which "
         "grows like {}, not like {}.",
@@ -45,7 +45,7 @@ ONE_STEP: Final = Refutation(
     ),
 )
 
-MANY_STEPS: Final = Refutation(
+MANY_STEPS: Final = RefutingRun(
     fails=words(
         "No constant {} serves: the bound falls like {} as the data set grows, while one step with the larger data set "
         "first loses about {}.",
@@ -62,7 +62,7 @@ MANY_STEPS: Final = Refutation(
     exact=True,
 )
 
-MANY_STEPS_EARLIER: Final = Refutation(
+MANY_STEPS_EARLIER: Final = RefutingRun(
     fails=words(
         "The proof bounds one order of the two data sets, the larger one second; with it first one step costs {}.",
         _step,
@@ -79,7 +79,7 @@ MANY_STEPS_EARLIER: Final = Refutation(
 
 _up = cumulative(K / (2 * sigma_dp))
 
-SMALL_DOMAIN: Final = Refutation(
+SMALL_DOMAIN: Final = RefutingRun(
     fails=words(
         "The bound vanishes with the diameter {}, the loss does not: it is the noise of the last step that hides the "
         "data, and the sign of the last iterate tells two runs apart on any domain.",
@@ -98,7 +98,7 @@ _widely = log(1 + 4 * ((cumulative(K / sigma_dp) - _half) / n) ** 2)
 _little = r * alpha * K**2 / (n**2 * sigma_dp**2)
 _far = (1 + eta * L) ** 2 * n**2 * D**2 / (eta**2 * K**2)
 
-SMALL_DOMAIN_WIDE_NOISE: Final = Refutation(
+SMALL_DOMAIN_WIDE_NOISE: Final = RefutingRun(
     fails=words(
         "Like (12) the bound vanishes with the diameter {}, while the sign of the last iterate tells two runs apart on "
         "any domain.",
@@ -120,7 +120,7 @@ _split = 2 * alpha * K**2 / (beta * n * b * sigma_dp**2) + alpha * (1 + eta * L)
     2 * (1 - beta) * eta**2 * sigma_dp**2
 )
 
-BOTH_ORDERS: Final = Refutation(
+BOTH_ORDERS: Final = RefutingRun(
     fails=words(
         "The proof bounds one order of the two data sets, the larger one second; with it first a gradient far longer "
         "than the noise shows about {}, where the bound has {} over {}.",
@@ -140,7 +140,7 @@ BOTH_ORDERS: Final = Refutation(
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
 
-NAIVE: Final = Refutation(
+NAIVE: Final = RefutingRun(
     fails=words(
         "The bound divides a squared length by {}, the variance of the noise on the gradient; the noise on the iterate "
         "has {}, and with a small step the bound vanishes while the sign of the iterate still tells two runs apart.",

@@ -26,7 +26,7 @@ from lastiterate.symbolic.derivations.contraction import (
 )
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import EVERYTHING, Blocks, Chords, Contracted, Damped, Letter
+from lastiterate.symbolic.kernel.profiles import EVERYTHING, BlockChain, Chords, Contracted, Damped, Letter
 from lastiterate.symbolic.prelude import *
 
 _X, _N, _F = map(Letter, "XNF")
@@ -57,7 +57,7 @@ _off = Rational(97, 100)
 
 def _begun(first: Profile, one: Profile, other: Profile) -> dict[str, Profile]:
     """The bounds after N blocks, from equal points and from above."""
-    return {begin: Blocks(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)}
+    return {begin: BlockChain(base, one, other, k, N) for begin, base in zip(BEGINS, (first, EVERYTHING), strict=True)}
 
 
 # Of a range of sizes: the rise of the price beyond it, the chance of leaving it, and the most that this is.
@@ -108,7 +108,7 @@ CLAIMS = (
         "ours/contraction/chain",
         "Profiles, or one for all, each no less than the one before, contracted, bound any number of blocks",
         proof("contraction", "Many blocks"),
-        Derived(f"contraction/any blocks, {FROM_0}", Blocks(_X, _N, _F, k, N), supposed=_EACH),
+        Derived(f"contraction/any blocks, {FROM_0}", BlockChain(_X, _N, _F, k, N), supposed=_EACH),
     ),
     Ours(
         "ours/contraction/above",
@@ -116,9 +116,9 @@ CLAIMS = (
         proof("contraction", "Many blocks"),
         Derived(
             f"contraction/any blocks, {BEGINS[1]}",
-            Blocks(EVERYTHING, _N, _F, k, N),
+            BlockChain(EVERYTHING, _N, _F, k, N),
             supposed=_EACH[1:],
-        ).mutant("from equal points, whatever was before", profile=Blocks(Equal(), _N, _F, k, N)),
+        ).mutant("from equal points, whatever was before", profile=BlockChain(Equal(), _N, _F, k, N)),
     ),
     Ours(
         "ours/contraction/full",

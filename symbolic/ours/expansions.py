@@ -127,11 +127,13 @@ CLAIMS = (
         "ours/expansions/sensitivity",
         "One of b samples replaced adds 2 eta K / b to a distance, one added adds eta K / b",
         proof("expansions", "A modulus of continuity"),
-        NormBound(_w - eta / b * _u, x + update.sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"),
+        NormBound(
+            _w - eta / b * _u, x + update.step_sensitivity(eta, K, b), (Norm(_w) <= x, Norm(_u) <= 2 * K), "replaced"
+        ),
         NormBound(_w - eta / b * _u, x + update.moved(eta, K, b), (Norm(_w) <= x, Norm(_u) <= K), "added"),
         *(
             Identity(
-                put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.sensitivity(eta, K, b),
+                put(update.same_batch(z, y, h, K), {h: eta * (b - 1) / b}) + update.step_sensitivity(eta, K, b),
                 update.modulus(z, y, eta, K, b),
                 f"beside b - 1 samples with a modulus{above}",
                 given,

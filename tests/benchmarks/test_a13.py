@@ -9,7 +9,7 @@ from flint import arb
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Assumption, Holder, Smooth
-from lastiterate.numeric.losses.expansion import Affine, Expansion
+from lastiterate.numeric.losses.expansion import Affine, UpdateExpansion
 from lastiterate.numeric.published.chien_li import PrintedExpansion, theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
@@ -28,7 +28,7 @@ class _AsPrinted(Assumption):
     L: float
     lam: float
 
-    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> Expansion:  # noqa: ARG002
+    def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:  # noqa: ARG002
         eta = run.step_size_at(t)
         s = 2 * eta * run.clip_norm / run.dataset_size
         if self.lam == 1:

@@ -21,7 +21,7 @@ from sympy import (
 )
 
 from lastiterate.symbolic.formulas.divergences import sampled_moment
-from lastiterate.symbolic.formulas.update import moved, sensitivity
+from lastiterate.symbolic.formulas.update import moved, step_sensitivity
 
 
 def release(distance: Expr, noise: Expr) -> Expr:
@@ -120,7 +120,7 @@ def contraction(eta: Expr, L: Expr, m: Expr) -> Expr:
 
 def strongly_convex(z: Expr, eta: Expr, K: Expr, b: Expr, L: Expr, m: Expr) -> Expr:
     """c z + 2 eta K / b with the contraction c; m = 0 is a convex loss."""
-    return contraction(eta, L, m) * z + sensitivity(eta, K, b)
+    return contraction(eta, L, m) * z + step_sensitivity(eta, K, b)
 
 
 def convex_over_sizes(eta: Expr, L: Expr, b: Expr, high: Expr) -> Expr:

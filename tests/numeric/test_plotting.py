@@ -10,13 +10,13 @@ from matplotlib.text import Text
 
 from lastiterate.numeric import plotting
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting import Curve, Figure, Panel, Status, draw, figure_csv, spaced, write_figure
+from lastiterate.numeric.plotting import Curve, CurveKind, Figure, Panel, draw, figure_csv, spaced, write_figure
 
 
 def small() -> Figure:
     curves = (
         Curve("low", "low", (1, 10, 100), (0.1, 0.2, 1 / 3)),
-        Curve("high", "high", (1, 10, 100), (0.1, 0.9, 5.0), Status.ESTIMATE),
+        Curve("high", "high", (1, 10, 100), (0.1, 0.9, 5.0), CurveKind.ESTIMATE),
     )
     return Figure("title", "note", (Panel(curves, order=2.0, top=1.0),))
 
@@ -97,7 +97,7 @@ def family() -> Figure:
         for b, color in ((1, "#0072B2"), (2, "#D55E00"))
     )
     seen = Curve(
-        "seen", "attack", (1, 10), (0.01, 0.02), Status.ATTACK, low=(0.005, 0.01), high=(0.02, 0.04), marker="o"
+        "seen", "attack", (1, 10), (0.01, 0.02), CurveKind.ATTACK, low=(0.005, 0.01), high=(0.02, 0.04), marker="o"
     )
     return Figure(
         "title", "note " * 60, (Panel((*bounds, seen), 1.0, 2.0), Panel((seen,), 0.1, title="alone")), "batch"
@@ -106,7 +106,7 @@ def family() -> Figure:
 
 def test_a_legend_names_every_style_status_and_member_once_beside_the_axes() -> None:
     picture = draw(family())
-    wanted = [Status.BOUND, "certified", Status.ATTACK, "attack", "batch", "b = 1", "b = 2"]
+    wanted = [CurveKind.BOUND, "certified", CurveKind.ATTACK, "attack", "batch", "b = 1", "b = 2"]
     named = [text for text in _inside(picture) if text.get_text() in wanted]
     assert [text.get_text() for text in named] == wanted
     assert [text.get_text() for text in named if text.get_fontweight() == "bold"] == [wanted[0], wanted[2], wanted[4]]
@@ -124,7 +124,7 @@ def test_a_band_is_in_the_csv_and_the_panels_are_counted() -> None:
 @pytest.mark.parametrize("logarithmic", [True, False])
 def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(logarithmic: bool) -> None:
     ends = {"low": (0.5, 1.0), "high": (1.5, 2.0)}
-    dots = Curve("dots", "dots", (1, 100), (1.0, 1.5), Status.ATTACK, marker="o", line="", **ends)
+    dots = Curve("dots", "dots", (1, 100), (1.0, 1.5), CurveKind.ATTACK, marker="o", line="", **ends)
     band = replace(dots, name="band", label="band", marker="", line="-")
     pictures = [draw(Figure("title", "note", (Panel((one,), 2.5, logarithmic=logarithmic),))) for one in (dots, band)]
     (left, right), whole = pictures[0].axes[0].get_xlim(), pictures[1].axes[0].get_xlim()

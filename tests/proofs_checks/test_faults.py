@@ -11,7 +11,7 @@ from flint import arb
 from lastiterate.numeric.accounting import conversion, dominating, pld
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses import assumptions
-from lastiterate.numeric.losses.expansion import Affine, Expansion, ModulusExpansion
+from lastiterate.numeric.losses.expansion import Affine, ModulusExpansion, UpdateExpansion
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
@@ -90,9 +90,9 @@ def _no_overshoot(self: Any, run: Any, t: int, low: int, high: int) -> Affine:
     return Affine(arb(1), arb(0))
 
 
-def _step_size_squared(self: Any, run: Any, t: int, *, differs: bool) -> Expansion:
+def _step_size_squared(self: Any, run: Any, t: int, *, differs: bool) -> UpdateExpansion:
     move = exact(run.step_size_at(t)) ** 2 * exact(run.clip_norm) / run.batch
-    shared: Expansion = self.inner.over_sizes(run, t, self.low, self.high)
+    shared: UpdateExpansion = self.inner.over_sizes(run, t, self.low, self.high)
     return shared.plus(move * differs)
 
 

@@ -14,7 +14,7 @@ from lastiterate.symbolic.formulas import accounting, divergences, networks, shi
 _cumulative = divergences.cumulative
 FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
     "a radius for the sensitivity": (
-        update, "sensitivity", lambda eta, K, b: eta * K / b, "ours.expansions",
+        update, "step_sensitivity", lambda eta, K, b: eta * K / b, "ours.expansions",
         "ours/expansions/sensitivity", "replaced"),
     "a move over 1.05": (
         update, "moved", lambda eta, K, b: eta * K / b * 100 / 105, "ours.expansions", "ours/expansions/sensitivity",

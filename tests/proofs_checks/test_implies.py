@@ -25,7 +25,7 @@ from lastiterate.symbolic.statement import (
     ForAll,
     Hides,
     LastIterate,
-    Minimum,
+    LeastOver,
     RenyiDivergence,
     closed,
 )
@@ -92,19 +92,19 @@ def test_a_statement_without_one_of_its_conditions_is_left_open(key: str, subtes
             assert bool(found) is not (lipschitz and isinstance(condition, Clipped))
 
 
-def _terms(key: str) -> tuple[Minimum, Expr, list[Tuple]]:
+def _terms(key: str) -> tuple[LeastOver, Expr, list[Tuple]]:
     """The minimum of a bound, what it is the least value of, and its ranges."""
     claim = _claim(key)
     assert isinstance(claim.statement, ForAll)
     assert isinstance(claim.statement.body, Relational)
-    (minimum,) = claim.statement.body.atoms(Minimum)
+    (minimum,) = claim.statement.body.atoms(LeastOver)
     first, *ranges = minimum.args
     return minimum, first, ranges
 
 
 def _range(letter: Expr, low: Expr | int, high: Expr | int) -> Callable[[Expr], Expr]:
     """The first range of a minimum is another one."""
-    return lambda bound: bound.replace(Minimum, lambda first, _, *rest: Minimum(first, (letter, low, high), *rest))
+    return lambda bound: bound.replace(LeastOver, lambda first, _, *rest: LeastOver(first, (letter, low, high), *rest))
 
 
 def _hides(at: int, part: Expr) -> Callable[[Expr], Expr]:
@@ -113,7 +113,7 @@ def _hides(at: int, part: Expr) -> Callable[[Expr], Expr]:
 
 def _split(bound: Expr) -> Expr:
     minimum, first, ranges = _terms(CONVEX)
-    return bound.xreplace({minimum: Add(*(Minimum(term, *ranges) for term in first.args))})
+    return bound.xreplace({minimum: Add(*(LeastOver(term, *ranges) for term in first.args))})
 
 
 def _inside(bound: Expr) -> Expr:
@@ -123,7 +123,7 @@ def _inside(bound: Expr) -> Expr:
 
 def _subtracted(bound: Expr) -> Expr:
     minimum, first, ranges = _terms(CONVEX)
-    return bound.xreplace({minimum: Minimum(first + Sum(-tau, (t, tau, T - 1)), *ranges)})
+    return bound.xreplace({minimum: LeastOver(first + Sum(-tau, (t, tau, T - 1)), *ranges)})
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def _subtracted(bound: Expr) -> Expr:
         (WINDOW, _range(w, 0, T)),
         (WINDOW, _range(w, 1, 2 * T)),
         *((WINDOW, _range(one, 1, 5)) for one in (K, D, n, sigma, alpha, T)),
-        (CONVEX, lambda bound: bound.replace(Minimum, lambda first, *rest: Minimum(first, *rest, (sigma, 1, 100)))),
-        (WINDOW, lambda bound: bound.replace(Minimum, lambda first, *_: first)),
+        (CONVEX, lambda bound: bound.replace(LeastOver, lambda first, *rest: LeastOver(first, *rest, (sigma, 1, 100)))),
+        (WINDOW, lambda bound: bound.replace(LeastOver, lambda first, *_: first)),
         *((CONVEX, change) for change in (_split, _inside, _subtracted)),
         (SHIFTS, _hides(0, Lambda(t, 2 * Function("a")(t)))),
         (SHIFTS, _hides(0, Lambda(t, Function("q")(t)))),

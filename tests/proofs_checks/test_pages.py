@@ -22,7 +22,7 @@ from lastiterate.symbolic.checks import Identity, Inequality
 from lastiterate.symbolic.claim import Step
 from lastiterate.symbolic.notation import alpha, b, sigma_dp, x, y
 from lastiterate.symbolic.papers import Item
-from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, Minimum, Neighbours, RenyiDivergence, closed
+from lastiterate.symbolic.statement import FIRST, SECOND, LastIterate, LeastOver, Neighbours, RenyiDivergence, closed
 
 CLAIMS = symbolic_ledger.claims()
 
@@ -67,7 +67,7 @@ def test_the_quantities_and_conditions_of_statements_have_formulas_of_their_own(
     runs = LastIterate(FIRST), LastIterate(SECOND)
     assert "<mo>&#x02225;</mo>" in inline(RenyiDivergence(alpha, *runs))
     assert inline(RenyiDivergence(alpha, *runs)).count("<mtext>last&#x000A0;iterate</mtext>") == 2
-    assert "<munder><mrow><mo>min</mo>" in inline(Minimum(x**2, sp.Tuple(x, 0, 1)))
+    assert "<munder><mrow><mo>min</mo>" in inline(LeastOver(x**2, sp.Tuple(x, 0, 1)))
     assert "Neighbours" not in inline(Neighbours(FIRST, SECOND))
 
 

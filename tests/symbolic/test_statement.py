@@ -19,7 +19,7 @@ from lastiterate.symbolic.checks import (
 )
 from lastiterate.symbolic.claim import derived
 from lastiterate.symbolic.notation import PREVIOUS, T, c, n, r, s
-from lastiterate.symbolic.statement import Exists, ForAll, Minimum, Sentence, Smooth, closed, for_some, free
+from lastiterate.symbolic.statement import Exists, ForAll, LeastOver, Sentence, Smooth, closed, for_some, free
 
 CLAIMS = ledger.claims()
 f = Function("f")
@@ -67,7 +67,7 @@ def test_a_statement_survives_a_worker():
 
 def test_a_minimum_binds_its_letters():
     shares = Function("beta")
-    least = Minimum(Sum(s**2 / shares(k), (k, x, T)), Tuple(x, 0, n), Tuple(shares(k), 0, 1))
+    least = LeastOver(Sum(s**2 / shares(k), (k, x, T)), Tuple(x, 0, n), Tuple(shares(k), 0, 1))
     assert least.free_symbols == {s, T, n}
 
 

@@ -16,7 +16,7 @@ from lastiterate.symbolic.claim import Claim, Step
 from lastiterate.symbolic.derivations.known_batches import hide_straight
 from lastiterate.symbolic.derivations.losses import LOSSES, both_orders, from_step_0, no_less
 from lastiterate.symbolic.families import convex, strongly_convex
-from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.judgement import Guarantee
 from lastiterate.symbolic.kernel.lemmas import gaussian_shift
 from lastiterate.symbolic.kernel.profiles import Gauss, Order
@@ -24,7 +24,7 @@ from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, m, n, sensitivity, sigma, tau, w
 from lastiterate.symbolic.notation import s as a_step
 from lastiterate.symbolic.papers import Source, cited
-from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, Minimum, StronglyConvex, private
+from lastiterate.symbolic.statement import Convex, Diameter, FullBatches, LeastOver, StronglyConvex, private
 from lastiterate.symbolic.vectors import Norm, Vector
 
 PAPER = cited("Bok, Su & Altschuler 2024")
@@ -37,7 +37,7 @@ def windowed(kernel: Kernel) -> Guarantee:
     expansion = LOSSES["convex"].other_data(eta, n, S.One)
     carried = no_less(expansion, expansion.z + s)
     shift = D / w + s
-    steps = Induction(kernel, _j, w, ())
+    steps = StepInduction(kernel, _j, w, ())
 
     def step(inner, near, far):
         return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(shift, v), v)
@@ -61,7 +61,7 @@ _f, _g = convex("f", L), strongly_convex("g", m, L)
 _fx, _fy, _gx, _gy = _f.at(x), _f.at(y), _g.at(x), _g.at(y)
 _mu_squared = w * (D / w + s) ** 2 / v
 
-_least = Minimum(w * (D / w + s) ** 2, Tuple(w, 1, T)) / v
+_least = LeastOver(w * (D / w + s) ** 2, Tuple(w, 1, T)) / v
 _contracts = (c < 1, m <= L, c >= 1 - eta * m, c >= eta * L - 1)
 _theorem = s**2 / v * (1 - c**T) / (1 + c**T) * (1 + c) / (1 - c)
 

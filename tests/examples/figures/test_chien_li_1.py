@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from chien_li_1 import figure_1a, figure_1b
 
-from lastiterate.numeric.plotting import Curve, Figure, Status, draw
+from lastiterate.numeric.plotting import Curve, CurveKind, Figure, draw
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,8 @@ def test_figure_1b_orders_the_bounds(curves_1b: dict[str, Curve]) -> None:
 
 
 def test_what_is_no_bound_says_so(curves_1a: dict[str, Curve], curves_1b: dict[str, Curve]) -> None:
-    assert curves_1a["output_perturbation"].status is Status.REFUTED
-    assert curves_1b["chourasia_ye_shokri"].status is Status.SECOND_HAND
+    assert curves_1a["output_perturbation"].status is CurveKind.REFUTED
+    assert curves_1b["chourasia_ye_shokri"].status is CurveKind.SECOND_HAND
 
 
 def test_every_curve_is_named_in_the_picture(drawn_1a: Figure, drawn_1b: Figure) -> None:

@@ -11,7 +11,7 @@ from pictures import assert_inside
 from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Holder
-from lastiterate.numeric.plotting import Curve, Status
+from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 from lastiterate.numeric.run import NoisySGD
@@ -55,9 +55,9 @@ def curves() -> dict[str, Curve]:
 
 
 def test_everything_from_a_measurement_is_called_an_estimate(curves: dict[str, Curve]) -> None:
-    bounds = {name for name, curve in curves.items() if curve.status is Status.BOUND}
+    bounds = {name for name, curve in curves.items() if curve.status is CurveKind.BOUND}
     assert bounds == {"composition", "last_step"}
-    assert {curve.status for name, curve in curves.items() if name not in bounds} == {Status.ESTIMATE}
+    assert {curve.status for name, curve in curves.items() if name not in bounds} == {CurveKind.ESTIMATE}
 
 
 def test_ours_is_never_above_theorem_3_7(curves: dict[str, Curve]) -> None:

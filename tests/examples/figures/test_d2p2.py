@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
-from lastiterate.numeric.plotting import Curve, Figure, Status
+from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.runtime.workloads.workload import Workload
 
 SMALL = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=90, epochs=2)
@@ -45,12 +45,12 @@ def test_every_optimiser_is_measured_and_every_private_one_is_paid_for(third: Fi
     for name, method in BY_NAME.items():
         for what in ("accuracy", "loss"):
             curve = curves[f"{what} {name}"]
-            assert curve.status is Status.MEASURED
+            assert curve.status is CurveKind.MEASURED
             assert all(low <= y <= high for low, y, high in zip(curve.low, curve.y, curve.high, strict=True))
         assert (f"epsilon {name}" in curves) == method.private
     assert all(0 <= y <= 1 for name, curve in curves.items() if name.startswith("accuracy") for y in curve.y)
-    assert {curve.status for name, curve in curves.items() if name.startswith("epsilon")} == {Status.BOUND}
-    assert curves["theorem_1"].status is Status.REFUTED
+    assert {curve.status for name, curve in curves.items() if name.startswith("epsilon")} == {CurveKind.BOUND}
+    assert curves["theorem_1"].status is CurveKind.REFUTED
 
 
 def test_privacy_loss_grows_with_the_steps_and_decaying_noise_costs_more(third: Figure) -> None:
@@ -101,12 +101,12 @@ def test_figures_4_and_5_on_one_epoch(tmp_path: Path, monkeypatch: pytest.Monkey
     accuracy, cost = figure_4(epochs=1, seeds=2, folder=tmp_path), figure_5(epochs=1, folder=tmp_path)
     for figure in (accuracy, cost):
         assert_inside(figure)
-    assert {curve.status for curve in accuracy.curves} == {Status.MEASURED}
+    assert {curve.status for curve in accuracy.curves} == {CurveKind.MEASURED}
     assert len(accuracy.curves) == len(METHODS)
     flat = by_name(accuracy)["accuracy SGD"]
     assert flat.y[0] == flat.y[1]
     assert all(curve.y[0] > curve.y[1] for curve in cost.curves)
-    assert [curve.status for curve in cost.curves].count(Status.REFUTED) == 1
+    assert [curve.status for curve in cost.curves].count(CurveKind.REFUTED) == 1
 
 
 def test_figure_6_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_figure_6_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert_inside(figure)
     assert len(figure.panels) == 4
     printed, remedy, theirs = figure.panels[3].curves
-    assert (printed.status, remedy.status, theirs.status) == (Status.BOUND, Status.BOUND, Status.REFUTED)
+    assert (printed.status, remedy.status, theirs.status) == (CurveKind.BOUND, CurveKind.BOUND, CurveKind.REFUTED)
     assert printed.y[0] >= printed.y[1]
     assert remedy.y[0] == remedy.y[1]
     assert theirs.y[0] == theirs.y[1]

@@ -7,7 +7,7 @@ from liang import figure_1, figure_5, liang_run, naive_bound, worst_batch
 
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting import Curve, Figure, Status
+from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 
@@ -31,19 +31,19 @@ def test_the_status_of_a_printed_theorem_is_its_verdict(first: dict[str, Curve],
     assert len(printed) == 6
     for curve in printed:
         usable = THEOREMS[curve.name].usable
-        assert curve.status is (Status.BOUND if usable else Status.REFUTED)
-    assert fifth["naive"].status is Status.REFUTED
+        assert curve.status is (CurveKind.BOUND if usable else CurveKind.REFUTED)
+    assert fifth["naive"].status is CurveKind.REFUTED
 
 
 @pytest.mark.parametrize("which", ["first", "fifth"])
 def test_ours_lies_between_the_lower_bound_and_composition(which: str, request: pytest.FixtureRequest) -> None:
     curves = request.getfixturevalue(which)
     ours = curves["bound smooth"]
-    assert ours.status is Status.BOUND
+    assert ours.status is CurveKind.BOUND
     assert (np.diff(ours.y) >= -1e-3 * np.array(ours.y[1:])).all()
     assert (np.array(ours.y) <= np.array(curves["composition"].y) * (1 + 1e-12)).all()
     below = curves["lower"]
-    assert below.status is Status.LOWER
+    assert below.status is CurveKind.LOWER
     assert all(y <= ours.y[ours.x.index(T)] for T, y in zip(below.x, below.y, strict=True) if T in ours.x)
 
 

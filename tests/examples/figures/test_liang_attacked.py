@@ -12,7 +12,7 @@ from liang_attacked import attacked, doublings
 from pictures import assert_inside
 
 from lastiterate.numeric.lower.audit import Audit, audit
-from lastiterate.numeric.plotting import Curve, Figure, Status
+from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.workloads import loading
 from lastiterate.runtime.workloads.workload import Workload
@@ -61,9 +61,9 @@ def fourth(folder: Path) -> Figure:
 def attacks_and_bounds(figure: Figure) -> Iterator[tuple[Curve, Curve, Curve]]:
     """Attack, certified lower and upper bound of the same runs: those of one panel and one member."""
     for panel in figure.panels:
-        for attack in (curve for curve in panel.curves if curve.status is Status.ATTACK):
+        for attack in (curve for curve in panel.curves if curve.status is CurveKind.ATTACK):
             same = [curve for curve in panel.curves if curve.of == attack.of]
-            low, high = (next(c for c in same if c.status is s) for s in (Status.LOWER, Status.BOUND))
+            low, high = (next(c for c in same if c.status is s) for s in (CurveKind.LOWER, CurveKind.BOUND))
             yield attack, low, high
 
 
@@ -111,11 +111,11 @@ def test_theorems_3_3_and_3_4_are_called_refuted(second: Figure, third: Figure) 
     for figure, name, count in ((second, "liang_3_3", 3), (third, "liang_3_4", 3)):
         theirs = [curve for curve in figure.curves if curve.name.startswith(name)]
         assert len(theirs) == count
-        assert {curve.status for curve in theirs} == {Status.REFUTED}
+        assert {curve.status for curve in theirs} == {CurveKind.REFUTED}
 
 
 def test_training_loss_falls_and_lies_in_its_band(fourth: Figure) -> None:
-    assert {curve.status for curve in fourth.curves} == {Status.MEASURED}
+    assert {curve.status for curve in fourth.curves} == {CurveKind.MEASURED}
     assert len(fourth.curves) == len(RATES)
     for curve in fourth.curves:
         assert len(curve.x) == 2

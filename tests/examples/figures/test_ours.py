@@ -5,7 +5,7 @@ from ours_path import figure_path
 from ours_position import figure_position
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.plotting import Curve, Status
+from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 
@@ -24,7 +24,7 @@ def test_the_upper_bounds_lie_above_the_lower_ones_and_under_composition(assumed
     composition = np.array(curves["composition"].y)
     for words, _assumption in KINDS:
         above, below = curves[f"bound {words}"], curves[f"lower {words}"]
-        assert (above.status, below.status) == (Status.BOUND, Status.LOWER)
+        assert (above.status, below.status) == (CurveKind.BOUND, CurveKind.LOWER)
         assert (np.diff(above.y) >= -1e-3 * np.array(above.y[1:])).all()
         assert (np.array(above.y) <= composition * (1 + 1e-12)).all()
         shared = [(above.y[above.x.index(T)], y) for T, y in zip(below.x, below.y, strict=True) if T in above.x]

@@ -42,7 +42,7 @@ J, HALF = sp.I, R(1, 2)
 COIN = (q > 0, q < 1)
 ORDERED = (r <= s,)
 CURVED = (m <= L, q >= m, q <= L, eta * L <= 2)
-S = update.sensitivity(eta, K, n)
+S = update.step_sensitivity(eta, K, n)
 
 FALSE = [
     # shown by no engine, and false or undefined where no sample is

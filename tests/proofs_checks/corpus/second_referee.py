@@ -36,7 +36,7 @@ from lastiterate.symbolic.statement import (
     Expectation,
     FullBatches,
     LastIterate,
-    Minimum,
+    LeastOver,
     Neighbours,
     OneMore,
     PoissonBatches,
@@ -115,7 +115,7 @@ FALSE = [
 
 TRUE = [
     ("a mean below 0", cited(Expectation(-pos) <= -pos), ()),
-    ("a least value below 0", cited(Minimum(r, sp.Tuple(r, -1, 1)) <= -1), ()),
+    ("a least value below 0", cited(LeastOver(r, sp.Tuple(r, -1, 1)) <= -1), ()),
     ("a mean that is larger by a little", follows(Expectation(r) <= pos + 1, cited(Expectation(r) <= pos)), ()),
     ("a whole index that may be negative, from 0 on", says(closed(sp.Implies(sp.Ge(k, 0, evaluate=False), sp.Ge(k**3, k), evaluate=False)), from_below(k, sp.Ge(k**3, k))), ()),
     ("roots of a square on the cut", same(sp.sqrt((plain**2 + 1) ** 2), sp.sqrt(plain**4 + 2 * plain**2 + 1)), (sp.Eq(plain, R(3, 4) + 5 * sp.I / 4),)),

@@ -23,9 +23,9 @@ from sympy import Integer, Min, Rational, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.judgement import Span, Variable
-from lastiterate.symbolic.kernel.profiles import Atoms, Mean, Power
+from lastiterate.symbolic.kernel.profiles import Atoms, MeanProfile, Power
 from lastiterate.symbolic.kernel.rules import Kernel, average
 
 _i = Symbol("i", integer=True, nonnegative=True)
@@ -97,12 +97,12 @@ def _induct(random: Random, fault: str) -> bool:
     k, z, steps = random.randint(2, 3), random.randint(0, 1), random.randint(2, 3)
     d, order, (one, other) = metric(random, k), _order(random), both_runs(random, k)
     table = envelope(near_pairs(d, z, one, other), d, z)
-    part = Mean(((S.One, table),))  # which the kernel counts, and does not multiply out
+    part = MeanProfile(((S.One, table),))  # which the kernel counts, and does not multiply out
 
     def step(kernel: Kernel, near: Rational, far: Rational) -> Span:
         return kernel.suppose(order, (_i, _i + 1), (near, far), part, "a step")
 
-    induction = Induction(_kernel, _i, Integer(steps), ())
+    induction = StepInduction(_kernel, _i, Integer(steps), ())
     made = induction.span(S.Zero, Integer(z), Power(part, _i), step)
     assert made.profile == Power(part, Integer(steps))
     claimed = compose(*[table] * (steps - (fault == "a step fewer")))

@@ -12,7 +12,7 @@ from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
-    Blocks,
+    BlockChain,
     Contracted,
     Damped,
     Equal,
@@ -57,18 +57,18 @@ def test_a_mistake_is_seen_as_often_as_measured(rule: str, fault: str) -> None:
 
 
 def test_blocks_are_above_what_follows_by_the_rule_and_nothing_less() -> None:
-    blocks = Blocks(_X, _N, _F, k, n)
-    assert covers(blocks, Contracted(Blocks(_X, _N, _F, k, n - 1), _N, _F)) == []
-    assert covers(Blocks(_X, _N, _F, k, S.Zero), _X) == []
-    assert covers(Blocks(_X, _N, _F, k, S.One), Contracted(_X, _N, _F)) == []
+    blocks = BlockChain(_X, _N, _F, k, n)
+    assert covers(blocks, Contracted(BlockChain(_X, _N, _F, k, n - 1), _N, _F)) == []
+    assert covers(BlockChain(_X, _N, _F, k, S.Zero), _X) == []
+    assert covers(BlockChain(_X, _N, _F, k, S.One), Contracted(_X, _N, _F)) == []
     assert covers(Damped(_X, _F, k, Integer(2)), Contracted(Damped(_X, _F, k, S.One), Equal(), _F)) == []
     cheaper = (
         (blocks, Contracted(blocks, _N, _F)),
-        (blocks, Contracted(Blocks(_X, _N, _F, k, n - 1), _Y, _F)),
-        (Blocks(_X, _N, _F, k, S.One), Contracted(_Y, _N, _F)),
+        (blocks, Contracted(BlockChain(_X, _N, _F, k, n - 1), _Y, _F)),
+        (BlockChain(_X, _N, _F, k, S.One), Contracted(_Y, _N, _F)),
         (Damped(_X, _F, k, S.One), Contracted(_X, _N, _F)),
         (Contracted(_X, _N, _N), Contracted(_X, _N, _F)),
-        (Blocks(Equal(), _N, _F, k, S.Zero), EVERYTHING),
+        (BlockChain(Equal(), _N, _F, k, S.Zero), EVERYTHING),
     )
     for above, below in cheaper:
         with pytest.raises(UnprovedError):
@@ -79,7 +79,7 @@ def test_a_block_has_one_order_and_a_split_for_each_atom() -> None:
     both = PoissonStep(Rational(1, 2), S.One, Order.FIRST), PoissonStep(Rational(1, 2), S.One, Order.SECOND)
     with pytest.raises(ValueError, match="one order"):
         Contracted(Equal(), *both)
-    assert Blocks(Equal(), both[0], Gauss(S.One), k, n).order is Order.FIRST
+    assert BlockChain(Equal(), both[0], Gauss(S.One), k, n).order is Order.FIRST
     with pytest.raises(ValueError, match="shares for each atom"):
         Split(EVERYTHING, Equal(), Equal(), ())
 

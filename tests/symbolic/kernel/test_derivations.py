@@ -50,7 +50,7 @@ from lastiterate.symbolic.derivations.random_batches import poisson_composition,
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import chi_square
 from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import End, Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
@@ -66,7 +66,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Atoms,
     Equal,
     Gauss,
-    Mean,
+    MeanProfile,
     Order,
     PoissonStep,
     Power,
@@ -180,13 +180,13 @@ def test_derivations_carry_a_distance_by_the_formulas_of_bounds() -> None:
     other = {name: losses.other_data(eta, b, S.One).at(z) for name, losses in LOSSES.items()}
     sized = {name: losses.same_data(eta * low / b, eta * high / b).at(z) for name, losses in LOSSES.items()}
     for name, least in (("convex", S.Zero), ("strongly convex", curvature)):
-        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.sensitivity(eta, K, b)).equals(0)
+        assert (other[name] - Max(1 - eta * least, eta * L - 1) * z - update.step_sensitivity(eta, K, b)).equals(0)
         assert (sized[name] - update.strongly_convex_over_sizes(eta, L, least, b, low, high) * z).equals(0)
     for name, omega in (("smooth", L * z), ("modulus", Function("omega", nonnegative=True)(z))):
         assert expand(other[name] - update.modulus(z, omega, eta, K, b)) == 0
         assert expand(sized[name] - update.same_batch(z, omega, eta * high / b, K)) == 0
     clipped = LOSSES["clipped"].other_data(eta, b, S.One)
-    assert clipped.at(S.Zero) == update.sensitivity(eta, K, b)
+    assert clipped.at(S.Zero) == update.step_sensitivity(eta, K, b)
     assert (
         expand(clipped.at(Symbol("x", positive=True)) - update.modulus(Symbol("x", positive=True), 2 * K, eta, K, b))
         == 0
@@ -370,9 +370,9 @@ def test_a_contraction_asks_for_all_pairs_of_points_and_one_kernel() -> None:
             KERNEL.weaken(made, profile=profile)
 
 
-def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> Induction:
+def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> StepInduction:
     u, last = symbols("u u_m", real=True)
-    return Induction(KERNEL, j, m, (Sequence(u, S.One, after * u, last, closed),), keeps)
+    return StepInduction(KERNEL, j, m, (Sequence(u, S.One, after * u, last, closed),), keeps)
 
 
 def test_an_induction_shows_what_its_sequences_keep() -> None:
@@ -392,9 +392,9 @@ def test_an_induction_shows_what_its_sequences_keep() -> None:
 def test_an_induction_takes_nothing_from_a_declaration(declared: str) -> None:
     u, last = Symbol("u", **{declared: True}, real=True), Symbol("u_m", real=True)
     with pytest.raises(UnprovedError, match="declare them as real"):
-        Induction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
+        StepInduction(KERNEL, j, m, (Sequence(u, S.One, 2 * u, last, 2**j),))
     with pytest.raises(UnprovedError, match="whole numbers"):
-        Induction(KERNEL, j, s, ())
+        StepInduction(KERNEL, j, s, ())
 
 
 def test_a_derivation_that_supposes_a_judgement_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -451,7 +451,7 @@ def test_the_mean_over_orders_of_any_number() -> None:
 
 def test_an_induction_adds_up_its_steps() -> None:
     sums, last = symbols("A A_m", real=True)
-    steps = Induction(KERNEL, j, m, (Sequence(sums, S.Zero, sums + s**2, last, j * s**2),), (Ge(sums, 0),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(sums, S.Zero, sums + s**2, last, j * s**2),), (Ge(sums, 0),))
 
     def one(kernel: Kernel, near: Expr, far: Expr) -> Span:
         return kernel.step(FIRST, j, (near, far), expansion(z + s), gaussian_shift(s, v), v)
@@ -476,7 +476,7 @@ def test_profiles_are_what_they_say() -> None:
     with_the_sample, without = PoissonStep(half, S.One, FIRST), PoissonStep(half, S.One, SECOND)
     for g in (Rational(1, 4), S.One, Integer(3)):
         assert abs((with_the_sample.at(g) - (1 - g + g * without.at(1 / g))).evalf()) < 1e-12
-    assert Mean(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
+    assert MeanProfile(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
 
 
 def test_steps_compose_as_often_as_they_come() -> None:
@@ -516,7 +516,7 @@ def test_the_profiles_of_a_coin_are_those_of_its_laws_in_either_order(factor: fl
 
 def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
     """One with another order, a variable, another end or more suppositions is refused at any step."""
-    steps = Induction(KERNEL, j, T, ())
+    steps = StepInduction(KERNEL, j, T, ())
 
     def begun(kernel: Kernel = KERNEL, order: Order = FIRST, revealed: tuple[Variable, ...] = ()) -> Span:
         return kernel.suppose(order, (S.Zero, S.One), (S.Zero, S.Zero), Gauss(s), "it", revealed)

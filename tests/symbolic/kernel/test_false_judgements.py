@@ -6,7 +6,7 @@ import pytest
 from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, oo, symbols
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.kernel.induction import Induction, Sequence
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
 from lastiterate.symbolic.kernel.profiles import (
@@ -15,7 +15,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Average,
     Equal,
     Gauss,
-    Mean,
+    MeanProfile,
     Order,
     PoissonStep,
     Power,
@@ -58,8 +58,8 @@ SWAP, TABLE = SwapStep(S.Half, ONE), Atoms(((ONE, S.Half), (Integer(3), Rational
         Power(SWAP, -ONE),
         Steps(SWAP, i, -ONE),
         Steps(Gauss(-ONE), i, m),
-        Mean(((-ONE, Gauss(ONE)), (Integer(2), Equal()))),
-        Mean(((S.Half, Gauss(ONE)),)),
+        MeanProfile(((-ONE, Gauss(ONE)), (Integer(2), Equal()))),
+        MeanProfile(((S.Half, Gauss(ONE)),)),
         Average(S.Zero, Gauss(ONE), i, m),
         PoissonStep(Integer(2), ONE, FIRST),
         Atoms(((ONE, -ONE),)),
@@ -77,7 +77,7 @@ def test_a_table_above_another_is_convex() -> None:
 
 
 def test_an_induction_begins_with_a_profile() -> None:
-    steps = Induction(KERNEL, j, m, (Sequence(u, Integer(-5), u + 1, u_m, j - 5),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, Integer(-5), u + 1, u_m, j - 5),))
     with pytest.raises(UnprovedError):  # mu^2 = m - 5 after m steps of cost 1
         steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j))
     with pytest.raises(UnprovedError):
@@ -87,7 +87,7 @@ def test_an_induction_begins_with_a_profile() -> None:
 
 
 def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
-    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, ONE, u_m),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, ONE, u_m),))
     begin, kept = KERNEL.identity(FIRST, S.Zero, S.Zero), list[Span]()
     with pytest.raises(UnprovedError, match="No value"):  # at u_j = 0 they cost nothing, and the step at j costs 1
         steps.recur(
@@ -101,21 +101,21 @@ def test_an_induction_supposes_the_steps_before_as_they_are() -> None:
 
 def test_a_sequence_is_closed_under_what_its_induction_supposes() -> None:
     letters = (Sequence(u, a, u, u_m, a),)
-    made = Induction(KERNEL, j, m, letters).span(S.Zero, S.Zero, Equal(), free)
-    large = Induction(KERNEL.under(Ge(a, 5)), j, m, letters, keeps=(Ge(u, 5),))
+    made = StepInduction(KERNEL, j, m, letters).span(S.Zero, S.Zero, Equal(), free)
+    large = StepInduction(KERNEL.under(Ge(a, 5)), j, m, letters, keeps=(Ge(u, 5),))
     some = KERNEL.under(Ge(u_m, 5))
     with pytest.raises(UnprovedError, match="not reached"):  # it is at least 5 where a is, which nobody supposed
         large.close(some.chain(made, some.step(FIRST, m, STILL, KEPT, no_shift(), ONE)))
 
 
 def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
-    steps = Induction(KERNEL, j, m, (Sequence(w, ONE, w + k, w_m),), (w > 0,), letters=(k,), laws=(k >= -w / 2,))
+    steps = StepInduction(KERNEL, j, m, (Sequence(w, ONE, w + k, w_m),), (w > 0,), letters=(k,), laws=(k >= -w / 2,))
     with pytest.raises(UnprovedError, match="sequences alone"):
         steps.falls(k, w)
     with pytest.raises(UnprovedError, match="sequences alone"):
         steps.returns(Ge(k, 0))
     with pytest.raises(UnprovedError, match="index"):
-        Induction(KERNEL, j, m, ()).span(
+        StepInduction(KERNEL, j, m, ()).span(
             -j, S.Zero, Equal(), lambda kernel, *_: kernel.step(FIRST, S.Zero, STILL, KEPT, no_shift(), ONE)
         )
 
@@ -123,7 +123,7 @@ def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
 def test_no_value_is_put_for_what_ranges_over_many() -> None:
     """Noise of variance 1 + j costs less than noise of variance 1 at every step."""
     noise, total = 1 + j, Function("A", real=True)
-    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1 / noise, u_m),), (Ge(u, 0),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1 / noise, u_m),), (Ge(u, 0),))
     made = steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j, noise=noise))
     of_each = average(ORDERS, i, Integer(2), chance(i), step(KERNEL, S.Zero, ORDERS, noise=1 + i))
     for span, values in ((made, {j: S.Zero}), (made, {u_m: total(j)}), (of_each, {i: S.Zero})):
@@ -175,7 +175,7 @@ def test_no_step_projects_no_point() -> None:
 
 def test_a_supposition_by_the_name_of_that_of_an_induction_stays_one() -> None:
     begin = KERNEL.identity(FIRST, S.Zero, S.Zero)
-    made = Induction(KERNEL, j, m, ()).recur(
+    made = StepInduction(KERNEL, j, m, ()).recur(
         begin, Equal(), lambda kernel, _: kernel.suppose(FIRST, (S.Zero, j + 1), STILL, Equal(), "the steps before")
     )
     assert any("the steps before" in one.says for one in made.hypotheses)

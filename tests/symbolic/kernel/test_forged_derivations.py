@@ -25,7 +25,7 @@ from lastiterate.symbolic.derivations import TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
 from lastiterate.symbolic.kernel.composition import sound
-from lastiterate.symbolic.kernel.induction import Induction, Sequence, steps_before
+from lastiterate.symbolic.kernel.induction import Sequence, StepInduction, steps_before
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.judgement import apply as draft
@@ -43,13 +43,13 @@ from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
     Average,
-    Blocks,
+    BlockChain,
     Chords,
     Composed,
     Equal,
     Gauss,
     Hull,
-    Mean,
+    MeanProfile,
     Order,
     PoissonStep,
     Power,
@@ -58,7 +58,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
     X,
-    put,
+    put_values,
 )
 from lastiterate.symbolic.kernel.rules import Kernel, average, contract
 from lastiterate.symbolic.kernel.sealed import rule
@@ -136,7 +136,7 @@ def specialised(profile: object, values: dict[Any, Any], kernel: Kernel = KERNEL
 
 def recurrence() -> Span:
     """A recurrence in which the letter for its value gets a value is another one."""
-    steps = Induction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1, u_m),), (Ge(u, 0),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1, u_m),), (Ge(u, 0),))
     step = lambda kernel, *_: kernel.step(  # noqa: E731
         FIRST, j, STILL, Expansion(z, z + 1, Guide.OTHER, ()), gaussian_shift(ONE, ONE), ONE
     )
@@ -176,14 +176,14 @@ def near_distances() -> Span:
 
 def edited(**changes: object) -> Span:
     """An induction that is changed after it was made."""
-    steps = Induction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),), (Ge(u, 1),))
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),), (Ge(u, 1),))
     for name, value in changes.items():
         setattr(steps, name, value)
     return steps.span(S.Zero, S.Zero, Equal(), free_step)
 
 
 def copied_induction() -> Span:
-    made = copy.copy(Induction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),)))
+    made = copy.copy(StepInduction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),)))
     return made.span(S.Zero, S.Zero, Equal(), free_step)
 
 
@@ -193,16 +193,16 @@ def _overwritten(span: Span) -> Span:
 
 
 def induction_by_hand() -> Span:
-    made = object.__new__(Induction)
-    for name, value in vars(Induction(KERNEL, j, m, ())).items():
+    made = object.__new__(StepInduction)
+    for name, value in vars(StepInduction(KERNEL, j, m, ())).items():
         object.__setattr__(made, name, value)
     return made.span(S.Zero, S.Zero, Equal(), free_step)
 
 
-def induction(**changes: Any) -> Induction:
+def induction(**changes: Any) -> StepInduction:
     """An induction of which something is not as it has to be."""
     fields: dict[str, Any] = {"index": j, "count": m, "sequences": (), **changes}
-    return Induction(KERNEL, fields.pop("index"), fields.pop("count"), fields.pop("sequences"), **fields)
+    return StepInduction(KERNEL, fields.pop("index"), fields.pop("count"), fields.pop("sequences"), **fields)
 
 
 def anybodys_prover() -> Span:
@@ -236,7 +236,7 @@ def calculus_class() -> type:
 
 
 def induction_class() -> type:
-    class Mine(Induction):  # type: ignore[misc]
+    class Mine(StepInduction):  # type: ignore[misc]
         def _show(self, *_: object) -> None: ...
 
     return Mine
@@ -309,12 +309,12 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "a supposed profile is one": {
         "a table that is not convex": lambda: supposed(DENTED),
         "a negative price": lambda: supposed(Gauss(-ONE)),
-        "weights of a half": lambda: supposed(Mean(((S.Half, Gauss(ONE)),))),
+        "weights of a half": lambda: supposed(MeanProfile(((S.Half, Gauss(ONE)),))),
     },
     "a profile is of the order of its parts": {
         "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m, FIRST)), profile=Power(ONE_ORDER, m)),
         "a composition": lambda: sound(Composed((ONE_ORDER, Gauss(ONE)))),
-        "a mean": lambda: sound(Mean(((ONE, ONE_ORDER),))),
+        "a mean": lambda: sound(MeanProfile(((ONE, ONE_ORDER),))),
         "a hull": lambda: sound(Hull((ONE_ORDER,))),
         "a projected step": lambda: sound(Projected(ONE_ORDER, Integer(3))),
     },
@@ -342,14 +342,14 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "what is below grows with a rate that is a chance": {
         "a rate of 2": lambda: KERNEL.weaken(supposed(SWAP), profile=SwapStep(Integer(2), ONE)),
         "chances that may add up to more": lambda: KERNEL.weaken(
-            supposed(Mean(((S.Half, Gauss(ONE)),), S.Half)), profile=Mean(((S.Half, Gauss(ONE)),), ONE)
+            supposed(MeanProfile(((S.Half, Gauss(ONE)),), S.Half)), profile=MeanProfile(((S.Half, Gauss(ONE)),), ONE)
         ),
         "weights of a mean that add up to a half": lambda: average(
             ORDERS, i, m, 1 / (2 * m), supposed(Gauss(ONE), FIRST, ORDERS)
         ),
         "a lattice left of 0": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Chords(Gauss(ONE), -1 - i, i, m)),
         "no block": lambda: KERNEL.weaken(
-            supposed(EVERYTHING), profile=Blocks(EVERYTHING, Equal(), Average(ONE, Equal(), i, m), i, -ONE)
+            supposed(EVERYTHING), profile=BlockChain(EVERYTHING, Equal(), Average(ONE, Equal(), i, m), i, -ONE)
         ),
     },
     "a draft is no judgement": {
@@ -431,7 +431,7 @@ def test_there_are_many_attempts() -> None:
 
 def _steps(kernel: Kernel, expansion: Expansion, shift: Shift, coin: Coin | None = None, *laws: Any) -> Guarantee:
     """T steps, each at what its parts say."""
-    steps = Induction(kernel, j, T, (), letters=(eta,), laws=laws)
+    steps = StepInduction(kernel, j, T, (), letters=(eta,), laws=laws)
 
     def step(inner: Kernel, *_: Expr) -> Span:
         return inner.step(FIRST, j, STILL, expansion, shift, sigma**2, coin)
@@ -601,8 +601,8 @@ def test_a_derivation_of_the_package_is_listed_by_a_claim_of_ones_own() -> None:
 
 def test_a_binding_letter_captures_no_value() -> None:
     total = Sum(x * i, (i, 1, m))
-    assert put(total, {x: i}).free_symbols == {i, m}
-    assert put(i + total, {i: ONE}) == 1 + total
+    assert put_values(total, {x: i}).free_symbols == {i, m}
+    assert put_values(i + total, {i: ONE}) == 1 + total
 
 
 def test_hypotheses_of_a_template_stay_those_of_all_steps() -> None:

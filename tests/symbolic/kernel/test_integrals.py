@@ -39,8 +39,8 @@ from lastiterate.symbolic.statement import (
     Expectation,
     HolderMove,
     Image,
+    LeastOver,
     Lipschitz,
-    Minimum,
     RenyiDivergence,
 )
 from lastiterate.symbolic.vectors import Norm
@@ -144,7 +144,7 @@ def test_no_quantity_is_subtracted_and_none_comes_in():
     made, other = deduce("post_processing"), RenyiDivergence(alpha, FIRST, THIRD)
     with pytest.raises(UnprovedError, match="infinite"):
         RULES.follow(made, made.left / 2 - made.right / 2, made.right / 2)
-    for extra in (other, Minimum(-1), Expectation(SECOND)):
+    for extra in (other, LeastOver(-1), Expectation(SECOND)):
         with pytest.raises(UnprovedError, match="other quantities"):
             RULES.follow(made, made.left, made.right + extra)
     bounded = made.right / (1 + made.right)
