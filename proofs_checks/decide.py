@@ -119,4 +119,4 @@ def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
                 outcome = _asked(last, claim, wrong=True)
             if outcome.status is not Status.HELD:
                 break
-        yield replace(outcome, counterexample=None, **({"scope": scope} if scope else {}))
+        yield replace(outcome, counterexample=None, scope=scope or outcome.scope)

@@ -279,7 +279,7 @@ def _follows(said: ForAll, claim: Claim) -> None:
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # no gradient there is longer
     profiles = [one for one in claim.checks if isinstance(one, Derived)]
     if profiles:
-        _reach(said, claim.assumptions, profiles, granted, supposed)
+        _reach(said, said.body.rhs, claim.assumptions, profiles, granted, supposed)
     else:
         _join(claim, said.body.rhs, said.variables, granted, supposed)
 
@@ -289,6 +289,7 @@ def _follows(said: ForAll, claim: Claim) -> None:
 
 def _reach(
     said: ForAll,
+    bound: Expr,
     assumptions: tuple[Boolean, ...],
     profiles: Sequence[Derived],
     granted: set[Basic],
@@ -301,7 +302,7 @@ def _reach(
     for condition in (*assumptions, *signs):
         _show(condition.subs(meant), supposed)
     theorems = [_read(check, assumptions, meant) for check in profiles]
-    for square, ranges in _minima(2 * said.body.rhs / alpha):
+    for square, ranges in _minima(2 * bound / alpha):
         _window(square, ranges, supposed)
         _reached(square.subs(w, T - tau), ranges, theorems, granted, supposed)
 

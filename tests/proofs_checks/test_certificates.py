@@ -188,14 +188,14 @@ def test_a_run_that_is_longer_is_another_run() -> None:
     [
         (lambda c: c["proof"]["shifts"].pop(), "rows need one number for each of"),
         (lambda c: c["proof"]["shifts"].append([1, -9, 1]), "rows need one number for each of"),
-        (lambda c: c["proof"].update(since=c["proof"]["start"] + 1), "no whole number"),
+        (lambda c: c["proof"].update(since=c["proof"]["start"] + 1), "not a whole number"),
         (lambda c: c["run"].update(diameter=None), "nothing bounds the runs"),
         (lambda c: c["run"].update(scheme="cyclic"), "gives no mu for these batches"),
         (lambda c: c["class"].update(name="clipped"), "cost is"),
         (lambda c: c["class"].update(L=[3, 0]), "cost is"),
         (lambda c: c["proof"]["shifts"][0].__setitem__(0, 1), "cost is"),
         (lambda c: c["proof"].pop("start"), "KeyError 'start'"),
-        (lambda c: c.update(claim=c["claim"] | {"value": [1, 0.5]}), "no whole number"),
+        (lambda c: c.update(claim=c["claim"] | {"value": [1, 0.5]}), "not a whole number"),
         (lambda c: c["claim"].update(quantity="gdb"), "at"),
     ],
 )

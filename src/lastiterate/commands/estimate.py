@@ -268,7 +268,7 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
 def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
     """Print what was found; nothing follows from it for privacy where it is in a metric."""
-    from lastiterate.runtime.constants.record import LayerConstants, WorstCaseConstants
+    from lastiterate.runtime.constants.record import HolderEstimate, LayerConstants, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
     from lastiterate.runtime.pair_table import Kind
 
@@ -291,7 +291,7 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: 
             said["untrusted"] = f"{found.untrusted}."
     if not as_json:
         print_found(found, carried, chosen.advised, metric)
-        if layers:
+        if layers and isinstance(found, HolderEstimate):
             print_layers(found, together, metric)
         return
     numbers = zip(found.lambdas, carried, strict=bool(carried))
