@@ -173,13 +173,13 @@ def test_a_near_miss_is_asked_once_more_where_haste_does_not_reject_it(monkeypat
     there = decide(claim)
     assert there.near_rejected == len(there.near_misses) > 0
     assert {one.counterexample for one in there.near_misses} == {None}
-    tried = deciding._tried
+    asked = deciding._asked
 
-    def hesitant(wrong: Check, of: Claim) -> Outcome:
-        outcome = tried(wrong, of)
+    def hesitant(check: Check, of: Claim, *, wrong: bool = False) -> Outcome:
+        outcome = asked(check, of, wrong=wrong)
         return replace(outcome, status=Status.UNDECIDED) if z3_answers._hasty.get() else outcome
 
-    monkeypatch.setattr(deciding, "_tried", hesitant)
+    monkeypatch.setattr(deciding, "_asked", hesitant)
     assert decide(claim).near_rejected == there.near_rejected
 
 
