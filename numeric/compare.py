@@ -111,7 +111,7 @@ def compare(run: NoisySGD, assumption: Assumption, *, order: float) -> Compariso
         for theorem in THEOREMS.values()
         if not theorem.refusal(run, assumption)
     ]
-    entries[1:1] = [_entry("bound", "ours", ours.candidate, order)]
+    entries[1:1] = [("bound", f"ours, by {ours.route}", ours.claim, ours.epsilon, kind_of(ours.claim))]
     entries += [_entry(*one, order) for one in _routes(run, assumption, order, ours)]
     rows = tuple(Row(*row, ratio=_ratio(row[3], least.value)) for row in entries if isfinite(row[3]))
     return Comparison(rows, order)

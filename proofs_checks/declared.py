@@ -238,7 +238,7 @@ _NEEDED: Final[Mapping[Any, str]] = {
 def misfit(claim: Claim) -> str:
     """The first field that is not of its type, in a sentence; "" where all are.
 
-    >>> from lastiterate.symbolic.claim import Identity, Source
+    >>> from lastiterate.symbolic.prelude import Claim, Identity, Source
     >>> misfit(Claim("toy/half", "Half", Source("toy", "(1)"), Identity(0.5, sp.Rational(1, 2))))
     "left of Identity needs an expression of Sympy, got 0.5; write Rational('0.5')."
     """

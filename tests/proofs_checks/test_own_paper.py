@@ -155,12 +155,12 @@ from dataclasses import replace
 from sympy import Rational
 
 from lastiterate.proofs_checks.attacks import ATTACKS as KNOWN
-from lastiterate.proofs_checks.experiments import Experiment, Indicator
+from lastiterate.proofs_checks.experiments import EventIndicator, Experiment
 from lastiterate.symbolic.prelude import Claim, Simulated, Source, UpperBound
 from lastiterate.symbolic.notation import K, alpha
 
 ATTACKS = {"mine/linear": replace(KNOWN["linear"], name="mine/linear")}
-_SEEN = Indicator()
+_SEEN = EventIndicator()
 EXPERIMENTS = {"mine/coin": Experiment(frozenset(), 20_000, lambda draw, m, _: 1.0 * (draw.random(m) < 0.5), _SEEN)}
 CLAIMS = (
     Claim(

@@ -116,10 +116,10 @@ def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store
 def test_addresses_and_statements_are_the_same_in_every_process(store):
     """Sympy keeps some arguments in sets, whose order changes from process to process."""
     code = (
-        "from pathlib import Path; from lastiterate.proofs_checks.cache import ReportCache, said;"
+        "from pathlib import Path; from lastiterate.proofs_checks.cache import ReportCache, said_by;"
         "from lastiterate.symbolic.ledger import claims;"
         "import sys; store = ReportCache(Path('.'));"
-        "sys.stdout.write('\\n'.join(f'{store.address(c).name} {said(c).statement}' for c in claims()[::12]))"
+        "sys.stdout.write('\\n'.join(f'{store.address(c).name} {said_by(c).statement}' for c in claims()[::12]))"
     )
     environment = os.environ | {"PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
     done = subprocess.run(  # noqa: S603

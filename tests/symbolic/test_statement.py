@@ -122,5 +122,5 @@ def test_an_index_that_may_be_negative_is_said_from_the_start_on():
 
 def test_a_kind_of_check_says_its_own_formula():
     """One that takes over another's formula would leave out what it adds to it."""
-    with pytest.raises(TypeError, match="property says"):
+    with pytest.raises(TypeError, match="needs says"):
         type("Boxed", (Inequality,), {"engine": Inequality.engine})
