@@ -128,7 +128,7 @@ def test_the_citation_has_what_its_schema_asks_for() -> None:
 
 def test_contributing_fits_on_one_screen() -> None:
     lines = (ROOT / "CONTRIBUTING.md").read_text().splitlines()
-    assert len(lines) <= 40
+    assert len(lines) <= 55
     assert max(map(len, lines)) <= 132
 
 
