@@ -97,7 +97,7 @@ def test_the_map_leads_to_what_is_there() -> None:
         folder = ROOT
         for name in re.findall(r"`([\w/]+(?:\.py|\.toml|/))`", row):
             if "PAPER" not in name:
-                path = next((one for one in (ROOT / name, folder / name) if one.exists()), None)
+                path = next((one for one in (ROOT / name, folder / name, folder.parent / name) if one.exists()), None)
                 assert path is not None, f"{name} in {row}"
                 folder = path if path.is_dir() else path.parent
 
