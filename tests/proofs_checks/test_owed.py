@@ -19,7 +19,7 @@ from sympy import Ge, S, Symbol
 from lastiterate.symbolic.prelude import Claim, Derived, NormBound, Source
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, no_less, replaced
 from lastiterate.symbolic.derivations.losses import both_orders, by_claim, from_equal_points
-from lastiterate.symbolic.kernel.induction import Induction
+from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, gaussian_shift, no_shift, supposing
 from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
 from lastiterate.symbolic.notation import K, L, T, eta, n, sensitivity, sigma
@@ -45,7 +45,7 @@ def derivation(kernel):
     def step(inner, near, far):
         return inner.step(Order.FIRST, j, (near, far), expansion, shift, v, coin)
 
-    made = Induction(kernel, j, T, ()).span(S.Zero, S.Zero, Gauss(j * length**2 / v), step)
+    made = StepInduction(kernel, j, T, ()).span(S.Zero, S.Zero, Gauss(j * length**2 / v), step)
     return both_orders(kernel, made)
 
 
