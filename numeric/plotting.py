@@ -166,7 +166,7 @@ def draw(figure: Figure) -> "Canvas":
 
 
 def sketch(figure: Figure) -> str:
-    """One panel as an SVG that is read at the width of a telephone: no title, the legend above the axes."""
+    """Draw one panel as an SVG for a narrow screen: no title, and the legend above the axes."""
     from matplotlib import rc_context
 
     (panel,) = figure.panels

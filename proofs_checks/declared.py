@@ -1,6 +1,6 @@
-"""Fields of claims and declarations of symbols, held against what engines and printers can read.
+"""Validation of claims: the types of their fields, and the declarations of their symbols.
 
-Each fact about a symbol is honoured by every engine, or the symbol is refused.
+Every engine honours each fact that a symbol is declared with, or the symbol is refused.
 
 A symbol that may be complex or infinite takes no part in an order, so that it is refused wherever it stands in one; an
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
@@ -181,7 +181,7 @@ class _Apart:
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
     """Check and assumptions with a name of its own for each symbol, and plain symbols real where they must be.
 
-    Plain integers among the expressions of the check become Sympy's own, and its mutants are left out.
+    Plain integers among the expressions are converted to Sympy's, and the mutants are dropped.
 
     Raises:
         UnsupportedError: a declaration cannot be honoured.

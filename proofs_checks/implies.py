@@ -174,9 +174,9 @@ def left_open(claim: Claim) -> str:
 
 
 def _not_supported(claim: Claim) -> str:
-    """Reason why the checks, though they hold, are nothing for the statement; "" where they may be.
+    """Reason why the checks cannot support the statement, although they hold; "" where they may.
 
-    They speak of none of its letters and of no run, or it is an inequality between numbers that fails somewhere.
+    No check is about a run or shares a letter with it, or it is an inequality between numbers that fails at a point.
     """
     said = claim.statement
     if said is None:

@@ -34,7 +34,6 @@ class UnneededConditions:
 
     key: str
     parts: Mapping[str, tuple[str, ...]]
-    errs = False
 
 
 def find_unneeded(claim: Claim) -> UnneededConditions:

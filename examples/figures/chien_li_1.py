@@ -1,6 +1,6 @@
 """Figures 1 (a) and 1 (b) of Chien & Li 2025, drawn from the published theorems: the paper's curves and ours.
 
-Setting of both: `lastiterate.numeric.published.theorems`.
+Both use the setting of `lastiterate.numeric.published.theorems`.
 """
 
 from collections.abc import Mapping, Sequence

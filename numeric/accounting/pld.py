@@ -435,7 +435,7 @@ def _stop(parts: Sequence[LatticeLaw], counts: Sequence[int], spacing: float, de
 
 
 def _lost(parts: Sequence[LatticeLaw], counts: Sequence[int], stop: int, above: float, spacing: float) -> arb:
-    """The mass of sums from ``stop`` on, by Chernoff, and of an infinite loss."""
+    """Bound the mass of sums at or above ``stop`` (Chernoff) plus that of an infinite loss, from above."""
     exponent, infinite, whole = arb(0), arb(0), arb(0)
     for part, count in zip(parts, counts, strict=True):
         exponents: Array = np.asarray(above * (spacing * part.index), dtype=np.float64)

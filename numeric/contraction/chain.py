@@ -232,7 +232,7 @@ def resample(table: Table, grid: Array) -> Table:
 
 
 class _Chain:
-    """The tables after every period of a pattern of blocks; blocks with the same prices share their kernels."""
+    """Tables after every period of a pattern of blocks. Blocks of equal cost share their kernels."""
 
     def __init__(self, pattern: Sequence[Stretch], start: Table) -> None:
         self.pattern, self.tables, self.grid, self._known = pattern, [start], start.g, dict[tuple[int, int], Block]()

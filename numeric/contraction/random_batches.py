@@ -248,7 +248,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """The far price, a mean over ``ranges`` as of `_sizes` and outcomes of the coins; None where floats do not reach.
+    """Bound the far cost, a mean over ``ranges`` (as of `_sizes`) and outcomes of coins; None outside the floats' range.
 
     ``shifts`` gives mu of every outcome over a range, rising; ``chances`` are those of the outcomes, rounded up.
     """

@@ -59,7 +59,7 @@ class Constants:
     kept: int
 
     def cell(self, order: int) -> str:
-        """The constant of the order with this index, printed rounded down: no pair is trusted where there is none."""
+        """The constant of the order with this index, rounded down, or "none trusted" if no pair was kept."""
         return printed_down(self.constants[order], 4) if self.kept else "none trusted"
 
 

@@ -147,7 +147,10 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(kernel: Kernel, later: Span, step: Expr, ends: tuple[Expr, Expr], carried: Expansion) -> Span:
-    """A step of both runs with one batch, which is averaged over where ``later`` does not leave the others revealed."""
+    """Take a step of both runs on a random batch and average over it.
+
+    If ``later`` reveals the other batches, the average is over whether this one has the sample that differs.
+    """
     coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", step)
     made = kernel.step(later.order, step, ends, carried, no_shift(), _v, revealed=(coin, *later.scope))
     return kernel.mean(coin, ((S.One, made),))
