@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite, nan, sqrt
 from typing import Any, Final
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import InputError, chance
+from lastiterate.numeric.errors import InputError, chance, teaches
 from lastiterate.numeric.explain import why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.lower import lower_bound

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.candidates import by_shifts, candidates, least_candidate
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
-from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, within
+from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, teaches, within
 from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
 from lastiterate.numeric.losses.assumptions import Assumption, Measured, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, log
 from typing import Any, ClassVar, Final
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, PrivacyLoss, bound
 from lastiterate.numeric.display import TextTable
-from lastiterate.numeric.errors import InputError, order_or_delta, positive, suggestion
+from lastiterate.numeric.errors import InputError, order_or_delta, positive, suggestion, teaches
 from lastiterate.numeric.explain import remarks
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD, described_run

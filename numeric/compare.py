@@ -6,12 +6,11 @@ from math import inf, isfinite, nextafter
 from typing import Any
 
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.candidates import candidates
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import renyi_order
+from lastiterate.numeric.errors import renyi_order, teaches
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.published.record import USABLE, kind_of

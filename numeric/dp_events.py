@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.pld import Composition, from_profile
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.contraction.block import DiscretePair
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.errors import InputError, count, positive, within
+from lastiterate.numeric.errors import InputError, count, positive, teaches, within
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES

@@ -26,14 +26,13 @@ import numpy as np
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.contraction.chain import Goal, TableCandidate, resample
 from lastiterate.numeric.contraction.table import Table, gaussian_table, spread_nodes, unknown
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
-from lastiterate.numeric.errors import InputError, count, order_or_delta, positive
+from lastiterate.numeric.errors import InputError, count, order_or_delta, positive, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme

@@ -16,12 +16,11 @@ import numpy as np
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
-from lastiterate.numeric.errors import InputError, count, is_list, order_or_delta, portion
+from lastiterate.numeric.errors import InputError, count, is_list, order_or_delta, portion, teaches
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import precision, upper

@@ -39,10 +39,18 @@ from scipy.special import gammaln
 
 from lastiterate.numeric.accounting.conversion import rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
-from lastiterate.numeric.errors import InputError, count, order_or_delta, portion, positive, renyi_order, within
+from lastiterate.numeric.errors import (
+    InputError,
+    count,
+    order_or_delta,
+    portion,
+    positive,
+    renyi_order,
+    teaches,
+    within,
+)
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD, Schedule, StepSchedule
 from lastiterate.numeric.schemes import SCHEMES

@@ -12,8 +12,7 @@ from functools import cached_property
 from math import inf, isfinite, nextafter
 from typing import Any
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, is_list, positive, suggestion, within
+from lastiterate.numeric.errors import InputError, count, is_list, positive, suggestion, teaches, within
 from lastiterate.numeric.schemes import SCHEMES, Scheme
 
 Schedule = float | tuple[float, ...]

@@ -6,8 +6,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from lastiterate.numeric.arguments import explain_unknown
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import InputError, explain_unknown, suggestion
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption
 from lastiterate.numeric.run import NoisySGD
 

@@ -15,10 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.display import Displayed, TextTable
-from lastiterate.numeric.errors import InputError, count, echo, is_list, plain_number, suggestion
+from lastiterate.numeric.errors import InputError, count, echo, is_list, plain_number, suggestion, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD, described_run

@@ -5,8 +5,7 @@ Nothing here is ever used for a bound.
 
 from dataclasses import dataclass
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import positive
+from lastiterate.numeric.errors import positive, teaches
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.theorems import theorem_named
 from lastiterate.numeric.run import NoisySGD, described_run

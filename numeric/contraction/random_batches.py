@@ -248,7 +248,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """Bound the far cost, a mean over ``ranges`` (as of `_sizes`) and outcomes of coins; None outside the floats' range.
+    """Bound the far cost, a mean over ``ranges`` (as of `_sizes`) and outcomes of coins; None beyond floats.
 
     ``shifts`` gives mu of every outcome over a range, rising; ``chances`` are those of the outcomes, rounded up.
     """

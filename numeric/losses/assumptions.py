@@ -21,9 +21,8 @@ from typing import ClassVar, Final, Self
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, echo, is_list, portion, positive, within
+from lastiterate.numeric.errors import InputError, echo, is_list, portion, positive, teaches, within
 from lastiterate.numeric.losses.expansion import Affine, Increasing, LeastOf, ModulusExpansion, UpdateExpansion
 from lastiterate.numeric.rounding import exact, upper
 from lastiterate.numeric.run import NoisySGD

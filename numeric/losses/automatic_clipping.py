@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, positive
+from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.losses.assumptions import (
     Assumption,
     Blocks,

@@ -9,9 +9,8 @@ from math import fsum, inf, isfinite, sqrt
 from flint import arb
 from scipy.special import ndtr
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.display import Displayed, TextTable, facts
-from lastiterate.numeric.errors import InputError, count, order_or_delta
+from lastiterate.numeric.errors import InputError, count, order_or_delta, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower.gradients import admits_curvature, least_curvature
 from lastiterate.numeric.lower.line import (

@@ -114,7 +114,7 @@ def binomial_mixture(kinds: Kinds | list[tuple[int, Fraction, float]], std: floa
 
 
 def _binomial(steps: int, rate: Fraction) -> tuple[Array, Array, Array, float]:
-    """Binomial counts, lower and upper bounds of their weights, and an upper bound of the omitted mass; 0 < rate < 1."""
+    """Binomial counts, lower and upper bounds of their weights, an upper bound of the omitted mass; 0 < rate < 1."""
     centre = round(steps * rate)
     first = max(0, min(centre - MOST // 2, steps - MOST))
     last = min(steps, first + MOST)

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, chance, echo, renyi_order, within
+from lastiterate.numeric.errors import InputError, chance, echo, renyi_order, teaches, within
 from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Clipped, Tabulated, described_assumption
 from lastiterate.numeric.lower.gradients import (
     Gradient,

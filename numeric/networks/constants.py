@@ -19,8 +19,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, echo, within
+from lastiterate.numeric.errors import InputError, count, echo, teaches, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.derivatives import Derivatives, Hessian, derivatives
 from lastiterate.numeric.networks.layers import Layer, Sharing, fitting_layers, floats

@@ -19,8 +19,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, echo
+from lastiterate.numeric.errors import InputError, count, echo, teaches
 from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, SmoothActivation, activation
 from lastiterate.numeric.networks.matrices import (
     Floats,

@@ -24,9 +24,8 @@ from math import ceil, inf, isfinite, log, log1p
 import numpy as np
 from flint import arb
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.errors import InputError, count, positive, teaches
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.run import refuse_extreme
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram

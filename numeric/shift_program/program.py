@@ -22,9 +22,8 @@ import numpy as np
 from flint import arb
 from scipy.optimize import brentq
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, count, within
+from lastiterate.numeric.errors import InputError, count, teaches, within
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision, upper

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import teaches
 from lastiterate.numeric.losses.expansion import ULPS
 from lastiterate.numeric.rounding import exact, lower, upper
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram

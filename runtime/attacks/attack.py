@@ -40,9 +40,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, chance, count
+from lastiterate.numeric.errors import InputError, chance, count, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.lower.audit import Audit, all_scores, audit, epsilon_limits

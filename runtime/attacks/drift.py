@@ -28,9 +28,8 @@ from typing import Final, Unpack
 import numpy as np
 import torch
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, chance, count
+from lastiterate.numeric.errors import InputError, chance, count, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.losses.expansion import ULPS, UpdateExpansion
 from lastiterate.numeric.rounding import precision

@@ -15,8 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, positive
+from lastiterate.numeric.errors import InputError, positive, teaches
 from lastiterate.numeric.losses.assumptions import Convex, Smooth
 from lastiterate.numeric.losses.certified import LossConstants, linear_score, softmax_regression
 from lastiterate.numeric.networks.constants import network_constants

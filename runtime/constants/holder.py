@@ -24,8 +24,7 @@ from typing import Final, Unpack
 import numpy as np
 from torch import Tensor
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.distributed import in_turn, team

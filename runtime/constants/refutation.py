@@ -15,8 +15,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import (
     Assumption,

@@ -25,9 +25,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from torch import Tensor, nn
 
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, chance, echo
+from lastiterate.numeric.errors import InputError, chance, echo, teaches
 from lastiterate.numeric.explain import UNTRIED, why_composition
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.run import NoisySGD

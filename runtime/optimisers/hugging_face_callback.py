@@ -4,7 +4,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 
 

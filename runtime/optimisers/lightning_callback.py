@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import Any
 
-from lastiterate.numeric.arguments import teaches
+from lastiterate.numeric.errors import teaches
 from lastiterate.runtime.optimisers.trainers import Record, check_settings
 from lastiterate.runtime.workloads.cifar import torchvision
 

@@ -20,9 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import vector_to_parameters
 
-from lastiterate.numeric.arguments import teaches
 from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD

@@ -10,8 +10,7 @@ from math import ceil, sqrt
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, portion
+from lastiterate.numeric.errors import InputError, portion, teaches
 from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, flat

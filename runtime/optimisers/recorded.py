@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count, echo, within
+from lastiterate.numeric.errors import InputError, count, echo, teaches, within
 from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants

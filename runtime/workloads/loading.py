@@ -11,8 +11,7 @@ from typing import Final
 
 from torch import nn
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, suggestion
+from lastiterate.numeric.errors import InputError, suggestion, teaches
 from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.minilm import minilm

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, positive
+from lastiterate.numeric.errors import InputError, positive, teaches
 
 _PART: Final = 2**24
 """Bytes that are looked at together."""

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from lastiterate.numeric.arguments import teaches
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.runtime.devices import Allocating
 from lastiterate.runtime.pair_table import Subset
