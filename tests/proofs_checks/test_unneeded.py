@@ -6,9 +6,11 @@ from random import Random
 import pytest
 from sympy import S, Symbol
 
+from lastiterate.__main__ import main
 from lastiterate.proofs_checks import unneeded as kept
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.describe import describe
+from lastiterate.proofs_checks.lock import lock_path
 from lastiterate.proofs_checks.report.entries import entries
 from lastiterate.proofs_checks.report.pages import ledger_page
 from lastiterate.proofs_checks.unneeded import find_unneeded, part, read_unneeded, unneeded, update_unneeded
@@ -67,6 +69,19 @@ def test_what_is_known_of_a_claim_is_replaced(make_claim, file) -> None:
     file.write_text(json.dumps(gone | kept_too), encoding="utf-8")
     update_unneeded([find_unneeded(make_claim(CUBE, assumptions=(z >= 0,)))])
     assert read_unneeded() == {other: {"assumptions": ("x < 1",)}, "toy/claim": {"check 1": ("y < 5",)}}
+
+
+def test_the_command_writes_what_it_finds_and_nothing_else(file, capsys) -> None:
+    key = "altschuler_talwar/appendix_b_3/footnote_11"
+    lock = lock_path().read_bytes()
+    with pytest.raises(SystemExit, match="^0$"):
+        main(["check", "--claim", key, "--update-unneeded", "--jobs", "1"])
+    assert "1 condition of 1 claim in" in capsys.readouterr().err
+    assert json.loads(file.read_text()) == {key: {"assumptions": ["c < 1"]}}
+    assert lock_path().read_bytes() == lock
+    with pytest.raises(SystemExit, match="^2$"):
+        main(["check", str(file.parent), "--update-unneeded"])
+    assert "leave one out" in capsys.readouterr().err
 
 
 def test_the_file_names_conditions_of_the_ledger() -> None:
