@@ -74,12 +74,12 @@ def test_what_is_known_of_a_claim_is_replaced(make_claim, file) -> None:
 def test_the_command_writes_what_it_finds_and_nothing_else(file, capsys) -> None:
     key = "altschuler_talwar/appendix_b_3/footnote_11"
     lock = lock_path().read_bytes()
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["check", "--claim", key, "--update-unneeded", "--jobs", "1"])
     assert "1 condition of 1 claim in" in capsys.readouterr().err
     assert json.loads(file.read_text()) == {key: {"assumptions": ["c < 1"]}}
     assert lock_path().read_bytes() == lock
-    with pytest.raises(SystemExit, match="^2$"):
+    with pytest.raises(SystemExit, match=r"^2$"):
         main(["check", str(file.parent), "--update-unneeded"])
     assert "leave one out" in capsys.readouterr().err
 
