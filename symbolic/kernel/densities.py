@@ -162,7 +162,7 @@ def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
         return term
     for inner in rest:
         others = [one for one in rest if one is not inner]
-        if isinstance(inner, Sum) and not others:
+        if isinstance(inner, Sum) and not others and points(Tuple(*inner.limits)) <= given:
             return Mul(*known, Sum(mean(inner.function, *given), *inner.limits))
         if isinstance(inner, ConditionalMean):
             of, more = inner.args

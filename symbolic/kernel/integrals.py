@@ -163,21 +163,26 @@ class Calculus(Ground):
     ) -> Proposition:
         """phi(sum w p, sum w q) <= sum w phi(p, q) for weights w >= 0; of conditional means where points are given.
 
-        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` in the only pair. f(x) = s x^a is convex on
-        x >= 0, so it lies above its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is that tangent
-        times q at x = p/q; for q = 0 the left is at most phi, and both are 0 if p = 0. The left is linear: by sums and
-        means it is at most R, the right side, at P = sum w p and Q = sum w q. Its supremum over rational t, countably
-        many, is phi(P, Q): at t = P/Q, by continuity; as t -> 0 if P = 0; and for Q = 0 < P it is oo for a > 1 and 0
-        for a < 1 (t -> oo). For a > 1 means P and Q of densities are finite; for a < 1 all is -oo where one is not.
+        The sum is over ``pairs`` (w, p, q), or over the index of ``limits`` in the only pair. The order, one for all
+        pairs, the weights and the limits depend on no other points. f(x) = s x^a is convex on x >= 0, so it lies above
+        its tangent at t > 0: s (a t^(a-1) p - (a-1) t^a q) <= phi(p, q), which is that tangent times q at x = p/q; for
+        q = 0 the left is at most phi, and both are 0 if p = 0. The left is linear: by sums and means it is at most R,
+        the right side, at P = sum w p and Q = sum w q. Its supremum over rational t, countably many, is phi(P, Q): at
+        t = P/Q, by continuity; as t -> 0 if P = 0; and for Q = 0 < P it is oo for a > 1 and 0 for a < 1 (t -> oo). For
+        a > 1 means P and Q of densities are finite; for a < 1 all is -oo where one is not.
         """
-        s, terms, index = self.sign(order), tuple(pairs), limits and limits[0]
-        kept = frozenset[Point]().union(*map(points, self.given)) - set(given)
+        s, terms = self.sign(order), tuple(pairs)
+        fixed = (order, *self.given)
+        known = (*fixed, *(weight for weight, *_ in terms), *(limits or ()))
+        kept = frozenset[Point]().union(*map(points, known)) - set(given)
         if kept:
-            raise UnprovedError(f"A mean over {kept} needs the inequality at every point, but {self.given} is given.")
+            raise UnprovedError(
+                f"A mean over {kept} needs the inequality at every point, and weights and an order without them."
+            )
         if limits is not None:
-            whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
-            if not whole or len(terms) != 1 or limits[1] != 1 or any(index in one.free_symbols for one in self.given):
-                raise UnprovedError(f"A sum over {index} = 1, 2, ... needs one pair for every {index}, got {terms}.")
+            if len(terms) != 1 or limits[1] != 1:
+                raise UnprovedError(f"A sum over {limits[0]} = 1, 2, ... needs one pair for all, got {terms}.")
+            _runs(limits[0], limits[2], fixed)
 
         def total(*parts: Expr) -> Expr:
             return Add(*(_summed(one, *limits[::2]) if limits else one for one in parts))
@@ -185,7 +190,8 @@ class Calculus(Ground):
         p, q = (mean(total(*(one[0] * one[i] for one in terms)), *given) for i in (1, 2))
         right = total(*(w * mean(s * p_i**order * q_i ** (1 - order), *given) for w, p_i, q_i in terms))
         signs = [one for term in terms for part in term for one in nonnegative(part)]
-        return self._draw("jensen", (s * p**order * q ** (1 - order), right), (), [*signs, Gt(order, 0)])
+        signs += [Gt(order, 0), *([Ge(limits[2], 0)] if limits else [])]
+        return self._draw("jensen", (s * p**order * q ** (1 - order), right), (), signs)
 
     @rule
     def young(self, p: Expr, q: Expr, order: Expr) -> Proposition:
@@ -226,11 +232,9 @@ class Calculus(Ground):
     @rule
     def total(self, made: Proposition, weight: Expr, index: Symbol, count: Expr) -> Proposition:
         """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
-        whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
-        if not whole or any(index in one.free_symbols for one in made.given):
-            raise UnprovedError(f"A sum over {index} needs the inequality for every {index}, got {made.given}.")
+        _runs(index, count, made.given)
         left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
-        return self._draw("total", (left, right), (made,), nonnegative(weight))
+        return self._draw("total", (left, right), (made,), (*nonnegative(weight), Ge(count, 0)))
 
     def chain(self, first: Proposition, *others: Proposition) -> Proposition:
         """From L <= c X + R and X <= Y, c >= 0: L <= c Y + R; X is the left of the next inequality."""
@@ -668,6 +672,13 @@ def _equal_powers(one: Expr, other: Expr) -> bool:
 def _ranges(letter: Basic | None, **signs: bool) -> bool:
     """Tell whether a letter stands for every number with these properties, and for no others."""
     return isinstance(letter, Symbol) and letter.assumptions0 == Symbol("_", **signs).assumptions0
+
+
+def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
+    """Raise an error unless an index runs over 1, ..., ``count``, and stands in nothing that is the same for all."""
+    whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
+    if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
+        raise UnprovedError(f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}.")
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:

@@ -66,6 +66,24 @@ def test_jensens_inequality_is_for_every_point():
             RULES.jensen(alpha, [(weight, P, Q)])
 
 
+def test_jensens_inequality_has_one_order_and_known_weights():
+    """Else E[X] <= X would hold at every point, and (E[p])^A <= E[p^A] for a random order A."""
+    at_point, limits = Function("X", nonnegative=True)(Y), (statements.INDEX, S.One, statements.COUNT)
+    p, each = Function("p", nonnegative=True)(Y), Function("p", nonnegative=True)(statements.INDEX)
+    number = Point("N", integer=True, nonnegative=True)
+    assert RULES.jensen(alpha, [(at_point, S.One, S.One)], Y)
+    _refused("weights and an order", RULES.jensen, alpha, [(at_point, S.One, S.One)])
+    _refused("weights and an order", RULES.jensen, 2 + at_point, [(S.One, p, S.One)])
+    assert RULES.jensen(S(2), [(S.One, each, S.One)], limits=limits)
+    for order, count in ((2 + limits[0], limits[2]), (S(2), z), (S(2), -1 - limits[2]), (S(2), number)):
+        with pytest.raises(UnprovedError):
+            RULES.jensen(order, [(S.One, each, S.One)], limits=(*limits[:2], count))
+    total = Sum(each, (*limits[:2], number))
+    assert mean(total) != Sum(each, (*limits[:2], number))
+    assert mean(total, number) == total
+    _refused("A sum over", RULES.total, RULES.maximum(each, p), S.One, limits[0], z)
+
+
 def test_a_mixture_on_a_line_has_a_rate_of_at_most_1():
     vector, radius, rate = Symbol("v"), statements.RADIUS, statements.RATE
     for back, there in ((True, Eq), (False, Le)):
