@@ -56,6 +56,7 @@ from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
 from lastiterate.symbolic.checks import (
     Certified,
+    Check,
     Derived,
     Engine,
     Inequality,
@@ -180,7 +181,7 @@ def _not_supported(claim: Claim) -> str:
     """
     said = claim.statement
     if said is None:
-        return _unlisted(claim)
+        return _unlisted(claim, claim.checks)
     runs = any(isinstance(check, Certified | Simulated | UpperBound) for check in claim.checks)
     if not runs and not letters(claim.checks) & letters(said):
         return "all of the statement: no check shares a letter with it"
@@ -197,17 +198,18 @@ def _not_supported(claim: Claim) -> str:
     return ""
 
 
-def _unlisted(claim: Claim) -> str:
-    """Reason why a claim without a statement stays open, or "": its checks must list what their derivations suppose.
+def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
+    """Reason why what checks say is not shown as they say it, or "": they must list what their derivations suppose.
 
-    For claims of the ledger `lastiterate show` and the lock file tell them. What nothing meets is no supposition.
+    For claims of the ledger without a statement `lastiterate show` and the lock file tell them. What nothing meets is
+    no supposition.
     """
-    for check in claim.checks:
+    for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
             continue
         table = TRACKED if isinstance(check, Tracked) else DERIVATIONS
         of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
-        if of_package and _is_of_ledger(claim):
+        if claim.statement is None and of_package and _is_of_ledger(claim):
             continue
         given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
         ends = _ends(check, frozenset(one for one in given if not one.has(largest_order)))
@@ -239,12 +241,13 @@ def _not_implied(claim: Claim) -> str:
 
     Without a derivation a bound that attacks do not refute may be the statement; beside one attacks carry no verdict.
     """
-    said, assumptions = claim.statement, claim.assumptions
-    if said is None or said in {derived(checks, assumptions) for checks in (claim.checks, *zip(claim.checks))}:
+    said, derives = claim.statement, any(check.engine == Engine.DERIVATION for check in claim.checks)
+    bounds = [check for check in claim.checks if isinstance(check, UpperBound)]
+    if said is None or (not derives and any(engine_of(check).is_of(check, said) for check in bounds)):
         return ""
-    if not any(check.engine == Engine.DERIVATION for check in claim.checks):
-        attacked = (check for check in claim.checks if isinstance(check, UpperBound))
-        if any(engine_of(check).is_of(check, said) for check in attacked):
+    for checks in (claim.checks, *zip(claim.checks)):
+        carried = not derives or not any(isinstance(check, UpperBound) for check in checks)
+        if carried and said == derived(checks, claim.assumptions) and not _unlisted(claim, checks):
             return ""
     if not isinstance(said, ForAll) or not any(isinstance(check, Derived | RenyiBound) for check in claim.checks):
         return "what the checks say of the statement"

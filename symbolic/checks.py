@@ -110,7 +110,7 @@ class Check(_Named):
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Refuse a kind of check that lacks an answer."""
+        """Refuse a kind of check that lacks an answer, or that says what an engine of the package does not decide."""
         if "engine" in vars(cls):
             own = () if cls.engine in set(Engine) else ("decide", "near_misses")
             missing = [name for name in ("says", *own) if name not in vars(cls)]
@@ -119,6 +119,12 @@ class Check(_Named):
                     f"A kind of check needs {', '.join(('says', *own))}, got {cls.__name__} without "
                     f"{', '.join(missing)}; define them."
                 )
+        engines = {vars(one).get("engine") for one in cls.__mro__}
+        if engines & set(Engine) and not cls.__module__.startswith("lastiterate."):
+            raise TypeError(
+                f"What an engine of the package decides is a kind of the package, got {cls.__name__}; inherit from "
+                "Check or TwoSided and name an engine of its own."
+            )
 
     @property
     def says(self) -> Statement:

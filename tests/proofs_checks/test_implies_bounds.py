@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sympy import Basic, Expr, Min, Rational, Symbol, ceiling, floor, sqrt
 
+from lastiterate.proofs_checks.engines.derivation import derive
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.checks import Check, IntervalInequality
-from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.checks import Check, IntervalInequality, RenyiBound, UpperBound
+from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import D, K, L, T, alpha, b, eta, m, n, sigma_dp, tau, w
 from lastiterate.symbolic.statement import (
@@ -152,3 +153,20 @@ def test_a_value_needs_what_another_check_says_of_it() -> None:
     claim = _claim(STRONG)
     others = [one for one in claim.checks if not isinstance(one, IntervalInequality)]
     assert _left_open(claim, claim.statement, *others)
+
+
+def test_a_statement_in_the_words_of_a_check_supposes_what_its_derivation_does() -> None:
+    """Else a bound without its class of losses, its batches and its data sets would be proved as it stands."""
+    claim = _claim(CYCLIC)
+    check = next(one for one in claim.checks if isinstance(one, RenyiBound))
+    bare = closed(check.says.args[1] if check.given else check.says, *check.given, *claim.assumptions)
+    assert bare == derived((check,), claim.assumptions)
+    assert _left_open(claim, bare, check)
+    made = derive(check.derivation, frozenset((*claim.assumptions, *check.given)))
+    named = tuple(sorted({str(one) for end in (made.first, made.second) for one in end.hypotheses}))
+    for listed, left in ((named, False), (named[1:], True)):
+        supposes = replace(check, supposed=listed)
+        assert bool(_left_open(claim, derived((supposes,), claim.assumptions), supposes)) is left
+    attacked = UpperBound("altschuler_talwar", ())
+    said = derived((attacked,), claim.assumptions)
+    assert _left_open(claim, said, replace(check, supposed=named), attacked)

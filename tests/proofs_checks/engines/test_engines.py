@@ -1,14 +1,26 @@
 """Each engine on true, false and undecidable input."""
 
 import signal
+from dataclasses import dataclass
 from threading import Thread
 
 import pytest
 import sympy as sp
 
 from lastiterate.proofs_checks.engines import decide_check, enclosure, identity, inequality, z3_answers
-from lastiterate.proofs_checks.verdict import Grade, Status
-from lastiterate.symbolic.checks import Engine, Identity, Inequality, IntervalInequality, RandomPoints, Recursion, Value
+from lastiterate.proofs_checks.verdict import Grade, Outcome, Status
+from lastiterate.symbolic.checks import (
+    Check,
+    Derived,
+    Engine,
+    Identity,
+    Inequality,
+    IntervalInequality,
+    RandomPoints,
+    Recursion,
+    TwoSided,
+    Value,
+)
 from lastiterate.symbolic.notation import PREVIOUS, T, a, beta, c, j, lam, s, t, tau, w, x, y, z
 from lastiterate.symbolic.unevaluated import put
 
@@ -323,3 +335,39 @@ def test_what_is_left_open_is_said_in_words(check: Inequality, told: str) -> Non
     outcome = decide_check(check, ())
     assert outcome.status is Status.UNDECIDED
     assert told in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [
+        (Identity, {"says": property(lambda self: sp.Eq(self.left, self.left + 1))}),
+        (Inequality, {"compared": property(lambda self: self.right < self.left)}),
+        (Derived, {"engine": "own", "decide": None, "near_misses": None, "says": None}),
+        (TwoSided, {"engine": "inequality", "says": None}),
+        (Check, {"engine": Engine.DERIVATION, "says": None, "decide": None, "near_misses": None}),
+    ],
+)
+def test_what_an_engine_of_the_package_decides_is_what_a_kind_of_the_package_says(kind, own):
+    with pytest.raises(TypeError, match="engine of its own"):
+        type("Lie", (kind,), own | {"__module__": "claims.lies"})
+
+
+@pytest.mark.parametrize("answers", ["citation", "derivation", "own", True])
+def test_an_engine_answers_in_its_own_name(answers):
+    """Else its outcome would take the place of others: what is cited carries a verdict, and what is derived."""
+
+    @dataclass(frozen=True)
+    class Own(Check):
+        engine = "own"
+        name: str = "own"
+        says = PRODUCT.says
+
+        @staticmethod
+        def decide(check, _):
+            return answers is True or Outcome(check.name, answers, Status.HELD, Grade.PROVED)
+
+        near_misses = decide
+
+    outcome = decide_check(Own(), ())
+    assert outcome.status is (Status.HELD if answers == "own" else Status.ERROR)
+    assert outcome.engine == "own"
