@@ -197,6 +197,8 @@ class Terms:
         times, rest = exponent.as_coeff_Mul()
         if times == 1 or not times.is_Integer:
             return self._unknown(sp.Pow(base, exponent))
+        if times == 0:
+            return z3.RealVal(1)
         power = _repeated(self._power(base, rest), abs(int(times)))
         return power if times > 0 else z3.RealVal(1) / power
 

@@ -72,6 +72,21 @@ def test_a_zero_that_is_not_seen_to_be_excluded_fails_a_strict_claim() -> None:
     assert at_zero.witness == {x: 0}
 
 
+@pytest.mark.parametrize(
+    ("gap", "edges"),
+    [
+        ((x**2 - sp.Rational(1, 8)) ** 2 * ((x - sp.Rational(7, 10)) ** 2 - sp.Rational(1, 100)), box((0, 1))),
+        ((x - y) ** 2 * ((x - sp.Rational(4, 5)) ** 2 + (y - sp.Rational(3, 10)) ** 2 - sp.Rational(1, 20)),
+         box((0, 1), (0, 1))),
+    ],
+)  # fmt: skip
+def test_a_gap_that_touches_0_in_one_place_and_fails_in_another_is_refuted(gap: sp.Expr, edges: Edges) -> None:
+    """Boxes are split without an end where it touches 0, before any box is looked at where it fails."""
+    found = prove_on_box(sp.expand(gap), (x, y)[: len(edges)], edges, budget=400)
+    assert found.witness is not None
+    assert gap.subs(found.witness) < 0
+
+
 @pytest.mark.parametrize("share", [sp.Rational(17, 10), sp.Rational(171, 100), sp.Rational(1718, 1000)])
 def test_what_fails_close_to_a_corner_where_both_sides_vanish_is_refuted(share: sp.Rational) -> None:
     """log(1 + q (e^x - 1)) <= 1.71... q x fails where x = 1 and q is small: there the left side is near (e - 1) q."""

@@ -171,3 +171,6 @@ def test_a_power_to_zero_that_is_not_carried_out_is_one() -> None:
     one = sp.Pow(positive, 0, evaluate=False)
     assert decide_check(Inequality(one, "==", sp.S.One), ()).status is Status.HELD
     assert decide_check(Inequality(one, "==", 1 / positive), ()).status is Status.REFUTED
+    power = positive ** sp.Mul(0, x, evaluate=False)
+    assert decide_check(Inequality(power, "==", sp.S.One), ()).status is Status.HELD
+    assert decide_check(Inequality(power, "<=", R(1, 2)), ()).status is Status.REFUTED
