@@ -70,7 +70,7 @@ def _drop(conditions: tuple[Boolean, ...], shown: Callable[[tuple[Boolean, ...]]
     rest, dropped = conditions, []
     for one in conditions:
         fewer = tuple(other for other in rest if other is not one)
-        if one != true and shown(fewer):
+        if one != true and len(fewer) < len(rest) and shown(fewer):
             rest = fewer
             dropped.append(str(one))
     return tuple(dropped)

@@ -180,7 +180,7 @@ def _near_corners(problem: BoxProblem) -> Iterator[tuple[fmpq, ...]]:
                 yield (*corner[:index], corner[index] + share * step, *corner[index + 1 :])
 
 
-_SAMPLES = 64
+_SAMPLES = 256
 
 
 def _samples(problem: BoxProblem) -> Iterator[tuple[fmpq, ...]]:

@@ -73,8 +73,8 @@ def lower_bound_of(what: str, value: float, truth: float, by: str = "its formula
 
 @cache
 def recorded_numbers() -> dict[str, float]:
-    """Those of the file."""
-    numbers: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
+    """Those of the file; one that is infinite has no share, and is none."""
+    numbers: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"), parse_constant=lambda _: nan)
     return numbers
 
 

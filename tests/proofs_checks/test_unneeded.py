@@ -38,6 +38,8 @@ def _found(claim):
 def test_conditions_that_no_check_needs_are_found(make_claim) -> None:
     assert _found(make_claim(CUBE, assumptions=(z >= 0, y < 3))) == [("assumptions", "y < 3"), ("check 1", "y < 5")]
     assert _found(make_claim(CUBE, assumptions=(z > 0, z >= 1))) == [("assumptions", "z > 0"), ("check 1", "y < 5")]
+    small = y < 3
+    assert _found(make_claim(CUBE, assumptions=(z >= 0, small, small)))[0:-1] == [("assumptions", "y < 3")]
 
 
 def test_nothing_is_said_where_a_check_is_no_proof_or_does_not_hold(make_claim) -> None:
