@@ -319,7 +319,7 @@ class _Theorem(NamedTuple):
         laws: what it supposes of every step of a number of them: of the window, of those before it, or of all T.
         start: the distance at the beginning of its window, where it has shifts.
         hypotheses: what else it supposes of the runs.
-        given: what it supposes of the numbers.
+        given: what it and the comparison of its profile suppose of the numbers.
     """
 
     square: Expr
@@ -369,7 +369,7 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic
         else Hypothesis(one.says, tuple(part.subs(put) for part in one.constants))
         for one in others
     )
-    given = frozenset(condition.subs(meant) for condition in made.given)
+    given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, kept, given)
 

@@ -13,9 +13,13 @@ from lastiterate.proofs_checks.describe import describe
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.verdict import Verdict
 from lastiterate.symbolic import ledger
-from lastiterate.symbolic.checks import Identity, Inequality
+from lastiterate.symbolic.checks import Derived, Identity, Inequality
 from lastiterate.symbolic.claim import Claim
-from lastiterate.symbolic.notation import D, K, L, T, alpha, c, eta, lam, m, n, sensitivity, sigma, t, tau, w, z
+from lastiterate.symbolic.derivations import DERIVATIONS
+from lastiterate.symbolic.kernel.judgement import Guarantee
+from lastiterate.symbolic.kernel.profiles import Gauss
+from lastiterate.symbolic.kernel.rules import Kernel
+from lastiterate.symbolic.notation import D, K, L, T, alpha, b, c, eta, lam, m, n, sensitivity, sigma, t, tau, w, z
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import (
     OTHER,
@@ -208,3 +212,29 @@ def test_a_statement_that_the_checks_do_not_imply_is_undecided(statement: ForAll
 def test_a_constant_statement_is_refused(statement: ForAll) -> None:
     with pytest.raises(ValueError, match=r"The statement of a/b says nothing: .* constant (True|False); write"):
         Claim("a/b", "", Source("toy", "1"), Identity(sigma, T), statement=statement)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["in the derivation", "in its comparison"])
+def test_what_is_given_of_batches_holds_for_full_ones(given: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice b is at most n only where b is not n: the bound below would be 0 for full batches."""
+    claim = _claim(COMPOSITION)
+    (check,) = (one for one in claim.checks if isinstance(one, Derived))
+    assert isinstance(check.profile, Gauss)
+    assert isinstance(claim.statement, ForAll)
+    name = f"small batches, {given}"  # derivations are kept by name
+    small, square = Le(2 * b, n), check.profile.square * 2 * (n - b) / n
+
+    def small_batches(kernel: Kernel) -> Guarantee:
+        made = DERIVATIONS[check.derivation](kernel if given else Kernel(kernel.prover, kernel.given - {small}))
+        return Guarantee(
+            *(kernel.weaken(span, profile=Gauss(square)) if given else span for span in (made.first, made.second))
+        )
+
+    monkeypatch.setitem(DERIVATIONS, name, small_batches)
+    body = claim.statement.body
+    nothing = closed(Le(body.lhs, 0), *claim.statement.conditions, small)
+    lie = replace(check, derivation=name, profile=Gauss(square), mutants=())
+    found = Claim(claim.key, "t", claim.source, lie, assumptions=(*claim.assumptions, small), statement=nothing)
+    report = decide(found)
+    assert report.verdict is Verdict.UNDECIDED
+    assert report.left_open
