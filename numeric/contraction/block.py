@@ -137,6 +137,13 @@ class Block:
     _kernels: dict[tuple[float, bool], Array] = field(default_factory=dict, init=False, repr=False)
 
     @property
+    def prices(self) -> tuple[Table, Table]:
+        """The near and the far price of a block in which the runs differ; a `ValueError` of another."""
+        if self.near is None:
+            raise ValueError("a block of steps that are the same in both runs has no near price")
+        return self.near, self.far
+
+    @property
     def symmetric(self) -> bool:
         """Tell whether both prices serve both orders."""
         return (self.near is None or self.near.symmetric) and self.far.symmetric
@@ -170,18 +177,16 @@ class Block:
 
         At the least of the bound, with rho = g B / A, N at g / g1 has the power of F at rho, N at g / g0 its level.
         """
-        assert self.near is not None  # noqa: S101
-        return _lattice(self.g, self.near, self.far)
+        return _lattice(self.g, *self.prices)
 
     @cached_property
     def _lattice_back(self) -> tuple[Indices, Indices]:
-        assert self.near is not None  # noqa: S101
-        return self._lattice_ahead if self.symmetric else _lattice(self.g, self.near.reversed, self.far.reversed)
+        return self._lattice_ahead if self.symmetric else _lattice(self.g, *(one.reversed for one in self.prices))
 
     def _kernel(self, lift: float, *, ahead: bool) -> Array:
         """N(g_i / l_j), and N(0) = 1 above all atoms, shape (n, 2n); where floats do not reach at a lesser ratio."""
-        assert self.near is not None  # noqa: S101
-        near, key = self.near, (lift, ahead or self.near.symmetric)
+        near, _ = self.prices
+        key = lift, ahead or near.symmetric
         if key not in self._kernels:
             with np.errstate(over="ignore"):
                 quotients = np.minimum(self.g[:, None] / ratios(self.g, lift)[None, :], 1e300)

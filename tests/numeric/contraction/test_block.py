@@ -8,7 +8,7 @@ import pytest
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import Block
-from lastiterate.numeric.contraction.table import Table, spread_nodes
+from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
 
 _POINTS, _CHAINS = 4, 60
 _NODES = np.exp(spread_nodes(0.03, 25.0, 50))
@@ -89,3 +89,8 @@ def test_clean_steps_are_a_block_of_their_own() -> None:
         exactly = a * Fraction(float(far(np.array(float(1 + (g - 1) / a))))) if a else Fraction(0)
         assert float(after.ahead[k]) == pytest.approx(float(exactly), rel=1e-9)
     assert np.all(after.ahead <= before.ahead)
+
+
+def test_a_block_that_is_the_same_in_both_runs_has_no_near_price() -> None:
+    with pytest.raises(ValueError, match="no near price"):
+        _ = Block(_NODES, None, unknown(_NODES)).prices
