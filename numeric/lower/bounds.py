@@ -220,8 +220,9 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
             return 0.0
         if run.constant and pair[1] == 0:
             steps, q, move = kinds[-1]
-            offset = sum(pair[0] * times * each for times, _, each in kinds[:-1])
-            found.append(component_below(target, steps, q, pair[0] * move, offset, std / sqrt(steps)))
+            offset = sum((times * exact(pair[0] * each) for times, _, each in kinds[:-1]), arb(0))
+            variance = run.steps * exact(noise) ** 2
+            found.append(component_below(target, steps, q, pair[0] * move, offset, variance))
         with suppress(ArithmeticError):  # too far apart for floats
             found.append(target.of_masses(*mixture_masses(target.order, *laws)))
     return max(found)

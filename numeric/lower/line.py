@@ -187,16 +187,17 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return 0.0
 
 
-def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: float, noise: float) -> float:
-    """Loss of offset + move Binomial(steps, rate) + N(0, steps noise^2) against k = offset = 0, by one component.
+def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
+    """Loss of offset + move Binomial(steps, rate) + N(0, variance) against k = offset = 0, by one component.
 
     The mixture is at least w times its k-th component N, w its weight. So at order alpha the divergence is at least
-    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w. Rounded down.
+    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w. Rounded down:
+    the two terms may nearly cancel, so that nothing here is rounded before.
     """
-    order, delta, std = target.order, float(target.delta or 0), noise * sqrt(steps)
+    order, delta = target.order, float(target.delta or 0)
     q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
     about = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
-    about, mu = about + xlogy(k, q) + xlog1py(steps - k, -q), np.abs(k * move + offset) / std
+    about, mu = about + xlogy(k, q) + xlog1py(steps - k, -q), np.abs(k * move + float(offset)) / sqrt(float(variance))
     if order is not None:
         value = order * mu**2 / 2 + order / (order - 1) * about
     else:
@@ -205,7 +206,7 @@ def component_below(target: Target, steps: int, rate: Fraction, move: float, off
     total, exact_rate = arb(steps), arb(rate.numerator) / rate.denominator
     log_weight = (total + 1).lgamma() - (arb(best) + 1).lgamma() - (total - best + 1).lgamma() + best * exact_rate.log()
     log_weight += (total - best) * (1 - exact_rate).log() if best < steps else 0
-    squared = (best * exact(move) + exact(offset)) ** 2 / (total * exact(noise) ** 2)
+    squared = (best * exact(move) + offset) ** 2 / variance
     if order is not None:
         alpha = exact(order)
         return max(0.0, lower(alpha * squared / 2 + alpha / (alpha - 1) * log_weight))
