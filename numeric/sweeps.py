@@ -315,7 +315,7 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
     for entry in journal.entries:
         with suppress(KeyError, TypeError):
             row, result = entry["row"], Result(*(entry[name] for name in Result._fields))
-            if row in range(rows):
+            if row in range(rows) and isinstance(result.epsilon, type(None) if result.error else float):
                 found[row] = result
     return found
 

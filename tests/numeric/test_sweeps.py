@@ -121,6 +121,8 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         ("[]", False),
         ("3", False),
         ('{"row": 99, "epsilon": 1.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": "1", "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
+        ('{"row": 3, "epsilon": null, "mu": null, "route": "", "claim": "", "adjacency": "", "error": ""}', False),
         ('{"row": 3, "epsilon": 7.0, "mu": 1.0, "route": "", "claim": "", "adjacency": "", "error": ""}', True),
     ],
 )
