@@ -323,9 +323,9 @@ def _latest(run: NoisySGD, assumption: Assumption, times: int) -> Sequence[int]:
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
     if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
         raise InputError(f"steps needs a list of steps, counted from 0, got steps={steps!r}; write [0] for the first.")
-    uses: Sequence[int] = steps if isinstance(steps, range) else ()
+    uses: Sequence[int] = steps if isinstance(steps, range) and steps.step > 0 else ()
     uses = uses or tuple(count(f"steps[{i}]", t, least=0) for i, t in enumerate(steps))
-    rising = uses.step > 0 if isinstance(uses, range) else all(a < b for a, b in pairwise(uses))
+    rising = isinstance(uses, range) or all(a < b for a, b in pairwise(uses))
     if not uses or not rising or not 0 <= uses[0] <= uses[-1] < run.steps:
         raise InputError(
             f"steps needs rising steps of the run, from 0 to {run.steps - 1}, at least one, got steps={steps}; list "

@@ -100,6 +100,15 @@ def test_sizes_add_up_where_nothing_hides() -> None:
     assert found.epsilon == pytest.approx(sum((2 * 0.25 / b) ** 2 for b in (4, 1, 3)), rel=1e-12)
 
 
+def test_a_range_is_the_list_of_its_steps() -> None:
+    run = _run(9, 9, np.inf)
+    for listed in (range(2, 9, 3), range(8, 9), range(8, 7, -1)):
+        found = participation(run, Convex(1.0), steps=listed, order=2.0)
+        assert found.epsilon == participation(run, Convex(1.0), steps=list(listed), order=2.0).epsilon
+    with pytest.raises(InputError, match="rising steps"):
+        participation(run, Convex(1.0), steps=range(8, 2, -1), order=2.0)
+
+
 def test_sizes_that_are_none() -> None:
     run = _run(9, 9, 1.0)
     for more, said in (
