@@ -184,7 +184,10 @@ def _close(found: Any, known: Any, share: float = CLOSE) -> bool:
 
 
 def _kept(name: str, found: Any) -> bool:
-    """Tell whether a case is as it is locked, where contraction has a say to a thousandth."""
+    """Tell whether a case is as it is locked, where contraction has a say to a thousandth.
+
+    A case that is kept stays as it was first locked: its last digits may be those of an earlier version.
+    """
     return _close(found, KNOWN[name], 1e-3 if name.startswith(("compare", "calibrate")) else CLOSE)
 
 

@@ -1,6 +1,8 @@
 """Contraction behind `bound`: known figures, no cliffs in the number of steps, and what it needs."""
 
+import sys
 from dataclasses import replace
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -54,6 +56,31 @@ def test_known_figures(run: li.NoisySGD, figure: float, reached: float) -> None:
     found = li.bound(run, _CONVEX, delta=1e-5)
     assert found.route == "contraction"
     assert reached <= found.epsilon <= 1.01 * figure
+
+
+def _forget_all() -> None:
+    for name, module in list(sys.modules.items()):
+        if name.startswith("lastiterate.numeric"):
+            for value in list(vars(module).values()):
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+
+
+@pytest.mark.parametrize("sampling", ["cyclic", "without_replacement", "poisson"])
+def test_a_number_does_not_depend_on_what_was_bounded_before(sampling: str) -> None:
+    """In both orders, each from empty caches; two runs and two targets that differ in one number each."""
+    run = li.NoisySGD(16, 0.5, 1.0, 1.0, dataset_size=12, batch_size=3, sampling=sampling, diameter=1.0)
+    asked = list(product((run, replace(run, noise_std=0.98)), (2.0, 4.0)))
+
+    def numbers(cases: list[tuple[li.NoisySGD, float]]) -> list[float]:
+        _forget_all()
+        found = [li.bound(one, li.Clipped(), order=order) for one, order in cases]
+        assert {one.route for one in found} == {"contraction"}
+        return [one.epsilon for one in found]
+
+    forward, backward = numbers(asked), numbers(asked[::-1])[::-1]
+    assert forward == pytest.approx(backward, rel=1e-12)
+    assert len(set(forward)) == len(forward)
 
 
 def test_the_run_of_the_readme() -> None:
