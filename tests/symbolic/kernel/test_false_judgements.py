@@ -1,11 +1,14 @@
 """False judgements that an author may reach for by mistake: every rule that would have to give way refuses."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, oo, symbols
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
+from lastiterate.symbolic.kernel.composition import covers
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
@@ -13,14 +16,21 @@ from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
     Atoms,
     Average,
+    BlockChain,
+    Chords,
+    Composed,
+    Damped,
     Equal,
     Gauss,
     MeanProfile,
     Order,
     PoissonStep,
     Power,
+    Projected,
+    Recurring,
     Steps,
     SwapStep,
+    X,
 )
 from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, observe
 
@@ -189,3 +199,24 @@ def test_what_is_observed_has_its_noise() -> None:
     assert observe(KERNEL, FIRST, S.Zero, outcome).profile == outcome.profile
     with pytest.raises(UnprovedError, match="coin"):
         KERNEL.step(FIRST, S.Zero, STILL, own, no_shift(), v, outcome)
+
+
+@pytest.mark.parametrize(
+    ("profile", "less"),
+    [
+        (Steps(Gauss(ONE), i, m + 1), {"count": m}),
+        (Projected(Gauss(X), m), {"dimension": m + 1}),
+        (Chords(Gauss(ONE), i + 1, i, m), {"node": i + 2}),
+        (Composed((Gauss(ONE), SWAP)), {"parts": (Gauss(ONE),)}),
+        (Composed((Gauss(ONE),)), {"parts": (Gauss(ONE), SWAP)}),
+        (MeanProfile(((S.Half, SWAP), (S.Half, Equal()))), {"pairs": ((S.Half, Equal()), (S.Half, SWAP))}),
+        (MeanProfile(((S.Half, SWAP), (S.Half, Equal()))), {"pairs": ((ONE, SWAP), (S.Zero, Equal()))}),
+        (Recurring(S.Half, SWAP, SWAP, Equal(), m), {"chance": ONE / 3}),
+        (BlockChain(SWAP, Equal(), SWAP, i, m), {"count": m + 1}),
+        (Damped(SWAP, SWAP, i, m), {"count": m + 1}),
+    ],
+)
+def test_a_term_rises_with_its_parts_where_all_else_is_the_same(profile: Any, less: Any) -> None:
+    assert covers(profile, profile) == []
+    with pytest.raises(UnprovedError, match="not known when"):
+        covers(profile, replace(profile, **less))
