@@ -163,6 +163,11 @@ def test_a_recursion_needs_its_base_case_and_its_step(initial, step, part):
     assert " exact points agree; residue: " in outcome.detail
 
 
+def test_a_recursion_that_no_index_at_its_start_meets_is_not_shown():
+    outcome = decide_check(Recursion(t, sp.S.Zero, PREVIOUS + 1, t), (t > 100,))
+    assert (outcome.status, "closed form agree" in outcome.detail) == (Status.UNDECIDED, True)
+
+
 def test_an_equation_that_defines_no_symbol_is_left_to_z3():
     outcome = decide_check(Identity(2 * x * y, sp.Integer(2)), (sp.Eq(x * y, 1),))
     assert outcome.status is Status.HELD

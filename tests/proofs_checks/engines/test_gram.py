@@ -166,6 +166,15 @@ def test_the_vectors_of_a_refutation_are_exact():
     assert all(number <= 0 for number in numbers[1:])
 
 
+def test_inner_products_that_break_a_hypothesis_refute_nothing():
+    """Letters of length 1 at right angles break the goal, which holds for convex losses."""
+    problem, *_ = gram_forms.gram_cases(*ROWS["convex"])
+    spot = next(gram_search.points_inside(problem, 1))
+    found = gram_search.Matrix(spot, sp.eye(len(problem.letters)), sp.zeros(len(problem.values), 1))
+    assert gram_search._is_right(replace(problem, hypotheses={}), found, goal=True)
+    assert not gram_search._is_right(problem, found, goal=True)
+
+
 @pytest.mark.parametrize(
     ("multipliers", "why"),
     [
