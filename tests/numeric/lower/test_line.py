@@ -10,6 +10,7 @@ from flint import arb
 from scipy.stats import norm
 
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
+from lastiterate.numeric.lower import line
 from lastiterate.numeric.lower.line import GaussianMixture, binomial_mixture, component_below, mixture_masses
 from lastiterate.numeric.lower.masses import Target, renyi_below
 from lastiterate.numeric.rounding import exact, precision
@@ -73,3 +74,13 @@ def test_a_component_whose_terms_nearly_cancel_is_rounded_down() -> None:
     assert truth * (1 - mpmath.mpf(10) ** -12) <= found <= truth
     assert rounded < noise
     assert mutant * (1 - 1e-13) > truth
+
+
+def test_components_left_out_are_added_to_the_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "MOST", 8)
+    monkeypatch.setattr(line, "_NEGLIGIBLE", 0.1)
+    law = binomial_mixture([(40, Fraction(1, 3), 1.0), (40, Fraction(1, 3), 2.0)], 1.0)
+    assert law.high.sum() < 0.9 < 1 <= law.high.sum() + law.missing
+    masses = law.masses(np.linspace(-5, 150, 60))
+    assert np.all(np.exp(masses.high) >= law.missing)
+    assert np.exp(masses.low).sum() < 0.9

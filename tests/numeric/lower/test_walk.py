@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from lastiterate.numeric.lower import walk as walks
 from lastiterate.numeric.lower.masses import Masses
 from lastiterate.numeric.lower.walk import Grid, Mixture, Update, Walk, WalkStep, apply_power, epoch_kernel, last_masses
 
@@ -255,3 +256,22 @@ def test_the_quadrature_error_is_that_of_the_paragraph_on_it(diameter: float, sl
     assert least * (1 - 1e-6) <= grid.quadrature_error <= least * 1.2
     assert max(plain.steepest, met.steepest) == pytest.approx(steepest)
     assert grid.weights.sum() == pytest.approx(diameter + 2)
+
+
+@pytest.mark.parametrize("more", range(4))
+def test_whole_epochs_are_forgotten(more: int) -> None:
+    near(last_masses(random(10**6 + more, epoch=4, noise=2.0)), *chain(random(40 + more, epoch=4, noise=2.0)))
+
+
+def test_what_is_forgotten_or_missing_widens_every_mass(monkeypatch: pytest.MonkeyPatch) -> None:
+    walk = replace(random(30, noise=2.0), start=1.5)
+    known, fewer = last_masses(walk), last_masses(replace(walk, missing=1e-8))
+    monkeypatch.setattr(walks, "FORGOTTEN", 0.5)
+    short = last_masses(walk)
+    assert known is not None
+    assert fewer is not None
+    assert short is not None
+    assert np.all(np.exp(fewer.high) - np.exp(known.high) >= 30 * 1e-8 * 0.999)
+    assert np.all(np.exp(short.low) <= np.exp(known.high))
+    assert np.all(np.exp(short.high) >= np.exp(known.low))
+    assert np.exp(short.low).sum() < 0.9
