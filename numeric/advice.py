@@ -225,8 +225,8 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
         yield f"half the domain, diameter {run.diameter / 2:g}", replace(run, diameter=run.diameter / 2), assumption
     decay = float(f"{max(_FORGETS / run.steps, 2 * run.weight_decay * run.step_size_at(0)) / run.step_size_at(0):.2g}")
     if decay * run.step_size_at(0) <= 1:
-        decayed = replace(run, weight_decay=decay)
-        with suppress(InputError):  # the assumption may not admit it
+        with suppress(InputError):  # the product rounds to 1, or the assumption may not admit it
+            decayed = replace(run, weight_decay=decay)
             assumption.expansion(decayed, 0, differs=True)
             yield f"weight decay {decay:g}, outside of the clip", decayed, assumption
     if run.steps > 1:

@@ -68,7 +68,7 @@ def read_claims(path: Path) -> ClaimFolder:
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
-    sources = [file for file in files if "CLAIMS" in file.read_text(encoding="utf-8")]
+    sources = [file for file in files if b"CLAIMS" in file.read_bytes()]
     if not sources:
         raise InputError(
             f"Claims need a folder or a file with a tuple CLAIMS, got path={path}, where there is none; "

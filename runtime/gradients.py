@@ -114,7 +114,14 @@ class Gradients:
         self._pairs_at_once = 0
         self._differentiate(self._module, tuple(named))
         if tried:
-            first = lambda: flat(self.at(self.start[None], slice(0, 1)))[0, 0]  # noqa: E731
+
+            def first() -> Tensor:
+                """The gradient of the first sample; recurrent layers are batched for one row alone, so try two, too."""
+                twice = torch.zeros(2, dtype=torch.int64)
+                rows, targets = self._inputs[twice], self._targets[twice]
+                vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
+                return flat(self.at(self.start[None], slice(0, 1)))[0, 0]
+
             probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
         needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
         if self.device.type == "cuda" and tried:

@@ -85,9 +85,7 @@ def estimate_holder(
     """
     described_workload("estimate_holder", workload)
     described_run("estimate_holder", run)
-    if not isinstance(sampling, Sampling | None):
-        raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
-    asked, sampling = check_orders(lambdas), (sampling or Sampling()).but(**settings)
+    asked, sampling = check_orders(lambdas), _described_sampling(sampling).but(**settings)
     iterates = len(spread_iterates(run.steps, sampling.centers))
     with threads_of_torch(sampling.threads):
         first = sampling.gradients(workload, seed_of(sampling.seed, 0))
@@ -114,6 +112,12 @@ def estimate_holder(
         layers=constants_by_layer(table, first.layer_sizes, asked, sampling.radius) if layers else (),
         subset=workload.subset,
     )
+
+
+def _described_sampling(sampling: Sampling | None) -> Sampling:
+    if not isinstance(sampling, Sampling | None):
+        raise InputError(f"sampling needs a Sampling, got sampling={sampling!r}; leave it out for the one of A.13.")
+    return sampling or Sampling()
 
 
 def _measured(workload: Workload, run: NoisySGD, sampling: Sampling, first: Gradients, iterates: int) -> PairTable:
@@ -184,6 +188,7 @@ def _numbered(path: Path) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path.as_posix()))
 
 
+@teaches()
 @says_when_memory_runs_out
 def constants_along_training(
     workload: Workload,
@@ -205,7 +210,7 @@ def constants_along_training(
         InputError: fewer than two checkpoints, one that does not fit, or a workload or setting that cannot be measured.
     """
     described_workload("constants_along_training", workload)
-    asked, sampling = check_orders(lambdas), (sampling or Sampling()).but(**settings)
+    asked, sampling = check_orders(lambdas), _described_sampling(sampling).but(**settings)
     if len(checkpoints) < 2:
         raise InputError(
             f"Constants along a training need at least 2 checkpoints, got {len(checkpoints)}; one of them alone is "

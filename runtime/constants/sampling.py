@@ -10,7 +10,7 @@ from typing import TypedDict, TypeVar, Unpack
 import torch
 from torch import Tensor
 
-from lastiterate.numeric.errors import InputError, count, positive
+from lastiterate.numeric.errors import InputError, count, echo, positive, teaches
 from lastiterate.runtime.constants.distributed import local_device
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream
@@ -62,6 +62,7 @@ class Settings(TypedDict, total=False):
     on_step: Callable[[int, int], None] | None
 
 
+@teaches()
 @dataclass(frozen=True)
 class Sampling:
     """Settings of a measurement; the defaults are those of appendix A.13.
@@ -85,7 +86,7 @@ class Sampling:
             processes each counts its own.
 
     Raises:
-        InputError: a number out of its range, or an unknown draw.
+        InputError: a number out of its range, an unknown draw, or another type.
     """
 
     inits: int = 20
@@ -108,6 +109,13 @@ class Sampling:
                 object.__setattr__(self, name, count(name, getattr(self, name), least=lowest))
         object.__setattr__(self, "radius", positive("radius", self.radius))
         object.__setattr__(self, "draw", choose_member("draw", self.draw, Draw))
+        if not isinstance(self.folder, str | Path | None):
+            raise InputError(f"folder needs a path, got folder={echo(self.folder)}; leave it out to keep nothing.")
+        object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
+        if self.on_step is not None and not callable(self.on_step):
+            raise InputError(
+                f"on_step needs a function, got on_step={echo(self.on_step)}; give one of (finished, all)."
+            )
 
     @property
     def deciding(self) -> dict[str, object]:
@@ -117,6 +125,8 @@ class Sampling:
 
     def but(self, **changed: Unpack[Settings]) -> "Sampling":
         """The same settings, some of them changed."""
+        if unknown := changed.keys() - Settings.__annotations__:
+            raise TypeError(f"unknown settings {unknown}")  # whoever hands them on says what it takes
         return replace(self, **changed)
 
     def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:

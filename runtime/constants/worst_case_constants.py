@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.errors import InputError, count
+from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.constants.certified import certified_holder, certified_side
@@ -62,6 +62,7 @@ _LARGE: Final = 10**7
 """Networks with more parameters are searched alone: minutes, where the curvature would take an hour."""
 
 
+@teaches()
 @says_when_memory_runs_out
 def worst_case_constants(
     workload: Workload,
@@ -91,7 +92,7 @@ def worst_case_constants(
     Raises:
         InputError: as `estimate_holder`, or there is no such kind, or a set of inputs where it cannot be.
     """
-    asked, sampling = check_orders(lambdas), Sampling(**settings)
+    asked, sampling = check_orders(lambdas), Sampling().but(**settings)
     kind, rounds = choose_member("kind", kind, Kind), range(count("effort", effort))
     batch = kind in BATCH
     if inputs is not None and (batch or not workload.inputs.is_floating_point()):

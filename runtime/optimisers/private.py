@@ -204,10 +204,14 @@ class PrivateOptimiser(torch.optim.Optimizer, Generic[Run]):
                     "build the optimiser with what was trained."
                 )
         self._check_point("parameters", state["parameters"])
-        streams = state["streams"] if isinstance(state["streams"], dict) else {}
-        numbers = {"done": (state["done"], self.run.steps)} | {
-            f"streams[{name!r}]": (streams.get(name), 2**63) for name in self._streams
-        }
+        streams = state["streams"]
+        if not isinstance(streams, dict) or set(streams) != set(self._streams):
+            raise InputError(
+                f"A checkpoint needs the random streams {', '.join(self._streams)}, got streams={echo(streams)}; load "
+                "an intact one."
+            )
+        numbers = {"done": (state["done"], self.run.steps)}
+        numbers |= {f"streams[{name!r}]": (held, 2**63 - 1) for name, held in streams.items()}
         for name, (value, most) in numbers.items():
             if type(value) is not int or not 0 <= value <= most:
                 raise InputError(

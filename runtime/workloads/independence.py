@@ -265,24 +265,34 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
         point = _some_parameters(module, share)
         try:
             again, together, *each = (
-                first_tensor(functional_call(module, point, (some,)))
+                _real_tensors(functional_call(module, point, (some,)))
                 for some in (rows[:1], rows, *torch.split(rows, 1))
             )
         except Exception:  # made for one row at a time: then it cannot mix
             return False
-        alone = [row for row in each if row is not None]
-        if together is None or again is None or not alone or outputs_differ(alone[0], again):
+        tried = False
+        for first, whole, *alone in zip(again, together, *each, strict=False):
+            if outputs_differ(alone[0], first) or whole.shape != (len(alone), *alone[0].shape[1:]):
+                if not tried:
+                    return False
+                continue  # a random output, or one of no row, beside the first
+            tried, apart = True, torch.cat(alone)
+            if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
+                raise InputError(
+                    f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, "
+                    f"got another output among {len(rows)} rows than alone in workload={name}; normalise within a "
+                    "sample (group norm, layer norm)."
+                )
+        if not tried:
             return False
-        if together.shape != (len(alone), *alone[0].shape[1:]):
-            return False
-        apart = torch.cat(alone)
-        if outputs_differ(together, apart) or _gradients_differ(together, apart, list(point.values())):
-            raise InputError(
-                f"Per-sample gradients need a module whose output for a row does not depend on the rows beside it, got "
-                f"another output among {len(rows)} rows than alone in workload={name}; normalise within a sample "
-                "(group norm, layer norm)."
-            )
     return True
+
+
+def _real_tensors(output: object) -> list[Tensor]:
+    """The real tensors of what a module returns, the first one first."""
+    first = first_tensor(output)
+    leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    return [] if first is None else [first, *(leaf for leaf in leaves if leaf is not first)]
 
 
 def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -104,6 +105,8 @@ def read_metric(path: Path, workload: Workload) -> Metric:
                 f"A metric needs a weight for every parameter that moves, got {name}={got} for "
                 f"{tuple(values.shape)} in metric={path}; save one tensor a parameter, by its name."
             )
+        if given.is_complex():
+            raise InputError(f"A metric needs real weights, got complex {name} in metric={path}; save lengths.")
         if not bool((fine := torch.isfinite(given) & (given > 0)).all()):
             wrong = float(given[~fine][0])
             remedy = "add an eps" if wrong == 0 else "save what an optimiser divides by, and no weights of a network"
@@ -156,7 +159,7 @@ def _of_npz(path: Path) -> Mapping[str, object]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: torch.from_numpy(np.asarray(file[name])) for name in file.files}
-    except (OSError, ValueError, TypeError, EOFError, KeyError):
+    except (OSError, ValueError, TypeError, EOFError, KeyError, BadZipFile):
         raise InputError(
             f"A metric needs a readable file of arrays of numbers, got metric={path}; write it by numpy.savez."
         ) from None
@@ -174,7 +177,7 @@ def _of_adam(state: Mapping[str, Any], module: nn.Module, path: Path) -> Weights
                     squares = own.get("max_exp_avg_sq", own["exp_avg_sq"]).double()
                 found.append(None if own is None else (squares / decayed).sqrt() + group["eps"])
         names = [name for group in state["param_groups"] for name in group.get("param_names", ())]
-    except (AttributeError, IndexError, KeyError, TypeError, ZeroDivisionError):
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError, ZeroDivisionError):
         raise InputError(
             f"A metric needs the state of an Adam after a step or more, got metric={path} of something else; save "
             "torch.optim.Adam(...).state_dict()."

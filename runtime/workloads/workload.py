@@ -72,6 +72,9 @@ class Workload:
                     f"A workload needs its data as tensors, got {name}={type(values).__name__}; use torch.as_tensor."
                 )
             refuse_complex("A workload", **{name: [values]})
+            if values.layout is not torch.strided:
+                got = str(values.layout).removeprefix("torch.")
+                raise InputError(f"A workload needs dense data, got {name} of layout={got}; use {name}.to_dense().")
             if not values.ndim or not len(values):
                 raise InputError(
                     f"A workload needs at least one sample, got {name}.shape={tuple(values.shape)}; give {name} of "
@@ -180,6 +183,12 @@ class Workload:
             raise InputError(
                 f"The module of a workload must be a torch.nn.Module, got {type(module).__name__} "
                 f"from workload={self.name}; let its factory return one."
+            )
+        lazy = [name for name, one in module.named_parameters() if nn.parameter.is_lazy(one)]
+        if lazy:
+            raise InputError(
+                f"A workload needs a module whose parameters have shapes, got the lazy {lazy[0]} in workload="
+                f"{self.name}; name its sizes, or pass a row through it in the factory."
             )
         refuse_mixing(module)
         if not any(p.requires_grad for p in module.parameters()):

@@ -79,6 +79,11 @@ def test_decay_and_domain_are_tried_as_far_as_the_assumption_admits() -> None:
     assert "cyclic" not in changes
 
 
+def test_a_decay_whose_product_with_the_step_size_rounds_to_one_is_left_out() -> None:
+    run = li.NoisySGD(10, 0.1, 0.5, 1.0, dataset_size=10, diameter=1.0)
+    assert not any("weight decay" in knob.change for knob in li.advise(run, li.Convex(1.0), delta=DELTA).knobs)
+
+
 def test_schedules_are_refused() -> None:
     with pytest.raises(li.InputError, match="a schedule over steps=2"):
         li.advise(NoisySGD(2, (0.1, 0.2), 1.0, 1.0, 5), li.Convex(1.0), delta=DELTA)

@@ -61,6 +61,12 @@ def test_what_is_wrong_is_told_with_its_line_and_claim(
     assert told.format(given) in str(caught.value)
 
 
+def test_a_file_that_is_not_text_has_no_claims(tmp_path: Path) -> None:
+    (tmp_path / "weights.pt").write_bytes(b"\x80\x02")
+    with pytest.raises(InputError, match="a tuple CLAIMS, got path"):
+        read_claims(tmp_path / "weights.pt")
+
+
 def test_a_list_of_claims_is_as_good_as_a_tuple(tmp_path: Path) -> None:
     (claim,) = read_claims(module(tmp_path, CLAIM.replace("= (", "= [").replace("),)", ")]"))).claims
     assert claim.key == "a/b"

@@ -79,7 +79,7 @@ def command(
 
     --canaries trains one run, with canaries that are one or the other by a coin each, and counts guesses at the coins.
     """
-    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.errors import InputError, count
 
     require_torch()
     from lastiterate.runtime.attacks.attack import hardest, worst_case
@@ -98,7 +98,7 @@ def command(
             f"runs={runs}, others={others}, target={target}, initialisation={initialisation}; leave them out."
         )
     if workload is None and canaries is not None:
-        network = worst_case(run, assumption, dimension=canaries)
+        network = worst_case(run, assumption, dimension=count("canaries", canaries))
     elif workload is None:
         network = worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
     else:

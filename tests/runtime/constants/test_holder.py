@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import known
 import numpy as np
@@ -7,10 +8,11 @@ import torch
 from torch import nn
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.runtime.constants.holder import estimate_holder
+from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
 from lastiterate.runtime.constants.pairs import ball_points, measure_center
 from lastiterate.runtime.constants.record import HolderEstimate, envelope_of, read_off
 from lastiterate.runtime.constants.sampling import Draw, Sampling
+from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.pair_table import Kind, PairTable
 from lastiterate.runtime.random_streams import stream
@@ -199,11 +201,26 @@ def test_json_round_trip() -> None:
         ({"draw": "gaussian"}, "draw=gaussian"),
         ({"seed": -1}, "seed=-1"),
         ({"memory": 0}, "memory=0"),
+        ({"folder": 3}, "folder=3"),
+        ({"on_step": 3}, "on_step=3"),
+        ({"radus": 2.0}, "Sampling takes .*, got radus=2.0; did you mean radius"),
     ],
 )
 def test_bad_settings(changes: dict[str, object], named: str) -> None:
     with pytest.raises(InputError, match=named):
         Sampling(**changes)  # type: ignore[arg-type]
+
+
+def test_a_setting_of_another_name_is_refused_by_what_was_called(tmp_path: Path) -> None:
+    workload = known.quadratic([[1.0]])
+    run = paper_run(workload, steps=2)
+    for function, *given in ((estimate_holder, workload, run), (constants_along_training, workload, [tmp_path] * 2)):
+        with pytest.raises(InputError, match=rf"{function.__name__} takes .*, got layer=True; did you mean layers"):
+            function(*given, (1.0,), layer=True)
+    with pytest.raises(InputError, match=r"worst_case_constants takes .*, got lambda=1; did you mean lambdas"):
+        worst_case_constants(workload, run, (1.0,), **{"lambda": 1})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="sampling=3"):
+        constants_along_training(workload, [tmp_path] * 2, (1.0,), 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("lambdas", [(), (0.0,), (1.5,), (float("nan"),), (-0.5, 0.5)])

@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_scores_are_those_oftransformers_and_gradients_their_slope(family: str, tmp_path: Path) -> None:
+def test_scores_are_those_of_transformers_and_gradients_their_slope(family: str, tmp_path: Path) -> None:
     """In float64, for padded rows: the slope is within the error of differences, which float32 anywhere exceeds."""
     segments = family in ("bert", "albert", "electra")
     theirs = _saved(tmp_path / "model", family).double()

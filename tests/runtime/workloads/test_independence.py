@@ -113,3 +113,28 @@ def test_a_workload_of_tied_rows_is_refused_wherever_gradients_are_made(dtype: s
         workload = Workload(case.name, lambda module=module: module, case.loss, inputs, targets)
         with pytest.raises(InputError, match=f"of workload={case.name} and .* others; divide by a fixed number"):
             Gradients(workload, workload.initial(0), dtype=dtype)
+
+
+class _TwoOutputs(nn.Module):
+    """Scores of the rows, and a second tensor of them."""
+
+    def __init__(self, mixes: bool) -> None:
+        super().__init__()
+        self.linear, self.mixes = nn.Linear(5, 3), mixes
+
+    def forward(self, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        scores = self.linear(rows)
+        return scores, {"hidden": scores - scores.mean(dim=0) if self.mixes else scores}
+
+
+@pytest.mark.parametrize("mixes", [False, True])
+def test_every_output_of_a_module_is_tried(mixes: bool) -> None:
+    inputs, targets = torch.randn(8, 5), torch.arange(8) % 3
+    loss = lambda outputs, target: nn.functional.cross_entropy(outputs[1]["hidden"], target)  # noqa: E731
+    held = [Rows(values, torch.device("cpu"), torch.float64) for values in (inputs, targets)]
+    module = _TwoOutputs(mixes).double()
+    if mixes:
+        with pytest.raises(InputError, match="does not depend on the rows beside it"):
+            refuse_tied_rows("theirs", module, loss, *held)
+    else:
+        refuse_tied_rows("theirs", module, loss, *held)

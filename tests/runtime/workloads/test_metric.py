@@ -169,9 +169,10 @@ def test_along_a_training_lengths_are_those_of_the_metric(tmp_path: Path) -> Non
         ({"w": [1.0, 1.0, 0.0, 1.0]}, "finite positive weights, got w=0 in .*; add an eps"),
         ({"w": [1.0, 1.0, -2.0, 1.0]}, "finite positive weights, got w=-2 in .*; save what an optimiser divides by"),
         ({"w": [1.0, 1.0, np.inf, 1.0]}, "finite positive weights, got w"),
+        ({"w": [1j] * 4}, "real weights, got complex w"),
     ],
 )
-def test_weights_that_are_none_are_refused(tmp_path: Path, weights: dict[str, list[float]], said: str) -> None:
+def test_weights_that_are_none_are_refused(tmp_path: Path, weights: dict[str, list[complex]], said: str) -> None:
     np.savez(tmp_path / "a.npz", **{name: np.array(values) for name, values in weights.items()})
     with pytest.raises(InputError, match=said):
         read_metric(tmp_path / "a.npz", _quadratic(_hessian(0)))
@@ -195,6 +196,13 @@ def test_states_that_are_none_are_refused(tmp_path: Path) -> None:
         torch.save(optimizer.state_dict(), tmp_path / "state.pt")
         with pytest.raises(InputError, match=said):
             read_metric(tmp_path / "state.pt", work)
-    (tmp_path / "junk.npz").write_bytes(b"junk")
-    with pytest.raises(InputError, match="readable file of arrays"):
-        read_metric(tmp_path / "junk.npz", work)
+    state = torch.optim.Adam(module.parameters()).state_dict()
+    state["state"] = {0: {"step": torch.ones(3), "exp_avg_sq": torch.ones(1)}}
+    torch.save(state, tmp_path / "state.pt")
+    with pytest.raises(InputError, match="state of an Adam"):
+        read_metric(tmp_path / "state.pt", work)
+    np.savez(tmp_path / "whole.npz", w=np.ones(4))
+    for junk in (b"junk", (tmp_path / "whole.npz").read_bytes()[:100]):
+        (tmp_path / "junk.npz").write_bytes(junk)
+        with pytest.raises(InputError, match="readable file of arrays"):
+            read_metric(tmp_path / "junk.npz", work)

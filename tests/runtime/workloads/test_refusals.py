@@ -42,6 +42,17 @@ THEIRS = inspect.cleandoc(
     def float_labels(): return of(nn.Linear(2, 2), labels=torch.rand(4))
     def no_data(): return of(nn.Linear(2, 2), rows=ROWS[:0], labels=LABELS[:0])
     def nan_data(): return of(nn.Linear(2, 2), rows=ROWS / 0 * 0)
+    def sparse(): return of(nn.Linear(2, 2), rows=ROWS.to_sparse())
+    def lazy(): return of(nn.LazyLinear(2))
+
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells = nn.LSTM(1, 2, batch_first=True)
+        def forward(self, rows):
+            return self.cells(rows[:, :, None])[0][:, -1]
+
+    def recurrent(): return of(Recurrent())
     def a_list(): return of(nn.Linear(2, 2), rows=[[1.0, 2.0]] * 4)
     def good(): return of(nn.Linear(2, 2))
     def the_class(): return Workload
@@ -76,6 +87,9 @@ THEIRS = inspect.cleandoc(
         (["their_bad:no_data"], "at least one sample"),
         (["their_bad:nan_data"], "inputs with nan or inf"),
         (["their_bad:a_list"], "inputs=list"),
+        (["their_bad:sparse"], "got inputs of layout=sparse_coo; use inputs.to_dense()"),
+        (["their_bad:lazy"], "got the lazy weight in workload=theirs"),
+        (["their_bad:recurrent"], "must be batched by torch.func.vmap"),
         (["their_bad:good", "--memory", "40"], "memory=40; raise the budget to that (--memory "),
         (["their_bad:good", "--device", "banana"], "device=banana; use cpu"),
         (["their_bad:good", "--device", "meta"], "device=meta; use cpu"),
