@@ -14,10 +14,10 @@ What cannot be shown falls back to composition, a valid bound without any of thi
 and why. Importing this module registers the accountant as "last_iterate".
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
 from math import inf, isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, cast
 
 from opacus.accountants import IAccountant, register_accountant
 from opacus.optimizers import DPOptimizer
@@ -42,6 +42,8 @@ _Count = Annotated[int, Field(gt=0, strict=True)]
 
 _NAME = "last_iterate"
 
+Method = TypeVar("Method", bound=Callable[..., None])
+
 
 class _State(BaseModel, extra="forbid"):
     """State of the accountant in a checkpoint: steps counted, and the description of the training, so far.
@@ -56,6 +58,21 @@ class _State(BaseModel, extra="forbid"):
     projected: Annotated[int, Field(ge=0, strict=True)]
     description: Description | None
     parameters: str = ""
+
+
+def _remembering_refusal(describe: Method) -> Method:
+    """Let a description that is refused, be it for a keyword that is not known, leave its sentence in ``refused``."""
+
+    @wraps(describe)
+    def remembering(self: "LastIterateAccountant", *given: Any, **named: Any) -> None:
+        self.refused = ""
+        try:
+            describe(self, *given, **named)
+        except InputError as error:
+            self.refused = str(error)
+            raise
+
+    return cast("Method", remembering)
 
 
 class LastIterateAccountant(IAccountant):  # type: ignore[misc]
@@ -85,6 +102,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch: Watch | None = None
         self._left = self._tried = self.route = self.refused = ""
 
+    @_remembering_refusal
     @teaches()
     def describe(
         self,
@@ -122,47 +140,37 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
                 such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
                 given alone, a row changes the gradients of others, or the losses do not meet the assumption.
         """
-        with self._remembering_refusal():
-            described_assumption(assumption)
-            if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
-                raise InputError(
-                    f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for "
-                    "one, as nothing else may change in mid-run."
-                )
-            found = describe_training(optimizer, data_loader, diameter, public)
-            if public is not None:
-                optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
-            if self._description is not None:
-                found.check_continues(self._description)
-            elif len(self):
-                raise InputError(
-                    f"describe needs to come before the first step, got {len(self)} steps before it; describe right "
-                    "after make_private."
-                )
-            if len(self):
-                self._check_same_model(optimizer)
-                self._check_same_parameters(optimizer)
-            step = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((step_size_of(optimizer), 1),)
-            run = found.run(*step, assumption)
-            bound(run, assumption, order=2)  # says at once where no theorem applies
-            self._tried = try_on_data(module, loss, data_loader, run, assumption)
-            self._description, self._assumption = found, assumption
-            self._parameters, projection = parameters_of(optimizer), attached(optimizer)
-            self._projected_before = self._projected() - (projection.steps if projection else 0)
-            self._projection = projection
-            if self._watch is not None:
-                self._watch.end()
-            last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
-            self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
-
-    @contextmanager
-    def _remembering_refusal(self) -> Iterator[None]:
-        self.refused = ""
-        try:
-            yield
-        except InputError as error:
-            self.refused = str(error)
-            raise
+        described_assumption(assumption)
+        if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
+            raise InputError(
+                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for "
+                "one, as nothing else may change in mid-run."
+            )
+        found = describe_training(optimizer, data_loader, diameter, public)
+        if public is not None:
+            optimizer.attach_step_hook(self.get_optimizer_hook_fn(data_loader.sample_rate))
+        if self._description is not None:
+            found.check_continues(self._description)
+        elif len(self):
+            raise InputError(
+                f"describe needs to come before the first step, got {len(self)} steps before it; describe right "
+                "after make_private."
+            )
+        if len(self):
+            self._check_same_model(optimizer)
+            self._check_same_parameters(optimizer)
+        step = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((step_size_of(optimizer), 1),)
+        run = found.run(*step, assumption)
+        bound(run, assumption, order=2)  # says at once where no theorem applies
+        self._tried = try_on_data(module, loss, data_loader, run, assumption)
+        self._description, self._assumption = found, assumption
+        self._parameters, projection = parameters_of(optimizer), attached(optimizer)
+        self._projected_before = self._projected() - (projection.steps if projection else 0)
+        self._projection = projection
+        if self._watch is not None:
+            self._watch.end()
+        last = (self.history[-1][0], self._step_sizes[-1][0]) if len(self) else None
+        self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """Count one step of the optimiser, whose step size is not known: only composition can account for it."""

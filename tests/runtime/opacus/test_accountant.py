@@ -108,6 +108,15 @@ def test_a_step_that_no_theorem_speaks_of_is_refused_before_the_training() -> No
         Training(noise_multiplier=0.0).described(Clipped())
 
 
+def test_a_keyword_that_describe_does_not_know_is_remembered() -> None:
+    training = Training()
+    with pytest.raises(InputError, match=r"got diametr=2\.0; did you mean diameter"):
+        training.described(Convex(0.25), diametr=2.0)
+    training.train(1)
+    training.engine.get_epsilon(DELTA)
+    assert "as describe() was refused: describe takes" in training.accountant.route
+
+
 def test_it_says_why_composition_is_the_least() -> None:
     training = Training().described(Convex(0.25))
     assert training.engine.get_epsilon(DELTA) == 0
