@@ -1,6 +1,7 @@
 """The catalogue of printed theorems: claims that exist, kinds that are their verdicts, refusals that teach."""
 
-from math import isfinite
+from math import inf, isfinite
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,26 @@ def test_a_theorem_that_does_not_speak_of_the_run_says_what_it_needs() -> None:
         THEOREMS["chien_li_3_12"].epsilon(_RUN, Smooth(1.0), 2.0)
     with pytest.raises(InputError, match="losses that are StronglyConvex"):
         THEOREMS["bok_su_altschuler"].epsilon(_RUN, Convex(1.0), 2.0)
+
+
+_HYPOTHESES = [
+    ("altschuler_talwar_b1", {"step_size": 2.5}, "step_size <= 2/L"),
+    ("altschuler_talwar_5_7", {"step_size": (0.1, 0.2), "sampling": "without_replacement"}, "noise of one size"),
+    ("altschuler_talwar_5_7", {"step_size": (0.1, 0.2), "diameter": inf, "sampling": "without_replacement"}, "finite"),
+    ("chien_li_3_1_strongly_convex", {"step_size": 1.5}, "step_size <= 1/L"),
+    ("liang_3_4_earlier", {"diameter": inf}, "a domain of finite diameter"),
+    ("liang_3_3", {}, "a run without projection"),
+    ("bok_su_altschuler_cyclic", {"steps": 3, "sampling": "cyclic"}, "whole epochs"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "said"), _HYPOTHESES)
+def test_a_hypothesis_that_a_run_does_not_meet_is_named(name: str, changes: dict[str, Any], said: str) -> None:
+    given = {"steps": 2, "step_size": 0.1, "sampling": "full", "diameter": 1.0} | changes
+    batch = None if given["sampling"] == "full" else 3
+    run = NoisySGD(noise_std=1.0, clip_norm=1.0, dataset_size=6, batch_size=batch, **given)
+    kinds = Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5)
+    assert any(said in theorem_named(name).refusal(run, losses) for losses in kinds)
 
 
 @pytest.mark.parametrize("steps", [6, 7, 8])
