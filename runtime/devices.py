@@ -48,8 +48,13 @@ def device_of(name: str) -> torch.device:
 @contextmanager
 def threads_of_torch(threads: int) -> Iterator[None]:
     """Let torch use so many threads on the CPU, and afterwards as many as before."""
+    most = 4 * (os.cpu_count() or 1)
+    if count("threads", threads) > most:  # OpenMP ends the process where the system has not so many
+        raise InputError(
+            f"threads needs at most {most} on this machine, four a core, got threads={threads}; use fewer."
+        )
     before = torch.get_num_threads()
-    torch.set_num_threads(count("threads", threads))
+    torch.set_num_threads(threads)
     try:
         yield
     finally:

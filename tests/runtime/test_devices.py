@@ -12,7 +12,7 @@ from lastiterate.runtime import factors
 from lastiterate.runtime import gradients as module
 from lastiterate.runtime.constants.curvature import Changes
 from lastiterate.runtime.constants.pairs import around_factored
-from lastiterate.runtime.devices import device_of
+from lastiterate.runtime.devices import device_of, threads_of_torch
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.leaves import clip_factor, difference, flat, norm
 from lastiterate.runtime.training.descent import project_onto_ball
@@ -114,3 +114,10 @@ def test_factored_gradients_are_made_where_the_parameters_are(monkeypatch: pytes
     assert (total.device, total.dtype) == (META, torch.float32)
     norms, found, off = around_factored(gradients, gradients.start, gradients.start.repeat(2, 1), 1.0)
     assert {value.device for value in (norms, *found.values(), off)} == {META}
+
+
+def test_threads_that_no_machine_has_are_refused_before_torch_tries_them() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(InputError, match=r"at most \d+ on this machine.*threads=1000000000"), threads_of_torch(10**9):
+        pass
+    assert torch.get_num_threads() == before

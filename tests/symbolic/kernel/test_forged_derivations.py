@@ -568,6 +568,24 @@ def test_a_distance_is_one_that_rules_track(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 _COST = Gauss(T * (2 * step_size * K / n) ** 2 / sigma**2)
+NO_DISTANCES = {
+    "no step": lambda kernel: kernel.identity(FIRST, S.Zero, S.Zero),
+    "from the last step on": lambda kernel: kernel.identity(FIRST, T, S.Zero),
+    "from starts that are apart": lambda kernel: kernel.domain(FIRST, (S.Zero, T), D, D),
+    "at a cost": lambda kernel: derivation.DERIVATIONS["full_batch/composition"](kernel).first,
+}
+
+
+@pytest.mark.parametrize("name", NO_DISTANCES)
+def test_a_distance_is_after_all_steps_from_equal_starts_at_no_cost(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setitem(TRACKED, "forged", NO_DISTANCES[name])
+    derivation.track.cache_clear()
+    try:
+        outcome = derivation.decide(Tracked("forged", D), ())
+    finally:
+        derivation.track.cache_clear()
+    assert outcome.status is Status.UNDECIDED
+    assert "equal starts" in outcome.detail
 
 
 @pytest.mark.parametrize("name", ["inside", "noisy_sgd/composition"])
