@@ -193,7 +193,7 @@ def test_claims_that_are_named_are_in_the_ledger() -> None:
 
 
 def test_claims_that_are_said_to_fail_do() -> None:
-    listed = (ROOT / "docs/trust.md").read_text().split("## Why so much fails")[1].split("And one gap")
+    listed = (ROOT / "docs/trust.md").read_text().split("## Common mistakes")[1].split("One gap")
     verdicts = read_lock()
     for text, verdict in zip(listed, ("REFUTED", "GAP"), strict=True):
         named = re.findall(r"`(\w+/[\w/]+)`", text)
@@ -202,7 +202,7 @@ def test_claims_that_are_said_to_fail_do() -> None:
 
 
 def test_every_assumption_is_explained() -> None:
-    table = (ROOT / "docs/conventions.md").read_text().split("## What is assumed of the losses")[1]
+    table = (ROOT / "docs/conventions.md").read_text().split("## Assumptions on the losses")[1]
     public = [getattr(lastiterate, name) for name in lastiterate.__all__]
     kinds = [one for one in public if inspect.isclass(one) and issubclass(one, Assumption) and one is not Assumption]
     assert len(kinds) >= 8
