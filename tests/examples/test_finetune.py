@@ -95,6 +95,7 @@ def test_a_reduced_run(example: ModuleType, tmp_path: Path) -> None:
     assert (tmp_path / "epsilon.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.nightly
 def test_too_few_sentences_are_told(example: ModuleType, tmp_path: Path) -> None:
     done = CliRunner().invoke(example.main, ("--out", str(tmp_path / "none"), "--each", "10000000"))
     assert done.exit_code == 1

@@ -101,6 +101,7 @@ def _is_a_run(text: str) -> None:
         assert found >= 0
 
 
+@pytest.mark.nightly
 @both
 def test_run_files(times: int) -> None:
     campaign(250 * times, _texts(), _is_a_run)
@@ -153,6 +154,7 @@ def test_sweep_files(times: int, tmp_path: Path) -> None:
     campaign(300 * times, st.tuples(_texts(), grids).map("\n".join), check)
 
 
+@pytest.mark.sweep(1)
 @both
 @pytest.mark.parametrize("command", ["bound", "compare", "calibrate"])
 def test_the_commands(command: str, times: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,7 @@ _CLAIM = next(claim for claim in CLAIMS if claim.key == "chien_li/theorem_3_1/co
 _PLAN = SweepPlan(li.NoisySGD(5, 0.1, 1.0, 1.0, 5), li.Smooth(1.0), {"noise_std": [1.0, 2.0, 3.0], "order": [2, 4]})
 
 
+@pytest.mark.nightly
 @both
 def test_the_cache_of_reports(times: int, tmp_path: Path) -> None:
     """A damaged entry is either the same report still, or none at all, and then it is written anew."""

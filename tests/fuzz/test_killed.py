@@ -39,6 +39,7 @@ def _kill_often(arguments: Sequence[str], home: Path, kills: int, first: int = 1
     assert set(ended) <= {0, -signal.SIGKILL}
 
 
+@pytest.mark.nightly
 @_kills
 def test_check(kills: int, tmp_path: Path) -> None:
     keys = [claim.key for claim in claims("d2p2")[:: 12 if kills < 10 else 6]]
@@ -70,6 +71,7 @@ def test_a_sweep(kills: int, tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+@pytest.mark.nightly
 @_kills
 def test_an_estimate(kills: int, tmp_path: Path) -> None:
     pytest.importorskip("torch")

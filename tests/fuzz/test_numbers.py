@@ -96,6 +96,7 @@ def _contradicts_nothing(drawn: tuple[NoisySGD, li.Assumption, float, float]) ->
             assert 0 <= below <= above
 
 
+@pytest.mark.nightly
 @both
 def test_large_and_small(times: int) -> None:
     campaign(150 * times, st.tuples(_runs(_SIZES), _assumptions(_SIZES), _ORDERS, _DELTAS), _contradicts_nothing)
@@ -107,6 +108,7 @@ def test_ordinary(times: int) -> None:
     campaign(40 * times, drawn, _contradicts_nothing)
 
 
+@pytest.mark.nightly
 @both
 def test_more_noise_and_fewer_steps_cost_no_more(times: int) -> None:
     def check(drawn: tuple[NoisySGD, li.Assumption, float, float]) -> None:

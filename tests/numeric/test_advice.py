@@ -63,7 +63,7 @@ def test_linear_losses_lose_what_the_binomial_mixture_says() -> None:
         (li.Holder(1.0, 0.5), "nothing is forgotten by itself"),
     ],
 )
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(1)
 def test_where_nothing_is_gained_it_says_why(assumption: li.Assumption, said: str) -> None:
     told = li.advise(DRAWN, assumption, delta=DELTA)
     assert not told.helps
@@ -72,6 +72,7 @@ def test_where_nothing_is_gained_it_says_why(assumption: li.Assumption, said: st
     assert said in told.in_words
 
 
+@pytest.mark.nightly
 def test_decay_and_domain_are_tried_as_far_as_the_assumption_admits() -> None:
     changes = " ".join(knob.change for knob in li.advise(OPEN, li.Convex(1.0), delta=DELTA).knobs)
     for word in ("a domain of diameter", "weight decay", "half the steps", "shuffled", "without replacement"):

@@ -89,6 +89,7 @@ def test_few_bounds_find_the_most_steps(target: dict[str, Any], share: float, mo
     assert len(asked) <= 24
 
 
+@pytest.mark.nightly
 def test_the_widest_domain() -> None:
     found = calibrate(_RUN, Convex(1.0), epsilon=0.3, order=2.0, vary="diameter")
     assert found.epsilon <= 0.3
@@ -119,6 +120,7 @@ def test_a_domain_that_does_not_matter() -> None:
     assert found.epsilon <= 1.0
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("sampling", "any_steps"), [("full", True), ("poisson", True), ("shuffled", False)])
 def test_a_target_that_holds_for_every_number_of_steps(sampling: str, any_steps: bool) -> None:
     run = NoisySGD(5, 0.1, 1.0, 1.0, 10, None if sampling == "full" else 5, sampling, diameter=1.0)
@@ -137,6 +139,7 @@ def test_steps_need_no_schedule() -> None:
         calibrate(replace(_RUN, steps=2, noise_std=(1.0, 2.0)), Smooth(1.0), epsilon=1.0, order=2.0, vary="steps")
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("sampling", ["cyclic", "without_replacement"])
 @pytest.mark.parametrize("target", [{"order": 2.0}, {"delta": 1e-5}])
 def test_the_smallest_batch(sampling: str, target: dict[str, float]) -> None:
@@ -153,6 +156,7 @@ def test_the_smallest_batch(sampling: str, target: dict[str, float]) -> None:
     assert all(bound(replace(run, batch_size=b), Convex(1.0), **target).epsilon > epsilon for b in smaller)
 
 
+@pytest.mark.nightly
 def test_a_tiny_batch_may_hide_within_delta() -> None:
     """With next to no noise, a batch of one of 10,000 samples, drawn once, is met with a chance below delta."""
     run = replace(_RUN, steps=1, noise_std=1e-4, dataset_size=10_000, batch_size=1, sampling="without_replacement",

@@ -117,6 +117,7 @@ def test_random_batches_as_a_pld() -> None:
     assert nothing.get_epsilon_for_delta(1e-5) == 0.0
 
 
+@pytest.mark.nightly
 def test_a_mean_over_orders_as_a_pld() -> None:
     """Only the worst order had a distribution: 18% were lost here."""
     run = NoisySGD(100, 0.1, 0.5, 1.0, 100, batch_size=5, sampling="shuffled", diameter=0.3)

@@ -10,6 +10,7 @@ from lastiterate.numeric.explain import question, remarks
 RUN = li.NoisySGD(20, 4.0, 0.1, 1.0, 40, batch_size=10, sampling="poisson", weight_decay=0.01)
 
 
+@pytest.mark.nightly
 def test_the_noise_multiplier_gives_no_less_noise() -> None:
     for noise in (0.1, 1 / 3, 0.0828225387567001):
         run = replace(RUN, noise_std=noise)

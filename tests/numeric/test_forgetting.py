@@ -172,6 +172,7 @@ def test_every_scheme(sampling: str) -> None:
     assert more.epsilon <= more.retrained < more.shifts
 
 
+@pytest.mark.nightly
 def test_numbers_never_grow_with_the_steps_or_with_the_noise() -> None:
     run = _run(2.0, 100)
     numbers = [forgetting(run, Convex(1.0), steps, delta=1e-5).epsilon for steps in (1, 4, 7, 1000, 10**12)]

@@ -67,7 +67,7 @@ _CASES = [
 
 
 @pytest.mark.parametrize(("scheme", "target", "kind"), _CASES)
-@pytest.mark.sweep(14)
+@pytest.mark.sweep(3)
 def test_a_longer_run_costs_no_more(scheme: str, target: str, kind: str) -> None:
     goal: dict[str, Any] = {"order": 2.0} if target == "order" else {"delta": 1e-5}
     run, assumption = _run(_SETTLED, scheme), _KINDS[kind]
@@ -77,6 +77,7 @@ def test_a_longer_run_costs_no_more(scheme: str, target: str, kind: str) -> None
         assert bound(replace(run, steps=steps), assumption, **goal).epsilon <= settled.epsilon * (1 + 1e-9), steps
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["cyclic", "shuffled"])
 def test_as_many_participations_as_there_are(scheme: str) -> None:
     """2^21 of them, and 10^7 steps, were once the most that were looked at."""
@@ -89,7 +90,7 @@ def test_as_many_participations_as_there_are(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["smooth", "holder", "strongly convex"])
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(1)
 def test_the_sizes_that_count_are_those_of_the_window(kind: str) -> None:
     """The chance of a batch that is too large was once spread over all steps of the run, and grew with them."""
     run = NoisySGD(10**4, 0.1, 0.1, 1.0, 100, batch_size=5, sampling="poisson", diameter=0.05)
@@ -99,6 +100,7 @@ def test_the_sizes_that_count_are_those_of_the_window(kind: str) -> None:
     assert lower_bound(run, _KINDS[kind], **goal).value <= long.epsilon <= settled.epsilon * (1 + 1e-9)
 
 
+@pytest.mark.nightly
 def test_batches_without_number() -> None:
     run = NoisySGD(10**15, 0.1, 1.0, 2.0, 10**12, batch_size=1, sampling="shuffled", diameter=1.0)
     settled = bound(replace(run, steps=2 * 10**13), Convex(1.0), order=2.0)

@@ -22,6 +22,7 @@ def _run(sampling: str) -> li.NoisySGD:
     return li.NoisySGD(12, 0.1, 0.5, 1.0, dataset_size=12, batch_size=batch, sampling=sampling, diameter=1.0)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("sampling", _SCHEMES)
 def test_one_type_answers_every_question(sampling: str) -> None:
     asked = li.bound(_run(sampling), li.Convex(1.0), order=4.0)
@@ -45,6 +46,7 @@ def test_one_type_answers_every_question(sampling: str) -> None:
         asked.dp(0.0)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("sampling", _SCHEMES)
 def test_the_profile_is_the_inverse_of_dp(sampling: str) -> None:
     found = li.bound(_run(sampling), li.Convex(1.0), order=2.0)

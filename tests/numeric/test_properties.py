@@ -47,6 +47,7 @@ _MORE: dict[str, tuple[int, Callable[[Case, np.random.Generator], Case]]] = {
 """Parameter -> the direction of the cost (+1: more costs no less), and more of it."""
 
 
+@pytest.mark.sweep(3)
 @many
 @pytest.mark.parametrize("name", _MORE)
 def test_monotone(name: str, count: int) -> None:

@@ -146,6 +146,7 @@ def test_a_domain_never_costs_more_with_random_batches(m: float) -> None:
     assert bounded.epsilon <= free.epsilon * (1 + 1e-9)
 
 
+@pytest.mark.nightly
 def test_a_training_of_sixty_thousand_samples() -> None:
     n, b, eta = 60_000, 256, 4.0
     for epochs, composed, most in ((20, 1.5687, 1.0), (100, 3.745, 1.0)):

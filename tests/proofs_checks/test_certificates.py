@@ -547,6 +547,7 @@ def test_a_million_steps() -> None:
     assert accepted(certificate)
 
 
+@pytest.mark.nightly
 def test_a_long_path_of_a_few_stretches_is_short_to_write_down() -> None:
     """Two stretches, from the diameter: the chords of a taut string between distances that the certificate holds."""
     steps = (1e-3,) * 60_000 + (5e-4,) * 60_000

@@ -113,6 +113,7 @@ def test_an_edited_claim_is_decided_again_and_no_other(claims, make_claim, store
     assert [len(entry.mutants) for entry in reports] == [1, 2, 1]
 
 
+@pytest.mark.nightly
 def test_addresses_and_statements_are_the_same_in_every_process(store):
     """Sympy keeps some arguments in sets, whose order changes from process to process."""
     code = (

@@ -173,8 +173,16 @@ PATHS: Final = {
 }
 
 
-NIGHTLY: Final = ("searched inputs",)
-"""The search of samples goes the same way by day, and that of clipped means the other; that of inputs takes longest."""
+NIGHTLY: Final = (
+    "searched inputs",
+    f"searched {Kind.SAMPLE}",
+    "drift cyclic",
+    "drift without_replacement",
+    "attack loss",
+    "attack shadow",
+    "once loss",
+)
+"""Paths that go the same way as others: searches as that of clipped means, drift and attacks as those of other kinds."""
 
 
 def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:

@@ -313,6 +313,7 @@ def attacked(device: str) -> Any:
     return repr(attack(workload, run, "loss", delta=1e-5, runs=12, device=device))
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.usefixtures("factored")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path", [measured, searched, attacked, trained, stepped])

@@ -65,6 +65,7 @@ def test_what_is_interrupted_on_one_goes_on_on_the_other(other: str, first: str,
         assert found.measured[kind].constants == pytest.approx(alone.measured[kind].constants, rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.sweep(1)
 def test_searches_and_attacks_find_as_much(other: str, request: pytest.FixtureRequest) -> None:

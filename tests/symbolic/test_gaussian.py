@@ -37,6 +37,7 @@ def test_renyi_has_a_direction():
     assert renyi(narrow, wide, Integer(2)).evalf() < renyi(wide, narrow, Rational(3, 2)).evalf()
 
 
+@pytest.mark.nightly
 @settings(max_examples=30)
 @given(epsilon=small, mu=small)
 def test_delta_is_the_hockey_stick_integral(epsilon, mu):

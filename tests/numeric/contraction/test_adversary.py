@@ -98,6 +98,7 @@ def excess(attack: Attack, table: Table, rng: np.random.Generator, rounds: int =
     return worst, ratio
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_no_law_is_above_its_table(seed: int) -> None:

@@ -90,6 +90,7 @@ def test_the_run_of_the_readme() -> None:
     assert li.bound(run, li.Smooth(1.0), delta=1e-8).epsilon <= 0.5898
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
 @pytest.mark.sweep(2)
 def test_a_longer_run_costs_no_more(sampling: str) -> None:
@@ -153,6 +154,7 @@ def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
     assert np.median(gains) >= 2
 
 
+@pytest.mark.nightly
 def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
     """From above a hundred blocks and more come down slowly: 2,000 steps once cost two and a half times as much."""
     run = li.NoisySGD(500, 0.1, 1.0, 2.0, 500, batch_size=50, sampling="poisson", diameter=8.0)
@@ -161,6 +163,7 @@ def test_random_batches_have_no_hump_in_the_number_of_steps() -> None:
     assert found[-1] <= 1.1 * found[-2]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("rate", "diameter", "moved"), [(0.001, 1.0, 0.02), (0.01, 8.0, 2.0), (0.1, 4.0, 2.0)])
 @pytest.mark.sweep(1)
 def test_longer_runs_of_random_batches_cost_no_more(rate: float, diameter: float, moved: float) -> None:
@@ -175,6 +178,7 @@ def test_longer_runs_of_random_batches_cost_no_more(rate: float, diameter: float
     assert all(one.epsilon == pytest.approx(found[0].epsilon, rel=1e-3) for one in found)
 
 
+@pytest.mark.nightly
 def test_slow_chains_settle_on_nodes_made_for_their_number() -> None:
     """From above a first grid says ten times as much as one that is made for what is found; more steps cost no more."""
     run = li.NoisySGD(1202, 1.0, 1.0, 0.2263, 525, batch_size=21, sampling="poisson", diameter=4.365)

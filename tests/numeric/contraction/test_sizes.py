@@ -47,6 +47,7 @@ def test_sizes_that_are_left_out_are_missed(monkeypatch: pytest.MonkeyPatch) -> 
     assert np.any(_ratios(None, 1e-5) < 1)
 
 
+@pytest.mark.nightly
 def test_no_cliff_in_the_batch_size() -> None:
     """A batch of twice the expected size once cost as much as if it were usual, where it was not rare enough."""
     at_a_delta = [li.bound(_run(b), _CURVED, delta=1e-5).epsilon for b in (56, 60, 70)]

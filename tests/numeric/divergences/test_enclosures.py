@@ -60,6 +60,7 @@ def _agree(q: float, noise: float, alpha: float) -> None:
         assert ball.relative_radius <= 1e-10
 
 
+@pytest.mark.nightly
 def test_sampled_gaussian_against_quadrature(subtests: pytest.Subtests) -> None:
     for q, noise, alpha in _FIXED + _random(6, 0):
         with subtests.test(q=q, noise=noise, alpha=alpha):

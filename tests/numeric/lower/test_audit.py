@@ -8,6 +8,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.lower.audit import audit
 
 
+@pytest.mark.nightly
 def test_limits_are_those_of_clopper_and_pearson() -> None:
     found = audit(false_positives=3, negatives=200, false_negatives=10, positives=100, delta=1e-3, level=0.9)
     # The upper limits solve P(at most so many) = 0.05.

@@ -122,6 +122,7 @@ def test_gaussian_epsilon() -> None:
     assert lower_bound(replace(endless, noise_std=1000.0), Convex(1.0), delta=0.5).value == 0
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("scheme", ["shuffled", "poisson", "without_replacement", "cyclic"])
 @pytest.mark.parametrize("diameter", [inf, 1.0])
 def test_every_scheme_has_a_witness(scheme: str, diameter: float) -> None:
@@ -161,6 +162,7 @@ def test_a_wide_domain_shows_no_less_than_none() -> None:
         assert max(one.values()) >= max(other.values()) * 0.98
 
 
+@pytest.mark.nightly
 def test_the_last_step_alone_is_the_whole_run_of_one_step() -> None:
     """Where the true answer is known: one step on a bounded domain loses what it loses without projection."""
     for sampling, adjacency in (("full", ""), ("cyclic", ""), ("without_replacement", ""), ("poisson", "")):
@@ -186,6 +188,7 @@ def test_contracting_runs_with_random_batches() -> None:
     assert 0 < max(one.value for one in found) <= bound(run, StronglyConvex(10.0, 5.0), order=2.0).epsilon
 
 
+@pytest.mark.nightly
 def test_a_contraction_that_floats_do_not_see() -> None:
     """1 - eta m is 1: the curvature is raised until the interval is narrow enough, as for any other small one."""
     run = replace(RUN, sampling="shuffled", steps=40, diameter=inf)

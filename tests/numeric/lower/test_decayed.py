@@ -43,6 +43,7 @@ def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -
     assert li.lower_bound(RUN, li.Convex(0.5), delta=1e-3).value > _truth(RUN, 1e-3)
 
 
+@pytest.mark.nightly
 def test_long_runs_under_every_scheme_are_below_their_bounds() -> None:
     for sampling, steps in (("poisson", 10**6), ("without_replacement", 100)):
         run = replace(RUN, sampling=sampling, adjacency="", steps=steps, weight_decay=0.01)

@@ -98,6 +98,7 @@ def _greatest_chance(canaries: int, guessed: int, right: int, epsilon: float, de
     return 1 - float(found.fun)
 
 
+@pytest.mark.nightly
 def test_the_published_term_in_delta_is_too_small_somewhere_and_twice_ours_where_it_counts() -> None:
     """Two canaries, both guessed, one right: a (1, .05)-DP mechanism is right more often than is claimed."""
     mechanism = worst(2, 2, 1, 1.0, 0.05)

@@ -64,7 +64,7 @@ def simulated(audits: int, mu: float, runs: int, post: Post, level: float = 1 - 
     ("mu", "post"),
     [*((mu, "as they are") for mu in (0.0, 0.5, 1.0, 2.0)), *((1.0, post) for post in POSTS if post != "as they are")],
 )
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(2)
 def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, post: str) -> None:
     found = simulated(AUDITS, mu, 150, POSTS[post])
     assert sum(one.mu > mu for one in found) <= MOST
@@ -72,6 +72,7 @@ def test_what_all_scores_show_is_above_the_truth_as_rarely_as_stated(mu: float, 
     assert sum(one.delta(1.0) > true_delta for one in found) <= MOST
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mu", [1.0, 2.0])
 @pytest.mark.sweep(1)
 def test_with_4000_runs_a_side_most_of_mu_is_certified_and_no_mutant_is_valid(mu: float) -> None:
@@ -147,6 +148,7 @@ def test_rates_are_limited_at_the_stated_doubt_and_not_far_from_it() -> None:
     assert (rates > 0.9 * limit).sum() > MOST, "the mutant"
 
 
+@pytest.mark.sweep(1)
 @by_day
 @pytest.mark.parametrize("post", ["as they are", "rounded"])
 def test_the_whole_curve_is_above_the_truth(post: str, audits: int) -> None:

@@ -197,6 +197,7 @@ def test_poisson_batches_mix_over_their_sizes() -> None:
         np.testing.assert_allclose(np.cumsum(np.exp(law.high))[:-1], expected, atol=1e-9)
 
 
+@pytest.mark.nightly
 def test_a_search_is_not_below_the_families_nor_above_a_bound() -> None:
     cyclic = NoisySGD(40, 0.1, 1.0, 10.0, dataset_size=4, batch_size=2, sampling="cyclic", diameter=1.0)
     for run, assumption in ((cyclic, Convex(19.0)), (replace(_RUN, diameter=3.0, step_size=0.5), Clipped())):

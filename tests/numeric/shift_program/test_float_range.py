@@ -85,6 +85,7 @@ def test_without_projection_linear_losses_attain_composition(scheme: str) -> Non
             assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon >= least
 
 
+@pytest.mark.nightly
 def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests) -> None:
     """In a unit 2^power times as small: the same, or more where only the plain bound speaks."""
     for kind, plain in {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}.items():

@@ -38,6 +38,7 @@ def _found(met: Participations, D: float) -> tuple[float, Path]:
         return float(cost), path
 
 
+@pytest.mark.nightly
 @given(_programs())
 @settings(max_examples=300)
 def test_the_taut_string_over_all_steps(case: tuple[Participations, float]) -> None:
@@ -50,6 +51,7 @@ def test_the_taut_string_over_all_steps(case: tuple[Participations, float]) -> N
     assert _found(met, D)[0] == pytest.approx(float(np.sum(string.shifts**2)), rel=1e-6)
 
 
+@pytest.mark.nightly
 @given(_programs())
 @settings(max_examples=300)
 def test_the_path_hides_everything_at_its_cost(case: tuple[Participations, float]) -> None:

@@ -187,6 +187,7 @@ def test_delta_takes_the_smaller_route() -> None:
     assert long.claim == "ours/shuffled/worst"
 
 
+@pytest.mark.nightly
 def test_every_route_is_a_row_and_ours_is_the_least() -> None:
     for assumption in _ASSUMPTIONS:
         run = replace(_RUN, diameter=1.0)
@@ -273,6 +274,7 @@ def test_late_is_the_worst_of_all_orders(subtests: pytest.Subtests) -> None:
                     assert bound(run, assumption).cost == pytest.approx(max(costs), rel=1e-9)
 
 
+@pytest.mark.nightly
 @given(_runs(), st.sampled_from([1.1, 2.0, 20.0]))
 @settings(max_examples=40)
 def test_never_below_a_certified_witness(case: tuple[NoisySGD, Assumption], order: float) -> None:

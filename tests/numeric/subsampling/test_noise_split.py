@@ -44,6 +44,7 @@ def _least(run: NoisySGD, c: float, order: float) -> float:
     return best
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("m", "order"), [(1.0, 2.0), (1.6, 2.0), (0.4, 8.0)])
 def test_straight_windows_are_the_optimum(m: float, order: float) -> None:
     for run in (_RUN, replace(_RUN, noise_std=[0.2, 0.3, 0.15, 0.25, 0.2, 0.4])):

@@ -48,6 +48,7 @@ def test_one_step_is_the_larger_direction_of_the_sampled_gaussian(order: float) 
     assert "one of 100 is missing" in " ".join(found.assumptions)
 
 
+@pytest.mark.nightly
 @given(st.integers(1, 30), st.integers(1, 20), st.floats(0.02, 2.0), st.floats(1.1, 30.0), st.sampled_from(_KINDS))
 @settings(max_examples=20)
 def test_no_route_is_below_linear_losses(
@@ -170,6 +171,7 @@ def test_epsilon_delta_uses_an_event_less_likely_than_delta() -> None:
     assert alone[0].pair.failure == 0.0
 
 
+@pytest.mark.nightly
 def test_blocks_of_strongly_convex_steps_contract() -> None:
     """A single batch may be empty, so that no range of sizes contracts; a block does, and the loss converges.
 
@@ -203,6 +205,7 @@ def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> N
     assert worst.window[0] > 0 or isinstance(assumption, Clipped), "a narrow domain is soon forgotten"
 
 
+@pytest.mark.nightly
 def test_what_is_tracked_from_the_start_may_fail_in_every_block() -> None:
     run = replace(_RUN, steps=2**12, dataset_size=1000, batch_size=20, diameter=inf)
     assumption, delta = StronglyConvex(1.0, 0.5), 1e-5
@@ -265,6 +268,7 @@ def test_schedules() -> None:
         assert routes["window of shifts"] <= routes["composition"] * (1 + 1e-12)
 
 
+@pytest.mark.nightly
 def test_calibrate_and_compare() -> None:
     run = replace(_RUN, steps=50)
     assert calibrate(run, Convex(1.0), epsilon=0.01, order=2.0).epsilon <= 0.01
@@ -314,6 +318,7 @@ def test_a_chain_of_ranges() -> None:
     assert mixed_rdp(3.0, 0.1, 2.0, 2.0, [(0.01, 5.0)]) >= 3.0, "what is inside may be all there is"
 
 
+@pytest.mark.nightly
 @given(st.integers(1, 3000), st.floats(0.01, 1.0), st.floats(1.5, 8.0))
 @settings(max_examples=6)
 def test_shortened_runs_are_above_strongly_convex_losses(steps: int, diameter: float, order: float) -> None:

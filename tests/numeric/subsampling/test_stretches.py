@@ -82,6 +82,7 @@ def test_the_closed_form_is_the_recursion(rest: float) -> None:
         assert found == pytest.approx(log(moment) / (order - 1), rel=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("assumption", [_CURVED, li.Smooth(0.1)])
 @pytest.mark.sweep(1)
 def test_a_longer_run_costs_no_more(assumption: li.Assumption) -> None:
@@ -97,6 +98,7 @@ def test_no_cliff_where_compositions_were_the_only_other_bound() -> None:
     assert before.epsilon <= after.epsilon <= 1.001 * before.epsilon
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("assumption", [li.Convex(6.84), li.Minimum(_CURVED, li.Smooth(6.84))])
 @pytest.mark.sweep(1)
 def test_no_cliff_at_a_delta(assumption: li.Assumption) -> None:

@@ -123,6 +123,7 @@ def test_small_q_is_the_known_order_of_magnitude() -> None:
     assert found >= 1e-8 * (exp(4.0) - 1) * (1 - 1e-4)
 
 
+@pytest.mark.nightly
 def test_calibrate_and_compare_take_random_batches() -> None:
     run = replace(_LONG, steps=50)
     found = calibrate(run, Convex(1.0), epsilon=0.01, order=2.0)
@@ -157,6 +158,7 @@ def _scheduled(steps: int) -> NoisySGD:
     return replace(_LONG, steps=steps, step_size=sizes, noise_std=[0.1 * 0.999**t + 0.02 for t in range(steps)])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5)])
 def test_schedules_have_windows(assumption: Assumption) -> None:
     routes = {one.route: one for one in without_replacement_routes(_scheduled(3000), assumption, 2.0)}
@@ -167,6 +169,7 @@ def test_schedules_have_windows(assumption: Assumption) -> None:
         assert window.rdp(2.0) < 0.8 * routes["composition"].rdp(2.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "assumption", [Convex(1.0), StronglyConvex(1.0, 1.0), Smooth(0.5), Holder(0.5, 0.5), Clipped()]
 )

@@ -156,6 +156,7 @@ def _on_the_line(losses: witness.Witness) -> float:
     return Target(None, DELTA).of_masses(laws[0], laws[1])
 
 
+@pytest.mark.nightly
 def test_others_that_push_outwards_lose_what_the_certified_walk_says() -> None:
     """Not linear: the density that is propagated by quadrature and the runs that are drawn agree."""
     run = NoisySGD(5, 0.2, 0.1, 1.0, 4, 1, sampling="cyclic", diameter=0.6)

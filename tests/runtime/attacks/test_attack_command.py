@@ -130,6 +130,7 @@ def test_one_training_above_every_bound_fails(
     assert "distrust this package" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_closed_constants_are_not_those_of_crafted_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

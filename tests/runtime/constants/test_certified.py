@@ -296,6 +296,7 @@ def test_constants_of_shorter_inputs_than_those_of_the_data_are_refused() -> Non
         _work(_NETWORKS["tanh"], constants=constants_of_network(0.5)).certified(0, 0.1)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("short_search")
 def test_no_bound_follows_from_a_set_of_inputs_that_the_data_leave() -> None:
     work = _work(_NETWORKS["tanh"])

@@ -82,6 +82,7 @@ def test_every_kind_equals_the_plain_formula() -> None:
     assert (table.differences[Kind.SAMPLE_CLIPPED] < table.differences[Kind.SAMPLE]).any()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("memory", [100_000, 1_000_000])
 def test_the_memory_budget_changes_nothing(memory: int) -> None:
     workload = load_workload("builtin:iris-mlp")
@@ -152,6 +153,7 @@ def test_uniform_points_in_the_plane_are_uniform_in_area() -> None:
     assert points.mean(dim=0).abs().max() < 0.02
 
 
+@pytest.mark.nightly
 def test_relu_gradients_have_no_constant_but_smooth_ones_do() -> None:
     def steepness(name: str) -> float:
         table = table_of(load_workload(name), points=300)

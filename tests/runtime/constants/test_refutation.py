@@ -39,7 +39,7 @@ def network() -> Workload:
 
 @pytest.mark.parametrize("clip_norm", [0.5, 10.0])
 @pytest.mark.parametrize("diameter", [1.0, float("inf")])
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(1)
 def test_logistic_losses_are_what_they_are_and_not_two_per_cent_more(clip_norm: float, diameter: float) -> None:
     setting = run(clip_norm, diameter)
     assert logistic_regression(feature_norm=1.0).smoothness == 0.25
@@ -57,6 +57,7 @@ def test_scaled_rows_are_refuted_where_clipping_flattens_nearly_everything() -> 
     assert 0.25 < found.constant <= 2500
 
 
+@pytest.mark.nightly
 def test_clipping_acts_on_softmax_and_spoils_convexity() -> None:
     assert refute(softmax(), run(clip_norm=10.0, diameter=4.0), li.Convex(2.0)) is None
     found = refute(softmax(), run(clip_norm=0.2, diameter=4.0), li.Convex(2.0))
@@ -65,6 +66,7 @@ def test_clipping_acts_on_softmax_and_spoils_convexity() -> None:
     assert "or clipping acts" in str(found)
 
 
+@pytest.mark.nightly
 def test_a_network_is_not_convex_and_has_a_constant() -> None:
     known = li.constants_of_network(input_norm=1.0)(network().initial(0), 1.0).smoothness
     assert refute(network(), run(), li.Clipped()) is None
@@ -101,6 +103,7 @@ def test_the_error_is_one_sentence_with_the_pair() -> None:
         refute(3, run(), li.Clipped())  # type: ignore[arg-type]
 
 
+@pytest.mark.nightly
 def test_rows_that_were_divided_by_their_lengths_in_single_precision_are_not_refuted_by_rounding() -> None:
     assert refute(logistic(1 + 2e-7), run(), li.Convex(0.25)) is None
     assert refute(logistic(1 + 2e-6), run(), li.Convex(0.25)) is not None

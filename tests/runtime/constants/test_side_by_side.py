@@ -57,6 +57,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "side_by_side_theirs.py").write_text(_THEIRS)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_one_table_of_several_workloads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Text, JSON, CSV and picture say the same, and the second run finds all that the first one kept."""
@@ -142,6 +143,7 @@ def test_what_is_about_one_workload_is_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_ctrl_c_says_which_workload_was_under_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,6 +159,7 @@ def test_ctrl_c_says_which_workload_was_under_way(
     assert "interrupted: 1 of 2 workloads are searched, and 1 of 4 parts of bent are fin" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_metric_gives_no_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import numpy as np
 

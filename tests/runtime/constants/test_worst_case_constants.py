@@ -88,6 +88,7 @@ def test_clipped_search_finds_no_more_than_twice_the_clip_norm() -> None:
     assert pair.constant * pair.distance <= 0.2 * (1 + 1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_search_beats_the_draws_of_the_paper() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
@@ -143,6 +144,7 @@ def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
     assert look.curvature == pytest.approx(3.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("short_search")
 def test_what_cannot_be_said_is_none() -> None:
     linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
@@ -197,6 +199,7 @@ def test_the_command_prints_what_each_number_is(tmp_path: object) -> None:
     assert data["search"]["certified"]["smoothness"] >= data["search"]["searched"][0]["constant"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("short_search")
 def test_certified_constants_stand_beside_those_that_are_found() -> None:
     few = ["--steps", "2", "--lambda", "0.5", "--lambda", "1", "--diameter", "0.25"]

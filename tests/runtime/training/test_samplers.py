@@ -94,6 +94,7 @@ def drawn_by(sampling: str, seed: int = 11) -> list[torch.Tensor]:
     return list(draw_batches(run, stream(seed, 0)))
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])
 def test_the_law_is_the_one_that_is_accounted_for(sampling: str) -> None:
     found = evidence(sampling, drawn_by(sampling))

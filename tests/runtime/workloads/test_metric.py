@@ -53,6 +53,7 @@ def _run(workload: Workload, diameter: float = 1.0) -> NoisySGD:
     return NoisySGD(3, 1e-3, 1e-3, 1.0, workload.samples, diameter=diameter)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.sweep(1)
 def test_the_constant_of_a_quadratic_is_the_eigenvalue_in_the_metric(

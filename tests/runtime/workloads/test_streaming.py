@@ -77,6 +77,7 @@ def test_every_order_and_batch_gives_the_same_samples(loader: Any) -> None:
     assert not torch.equal(inputs, ROWS)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("short_refutation")
 def test_all_measurements_are_those_of_the_same_samples_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -168,6 +168,7 @@ def test_token_ids_are_inputs_too() -> None:
     assert flat(gradients.at(gradients.start[None])).shape == (1, 2, 5 * 3 + 14)
 
 
+@pytest.mark.nightly
 def test_the_probe_leaves_the_random_state_and_the_module_alone() -> None:
     for name in BUILTIN:
         workload = load_workload(f"builtin:{name}")

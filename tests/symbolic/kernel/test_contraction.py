@@ -42,6 +42,7 @@ def test_no_instance_of_three_thousand_violates_a_bound_of_blocks(rule: str) -> 
     assert not any(CONTRACTED[rule].violated(random, "") for _ in range(3000))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("rule", "fault"), _FAULTS, ids=[f"{rule}: {fault}" for rule, fault in _FAULTS])
 def test_a_mistake_about_blocks_gives_a_false_bound(rule: str, fault: str) -> None:
     random = Random(1)  # noqa: S311 no secret is drawn
