@@ -182,7 +182,7 @@ NIGHTLY: Final = (
     "attack shadow",
     "once loss",
 )
-"""Paths that go the same way as others: searches as that of clipped means, drift and attacks as those of other kinds."""
+"""Paths that go the same way as others: searches as that of clipped means, drift and attacks as other kinds."""
 
 
 def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
