@@ -73,7 +73,6 @@ def everything() -> None:
         ("Growth with the number of steps", bounds.growth()),
         ("Memory", bounds.memory()),
         ("Long runs with batches", [*batches.without_replacement(), *batches.in_epochs()]),
-        ("The certified bracket", bounds.brackets()),
         ("Divergences", divergences.accuracy()),
         ("The ledger", ledger.check()),
     ]

@@ -1,4 +1,4 @@
-"""`bound` and the certified bracket: against the baseline of A.13, in T, and in memory.
+"""`bound`: against the baseline of A.13, in T, and in memory.
 
 Setting of the paper: K = 2, eta = 0.1, n = 5, D = 1, noise 1, L = 1.
 """
@@ -10,13 +10,11 @@ from benchmarks.a13 import Setting, hoelder, smooth
 from benchmarks.fresh import in_a_process
 from benchmarks.table import Limit, Row, median_time
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Holder, Smooth
+from lastiterate.numeric.losses.assumptions import Clipped, Holder, Smooth
 from lastiterate.numeric.published.chien_li import theorem_3_1, theorem_3_7
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket
-from lastiterate.numeric.shift_program.program import ShiftProgram
 
-__all__ = ["brackets", "growth", "memory", "speed"]
+__all__ = ["growth", "memory", "speed"]
 
 _PAPER = Setting(steps=200, samples=5, eta=0.1, K=2.0, D=1.0, L=1.0)
 
@@ -111,24 +109,4 @@ def memory() -> list[Limit]:
         rows.append(Limit(f"memory traced in `bound`, T = 1,000,000, {name}", traced["traced"], "MiB", 200.0))
         note = f"of which {whole['loaded']:.0f} MiB before the call: the interpreter, numpy, flint"
         rows.append(Limit(f"resident memory of that process, {name}", whole["resident"], "MiB", 200.0, note))
-    return rows
-
-
-def brackets() -> list[Limit]:
-    """What a certified bracket costs, and how narrow it is."""
-    cases: list[tuple[str, Assumption, int, float]] = [
-        ("smooth", Smooth(1.0), 100, 1e-6),
-        ("Hoelder 1/2", Holder(1.0, 0.5), 100, 1e-6),
-        ("Hoelder 1/2", Holder(1.0, 0.5), 400, 1e-6),
-        ("clip cap active", Smooth(6.0), 400, 1e-4),
-    ]
-    rows = []
-    for name, assumption, steps, wanted in cases:
-        program = ShiftProgram(_run(replace(_PAPER, steps=steps)), assumption)
-        seconds, found = median_time(lambda p=program: bracket(p), repeats=3)
-        fast, _ = median_time(lambda p=program: bound(p.run, p.assumption).cost)
-        title = f"certified bracket, {name}, T = {steps}"
-        note = f"[{found.lower:.9f}, {found.upper:.9f}]; {seconds / fast:,.0f} times one `bound`"
-        rows.append(Limit(f"{title}: seconds", seconds, "s", None, note))
-        rows.append(Limit(f"{title}: relative gap", found.gap, "", wanted))
     return rows

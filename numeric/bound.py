@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.candidates import by_shifts, candidates, least_candidate
-from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, chance, order_or_delta, renyi_order, teaches, within
 from lastiterate.numeric.explain import UNTRIED, assumed, question, remarks
@@ -102,15 +101,6 @@ class PrivacyLoss(Displayed):
     def share(self) -> float | None:
         """Share of the noise variance that hides the change of the data, where batches are random."""
         return self.candidate.share
-
-    @property
-    def gap(self) -> float | None:
-        """The share of the cost that a better path could save at most, rounded up; computed when asked for.
-
-        None where no single path of a shift program stands behind the number.
-        """
-        one = self.candidate
-        return None if one.optimum is None or isinstance(one, TableCandidate) else one.optimum.gap
 
     @property
     def shifts(self) -> NDArray[np.float64]:

@@ -53,7 +53,7 @@ SUBJECTS = (
         "Bounds",
         "Rigorous upper bounds, rounded up, and estimates, which say what they are conditional on.",
         "bound Bound by_position ByPosition participation Participation projection_bound ProjectionBound theorem "
-        "estimate Estimate to_pld bracket Bracket ShiftProgram",
+        "estimate Estimate to_pld ShiftProgram",
     ),
     Subject(
         "choices",

@@ -17,7 +17,6 @@ Source: docs/proofs/affine_windows.md; claims chien_li/theorem_3_1/*, theorem_3_
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import takewhile
 from math import ceil, inf, isfinite, log, log1p
 
@@ -25,17 +24,11 @@ import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import InputError, count, positive, teaches
-from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.run import refuse_extreme
+from lastiterate.numeric.rounding import exact, geometric_sum, precision, upper
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
-from lastiterate.numeric.shift_program.search import horizon, search, shoot
-from lastiterate.numeric.shift_program.sweeps import Bracket, sweep_bracket
+from lastiterate.numeric.shift_program.search import search, shoot
 from lastiterate.numeric.shift_program.taut_string import Participations, cheapest, taut_string
 
-_CLOSE = 0.01
-"""The lower end of an optimum is sought up to this share of its cost."""
-_COARSE, _LEAST_CELLS = 64, 6
 _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 
@@ -53,31 +46,6 @@ class Optimum:
     program: ShiftProgram | None = field(default=None, repr=False, compare=False)
     proved: bool = False
 
-    @cached_property
-    def lower(self) -> float | None:
-        """A lower bound of the cost of every path of the program, rounded down; None where no program is known.
-
-        Where no closed form is known it is value iteration, rounded down, run when it is asked for.
-        """
-        with precision():
-            if self.proved:
-                return lower(self.cost)
-            if self.program is None:
-                return None
-            length = horizon(self.program, _CLOSE / 10)
-            return sweep_bracket(self.program, self.path, length=length, tolerance=_CLOSE, cells=_COARSE).lower
-
-    @property
-    def gap(self) -> float | None:
-        """(cost - lower) / cost, rounded up: the share of the cost that a better path could save at most."""
-        if self.proved:
-            return 0.0
-        if self.lower is None:
-            return None
-        with precision():
-            cost = upper(self.cost)
-            return max(upper(1 - exact(self.lower) / exact(cost)), 0.0) if 0 < cost < inf else 0.0
-
 
 def optimum(program: ShiftProgram) -> Optimum:
     """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is."""
@@ -91,34 +59,6 @@ def optimum(program: ShiftProgram) -> Optimum:
             if better.cost.upper() < found.cost.upper():
                 found = better
         return replace(found, program=program, proved=proved and not program.initial)
-
-
-@teaches()
-def bracket(program: ShiftProgram, path: Path | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
-    """Enclose the optimum of the program between a certified lower bound and a feasible path.
-
-    Args:
-        program: any program.
-        path: a feasible path to start from; None to find one.
-        tolerance: relative gap at which to stop, above 0; it stays larger where floats resolve no more.
-        cells: how finely the state is cut at each time; the work is about steps x cells^2 a level.
-
-    Raises:
-        InputError: an argument is out of range, or the numbers of the run are beyond floats.
-    """
-    if not isinstance(program, ShiftProgram):
-        raise InputError(f"bracket needs a ShiftProgram, got program={type(program).__name__}; make one of a run.")
-    tolerance = positive("tolerance", tolerance)
-    if (cells := count("cells", cells)) < _LEAST_CELLS:
-        raise InputError(f"cells needs a whole number of at least {_LEAST_CELLS}, got cells={cells}; try 400.")
-    refuse_extreme("bracket", program.run, program.assumption)
-    found = optimum(program)
-    with precision():
-        if found.proved:
-            return Bracket(lower(found.cost), upper(found.cost), found.path)
-        if path is None or program.cost(path).upper() > found.cost.upper():
-            path = found.path
-    return sweep_bracket(program, path, length=horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
 
 
 def hide_initial(program: ShiftProgram) -> Optimum:

@@ -45,8 +45,8 @@ _ROWS = 256
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
 """Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
-_PAYS, _SHORT = 1e-7, 100
-"""Earlier starts that save less of the cost are not tried. Runs so short are swept as a whole."""
+_PAYS = 1e-7
+"""Earlier starts that save less of the cost are not tried."""
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
@@ -146,12 +146,6 @@ def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Pa
     return search.path(search.refined(spent, states, enough * (1 - _SETTLED))[1])
 
 
-def horizon(program: ShiftProgram, share: float) -> int:
-    """The number of steps at the end that decide: before them at most about that share of the optimum can be saved."""
-    length = min(program.steps, _HORIZON)
-    return length if length <= _SHORT else length - min(_Search(program.tail(length)).coarse(share))
-
-
 class _Search:
     """Value functions of one program at nodes that change from level to level."""
 
@@ -171,13 +165,9 @@ class _Search:
         self.value: dict[int, Array] = {}
         self.next: dict[int, Array] = {}
 
-    def coarse(self, share: float) -> dict[int, float]:
-        """The cost from each start that may pay, on nodes over all states."""
-        return self.backward(lambda rows: self.pinned(self.top[rows, None] * self.fractions), 0, lambda _: None, share)
-
     def run(self) -> Path:
         """The cheapest path found, from the best of the starts."""
-        starts = self.coarse(_PAYS)
+        starts = self.backward(self.coarse, 0, lambda _: None, _PAYS)
         begun = np.array(sorted(starts))
         costs = np.array([starts[t] for t in begun.tolist()])
         around = np.concatenate([[np.inf], costs, [np.inf]])
@@ -187,6 +177,10 @@ class _Search:
         for cost, states in rivals:
             best = min(best, self.refined(cost, states, rival=best[0]), key=lambda one: one[0])
         return self.path(best[1])
+
+    def coarse(self, rows: slice) -> Array:
+        """Nodes over all states at some times."""
+        return self.pinned(self.top[rows, None] * self.fractions)
 
     def pinned(self, nodes: Array) -> Array:
         """The nodes of some times, a row each, with 0 and the knots between them, and a hair above each; sorted."""

@@ -32,7 +32,7 @@ from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.participation import by_position, participation
 from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket, optimum
+from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.proofs_checks.certificates.checker import accepted
 from lastiterate.proofs_checks.recomputations import profiles
@@ -207,9 +207,6 @@ def recompute_uses() -> Iterator[Number]:
     yield equals("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), Holder(1.0, 0.5), order=2.0)
     yield as_recorded("a bound and its gap", path.epsilon, TABLE)
-    enclosed = bracket(ShiftProgram(_full(9, 0.5, 1.0, diameter=1.0), _LEAST))
-    yield as_recorded("a bracket from below", enclosed.lower, 1e-4)
-    yield as_recorded("a bracket from above", enclosed.upper)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
     yield equals("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")

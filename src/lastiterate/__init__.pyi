@@ -46,9 +46,7 @@ from lastiterate.numeric.random_projection import ProjectionBound as ProjectionB
 from lastiterate.numeric.random_projection import RandomProjectionRun as RandomProjectionRun
 from lastiterate.numeric.random_projection import projection_bound as projection_bound
 from lastiterate.numeric.run import NoisySGD as NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket as bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgram
-from lastiterate.numeric.shift_program.sweeps import Bracket as Bracket
 from lastiterate.numeric.sweeps import sweep as sweep
 from lastiterate.proofs_checks.stated import theorem as theorem
 from lastiterate.runtime.attacks.attack import attack as attack

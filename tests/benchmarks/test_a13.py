@@ -13,10 +13,11 @@ from lastiterate.numeric.losses.expansion import Affine, UpdateExpansion
 from lastiterate.numeric.published.chien_li import PrintedExpansion, theorem_3_1, theorem_3_7
 from lastiterate.numeric.rounding import exact
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "numeric")]
+
+from bracketing import bracket
 
 from benchmarks.a13 import Setting, hoelder, smooth
 

@@ -191,9 +191,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "theorem order": lambda: li.theorem("output_perturbation", _RUN, li.Smooth(1.0), order=junk),
         "theorem run": lambda: li.theorem("output_perturbation", junk, li.Smooth(1.0), order=2.0),
         "ShiftProgram": lambda: li.ShiftProgram(junk, other),
-        "bracket": lambda: li.bracket(junk),
-        "bracket tolerance": lambda: li.bracket(li.ShiftProgram(_RUN, _FLAT), tolerance=junk),
-        "bracket cells": lambda: li.bracket(li.ShiftProgram(_RUN, _FLAT), cells=junk),
         "to_dp_event": lambda: li.to_dp_event(junk),
         "from_dp_event": lambda: li.from_dp_event(junk, step_size=0.1, clip_norm=1.0, dataset_size=6),
         "to_pld": lambda: li.to_pld(junk),
@@ -245,7 +242,6 @@ def test_every_public_name_is_called() -> None:
     results = {
         "Assumption",
         "Bound",
-        "Bracket",
         "ByPosition",
         "Calibrated",
         "Clipped",

@@ -56,7 +56,6 @@ BELOW: dict[str, Callable[[], float]] = {
     "composition, below": lambda: li.lower_bound(PLAIN, li.Smooth(1.1), order=2.3).value,
     "composition, delta, below": lambda: li.lower_bound(PLAIN, li.Smooth(1.1), delta=1e-5).value,
     "drawn once, below": lambda: li.lower_bound(ONCE, li.Smooth(1.0), order=20.0).value,
-    "schedule, below": lambda: li.bracket(li.ShiftProgram(VARIED, BENT)).lower,
     "shuffled, below": lambda: li.lower_bound(SHUFFLED, li.Convex(1.0), order=3.0).value,
     "drawn often, delta, below": lambda: li.lower_bound(POISSON, li.Convex(1.0), delta=1e-5).value,
     "contraction of tables, below": lambda: li.lower_bound(PROJECTED, li.Smooth(1.0), order=2.0).value,

@@ -3,6 +3,7 @@
 from math import inf
 
 import pytest
+from bracketing import bracket
 from flint import arb
 
 from lastiterate.numeric.bound import bound, bound_by_shifts
@@ -10,7 +11,7 @@ from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, Stro
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import affine_window, best_window, bracket, untested_window
+from lastiterate.numeric.shift_program.optimum import affine_window, best_window, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 S = arb("0.08")  # 2 eta K / n at K=2, eta=0.1, n=5

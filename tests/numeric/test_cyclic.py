@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from bracketing import bracket
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket, optimum
+from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
 # One participation moves an update by 2 eta K / b = 1, and the noise is 1.

@@ -101,11 +101,6 @@ def _calibrated(run: li.NoisySGD, loss: li.Assumption, vary: str) -> list[Any]:
     return [getattr(found.run, vary), found.epsilon]
 
 
-def _bracketed(run: li.NoisySGD, loss: li.Assumption) -> list[Any]:
-    found = li.bracket(li.ShiftProgram(run, loss))
-    return [found.lower, found.upper]
-
-
 def _projected(sampling: str, target: dict[str, float]) -> list[Any]:
     batch = None if sampling == "full" else 3
     run = li.RandomProjectionRun(5, 0.2, 4.0, (3, 2), 12, batch, sampling=sampling)
@@ -146,8 +141,6 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
             cases[f"routes: {what}"] = partial(_routes, run, loss)
         if length == "short":
             cases[f"compare: {what}"] = partial(_compared, run, loss)
-            if sampling in ("full", "cyclic"):
-                cases[f"bracket: {what}"] = partial(_bracketed, run, loss)
     for vary, name in product(VARIED, ("smooth", "clipped", "strongly convex")):
         loss = LOSSES[name]
         run = _run("short", "cyclic", 0.7) if vary == "batch_size" else replace(_run("long", "full", 0.2), steps=400)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mpmath as mp
 import pytest
+from bracketing import bracket
 from mpmath import mpf
 from shared import made_once
 
@@ -118,8 +119,8 @@ def _certified_below() -> dict[str, float]:
     finally:
         sys.path.pop(0)
     return {
-        "holder": li.bracket(li.ShiftProgram(m.CURVED, m.HOLDER)).lower,
-        "schedule": li.bracket(li.ShiftProgram(m.VARIED, m.BENT)).lower,
+        "holder": bracket(li.ShiftProgram(m.CURVED, m.HOLDER)).lower,
+        "schedule": bracket(li.ShiftProgram(m.VARIED, m.BENT)).lower,
         "drawn often, delta": li.lower_bound(m.POISSON, li.Convex(1.0), delta=1e-5).value,
         "drawn in a window": li.lower_bound(m.WINDOWED, li.Convex(1.0), order=4.0).value,
         "shuffled": li.lower_bound(m.SHUFFLED, li.Convex(1.0), order=3.0).value,

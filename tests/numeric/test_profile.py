@@ -131,13 +131,3 @@ def test_an_estimate_of_any_scheme_is_no_bound() -> None:
         found = li.estimate(_run(sampling), li.Measured(li.Convex(1.0), "a measurement"), order=2.0)
         assert not isinstance(found, Bound)
         assert found.epsilon == li.bound(_run(sampling), li.Convex(1.0), order=2.0).epsilon
-
-
-def test_the_gap_is_that_of_the_program() -> None:
-    assert li.bound(_RUN, li.Smooth(1.0)).gap == 0.0
-    schedule = li.NoisySGD(6, (0.1, 0.2) * 3, 0.5, 1.0, dataset_size=4, diameter=1.0)
-    gap = li.bound(schedule, li.Holder(1.0, 0.5)).gap
-    assert gap is not None
-    assert 0 <= gap < 0.02
-    window = li.bound(_run("poisson"), li.Convex(1.0), order=2.0)
-    assert window.gap is None

@@ -4,18 +4,16 @@ from math import isfinite
 
 import numpy as np
 import pytest
+from bracketing import Bracket, bracket
 from oracle import SLACK, cost
 from programs import Case, random_cases
 from scipy.optimize import minimize
 
 from lastiterate.numeric.bound import bound_by_shifts as bound
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import shoot
-from lastiterate.numeric.shift_program.sweeps import Bracket
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
@@ -120,23 +118,6 @@ def test_a_bracket_improves_the_path_it_is_given() -> None:
     found = bracket(program, program.composed_path())
     assert isfinite(found.upper)
     assert found.upper < float(program.composition())
-
-
-@pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan")])
-def test_bad_tolerance(tolerance: float) -> None:
-    run = NoisySGD(steps=4, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5)
-    with pytest.raises(InputError, match="tolerance="):
-        bracket(ShiftProgram(run, Smooth(1)), tolerance=tolerance)
-
-
-def test_what_a_bracket_needs() -> None:
-    program = ShiftProgram(NoisySGD(3, 0.1, 1.0, 1.0, 4, diameter=1.0), Smooth(1.0))
-    with pytest.raises(InputError, match=r"^bracket needs a ShiftProgram, got program=NoisySGD; make one of a run\.$"):
-        bracket(program.run)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^cells needs a whole number of at least 6, got cells=5; try 400\.$"):
-        bracket(program, cells=5)
-    assert bracket(program, cells=6).lower > 0
-    assert bracket(program).gap <= 1e-7
 
 
 def test_the_gap_is_relative() -> None:

@@ -198,7 +198,6 @@ def test_more_batches_than_steps(batches: str) -> None:
 _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
     "theorem": lambda run: li.theorem("output_perturbation", run, li.Smooth(1.0), order=2.0),
     "compare": lambda run: li.compare(run, li.Clipped(), order=2.0),
-    "bracket": lambda run: li.bracket(li.ShiftProgram(run, li.Clipped())),
 }
 
 

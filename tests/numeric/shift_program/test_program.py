@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bracketing import bracket
 from flint import arb
 from numpy.typing import NDArray
 
@@ -14,7 +15,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, 
 from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket, optimum
+from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
 
 Array = NDArray[np.float64]

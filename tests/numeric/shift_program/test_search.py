@@ -7,11 +7,11 @@ convex one (a table) can hold them.
 
 import numpy as np
 import pytest
+from bracketing import bracket
 
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.losses.assumptions import Holder, Smooth, Tabulated
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program.optimum import bracket
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shift_program.search import shoot
 

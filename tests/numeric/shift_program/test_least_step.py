@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from lastiterate.numeric.shift_program.sweeps import least_step
+from bracketing import least_step
 
 
 class _Problem:

@@ -1,4 +1,4 @@
-"""Value iteration on the scalar state, rounded down, beside a path: an enclosure of a program's optimum.
+"""Value iteration on the scalar state, rounded down, beside a path: what tests hold the searches against.
 
 Forward, F_t(y) = least cost of every path that reaches distance y at time t; F_{t+1}(y) = min_x F_t(x) +
 (e_t(x) - y)_+^2 / sigma_t^2. Where F_t(x) - k x^2 is concave and e_t has the slope c, F_{t+1}(y) - k' y^2 is, 1 / k' =
@@ -12,7 +12,7 @@ All starts are swept at once. After each sweep every cell of the state space thr
 the cheapest path known is dropped, and the remaining corridor is refined: it narrows as the square root of the gap, so
 a few levels reach the tolerance, whatever kinks or jumps e may have.
 
-Source: docs/proofs/affine_windows.md (claims ours/value_iteration/*).
+Proof: docs/proofs/affine_windows.md (claims ours/value_iteration/*).
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.errors import teaches
 from lastiterate.numeric.losses.expansion import ULPS
-from lastiterate.numeric.rounding import exact, lower, upper
+from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.shift_program import search
+from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 
 _EPS = float(np.finfo(float).eps)
@@ -149,7 +150,6 @@ _LOST, _LONG = 0.999, 4000
 """A long run of which the first level leaves that much open stays open at every number of cells that is affordable."""
 
 
-@teaches()
 @dataclass(frozen=True)
 class Bracket:
     """``lower`` <= optimum <= ``upper``, costs; ``path`` is feasible and costs ``upper``."""
@@ -162,6 +162,41 @@ class Bracket:
     def gap(self) -> float:
         """Relative width, (upper - lower) / upper."""
         return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+
+
+def bracket(program: ShiftProgram, path: Path | None = None, *, tolerance: float = 1e-7, cells: int = 400) -> Bracket:
+    """Enclose the optimum of a program, from a feasible path or from the one that is found."""
+    found = optimum(program)
+    with precision():
+        if found.proved:
+            return Bracket(lower(found.cost), upper(found.cost), found.path)
+        if path is None or program.cost(path).upper() > found.cost.upper():
+            path = found.path
+    return sweep_bracket(program, path, length=_horizon(program, tolerance / 10), tolerance=tolerance, cells=cells)
+
+
+def lower_end(found: Optimum, close: float = 0.01) -> float:
+    """A lower bound of the cost of every path of the program, sought up to a share of the cost."""
+    assert found.program is not None
+    with precision():
+        if found.proved:
+            return lower(found.cost)
+        length = _horizon(found.program, close / 10)
+        return sweep_bracket(found.program, found.path, length=length, tolerance=close, cells=64).lower
+
+
+def gap(found: Optimum) -> float:
+    """The share of the cost that a better path could save at most."""
+    return 0.0 if found.proved else 1 - lower_end(found) / float(found.cost.upper())
+
+
+def _horizon(program: ShiftProgram, share: float) -> int:
+    """The number of steps at the end that decide: before them at most about that share of the optimum can be saved."""
+    length = min(program.steps, search._HORIZON)
+    if length <= 100:
+        return length
+    values = search._Search(program.tail(length))
+    return length - min(values.backward(values.coarse, 0, lambda _: None, share))
 
 
 def sweep_bracket(program: ShiftProgram, path: Path, *, length: int, tolerance: float, cells: int) -> Bracket:
