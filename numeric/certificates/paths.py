@@ -6,7 +6,6 @@ A path is written by whose it is, where it begins, and how long its shifts are.
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -22,18 +21,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.positions import move_path
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
-from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate
-from lastiterate.numeric.shuffling.oblivious_shifts import (
-    Epochs,
-    PooledOrders,
-    Shots,
-    by_itself,
-    next_shift,
-    not_begun,
-    pool,
-    windows_of,
-)
-from lastiterate.numeric.shuffling.shuffled import View, affine_run
+from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate, pool
+from lastiterate.numeric.shuffling.shuffled import Epochs, PooledOrders, View, affine_run, by_itself, next_shift
 from lastiterate.numeric.subsampling.poisson import tail_from
 
 _WORK = 500_000
@@ -57,8 +46,6 @@ def pooled_orders(run: NoisySGD, assumption: Assumption, route: str, chosen: Poo
     if route == "value iteration over orders":
         return _by_chords(view, chosen)
     known = view.drift()
-    if route == "oblivious shifts" and known is not None and isfinite(known[1].diameter):
-        return _by_windows(view, chosen, *known)
     if route == "each participation by itself" and known is not None:
         return _each_by_itself(view, chosen, *known)
     return _node(view, _first(view), [[]], chosen.cost), chosen.cost
@@ -90,13 +77,6 @@ def _by_chords(view: View, chosen: PooledOrders) -> tuple[Node, float]:
     return _node(view, since, nodes, cost, found.ahead), cost
 
 
-def _by_windows(view: View, chosen: PooledOrders, drift: PowerDrift, epochs: Epochs) -> tuple[Node, float]:
-    """Distances that are left on paths that do not look at the order, step by step."""
-    cost, start, hidden = oblivious_distances(drift, epochs, chosen.kappa, 2 * _WORK)
-    lists = [_lengths(view, row[::-1]) for row in hidden]
-    return _node(view, start // view.batches, lists, cost * _UP), cost * _UP
-
-
 def _each_by_itself(view: View, chosen: PooledOrders, drift: PowerDrift, epochs: Epochs) -> tuple[Node, float]:
     """Distances that participations leave to be hidden after them in their epochs."""
     assert chosen.kappa is not None  # noqa: S101
@@ -120,23 +100,6 @@ def _lengths(view: View, distances: Array) -> list[list[int]]:
     """Rows of distances in units of the noise."""
     sigma = exact(view.run.noise_std_at(0))
     return run_lengths([exact(one) * sigma if one > 0 else arb(0) for one in distances.tolist()])
-
-
-def oblivious_distances(
-    drift: PowerDrift, epochs: Epochs, kappa: float | None, work: float
-) -> tuple[float, int, list[Array]]:
-    """As `oblivious_cost` by few paths, and what each of them has hidden after the last w = 1, 2, ... steps.
-
-    ``work`` is the square of the number of paths, times their steps; fewer than there are cost a little more.
-    """
-    _, earliest, used = not_begun(epochs, kappa, windows_of(drift, epochs, kappa, inf))
-    prices, most = np.array(sorted(set(used))), max(int((work / (epochs.steps - earliest)) ** 0.5), 6)
-    prices = prices[np.unique(np.linspace(0, len(prices) - 1, most).astype(int))]
-    cost, start, used = not_begun(epochs, kappa, windows_of(drift, epochs, kappa, inf, prices))
-    shots = Shots(drift, epochs, prices)
-    shots.rows(0, epochs.steps - start)
-    hidden = np.minimum(np.array(shots.distances), epochs.diameter).T
-    return cost, start, [row for price, row in zip(prices.tolist(), hidden, strict=True) if price in used]
 
 
 def single_paths(drift: PowerDrift, epochs: Epochs, steps: int, most: int) -> tuple[Array, list[tuple[int, Array]]]:

@@ -43,7 +43,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
 from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST as LONGEST_SHUFFLED
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, oblivious_cost
+from lastiterate.numeric.shuffling.oblivious_shifts import oblivious_cost
+from lastiterate.numeric.shuffling.shuffled import Epochs
 
 LONGEST = 4096
 """Windows considered; each is a valid instance of the theorem, a longer one could only lower the minimum."""
@@ -257,7 +258,7 @@ def corollary_a_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
     2.0
     """
     drift, epochs = _setting(run, assumption)
-    return order / 2 * oblivious_cost(drift, epochs, order * (order - 1) / 2)[0] * _UP
+    return order / 2 * oblivious_cost(drift, epochs, order * (order - 1) / 2) * _UP
 
 
 def _setting(run: NoisySGD, assumption: Assumption) -> tuple[PowerDrift, Epochs]:

@@ -23,7 +23,6 @@ import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
-from lastiterate.numeric.shuffling.oblivious_shifts import pool
 
 _EPS = float(np.finfo(float).eps)
 _UP = 1 + 32 * _EPS
@@ -31,6 +30,29 @@ _ROWS = 512
 _SETTLED = 1e-5
 _SHORT, _LONGEST = 64, 1000
 _CERTAIN = np.ones(1)
+
+
+def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
+    """The greatest of the rows, shape (k, ...), or log mean exp (kappa x) / kappa of them; rounded up.
+
+    The rows are costs of k cases, at least 0; ``weights`` their probabilities, None for equal ones.
+    """
+    top = values.max(axis=0)
+    if kappa is None:
+        return np.asarray(top)
+    count = len(values)
+    chance = np.full(count, 1 / count) if weights is None else weights
+    with np.errstate(invalid="ignore"):
+        below = np.where(np.isfinite(values), kappa * (values - top), -inf)
+    column = chance.reshape(-1, *([1] * (values.ndim - 1)))
+    # Of 1 - q and q, q = 1 - mean of exp: the one that is not close to 0 is what floats know well.
+    q = -np.sum(column * np.expm1(below), axis=0)
+    far = np.sum(column * np.exp(below), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(q < 0.5, np.log1p(-np.minimum(q, 0.75)), np.log(far))
+        slack = 8 * (count + 64) * _EPS * np.minimum(q, 1.0)
+        mean = top + (part + slack) / kappa
+    return np.asarray(np.where(np.isfinite(top), np.minimum(mean + 4e-16 * top, top), top))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,23 +4,26 @@ The permutations are the same for both runs and known in the analysis. Given the
 holds the sample that differs the run is a shift program of cost(order). The worst order is mu-GDP with mu^2 = max over
 orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
-Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions) or by shifts that do
-not look at the order (`oblivious_shifts`, any modulus); where a later participation is never cheaper the worst order
-has its participations at the ends of the epochs, and its program is solved exactly (`participations`). Elsewhere there
-is also what it would cost if the sample were in every batch, which is best where growth without it is as fast.
+Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions). For the mean under any
+modulus each participation is hidden by itself, in what is left of its own epoch (`each_by_itself`). Where a later
+participation is never cheaper the worst order has its participations at the ends of the epochs, and its program is
+solved exactly (`participations`). Elsewhere there is also what it would cost if the sample were in every batch.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder
 from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
@@ -29,8 +32,14 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 from lastiterate.numeric.shift_program.taut_string import Participations, cheapest
-from lastiterate.numeric.shuffling.epoch_value_iteration import Epoch, Shuffled, iterate, merge_epoch, merge_equal_epoch
-from lastiterate.numeric.shuffling.oblivious_shifts import Epochs, PooledOrders, each_by_itself, oblivious_cost, pool
+from lastiterate.numeric.shuffling.epoch_value_iteration import (
+    Epoch,
+    Shuffled,
+    iterate,
+    merge_epoch,
+    merge_equal_epoch,
+    pool,
+)
 
 _HIGHEST = 1e9
 """Beyond this order only the worst order of the batches is looked at."""
@@ -44,6 +53,40 @@ _RATIO = 0.08
 _GROWN = 0.1
 _HUGE = 1e140
 """Epochs in which a distance grows by more than this are not merged: the squares leave floats."""
+_LONGEST, _SHOTS = 4096, 257
+"""Steps after a participation in which it is hidden, and paths that are tried."""
+_EPS, _UP = float(np.finfo(float).eps), 1 + 1e-11
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s and diameter in units of the noise."""
+
+    steps: int
+    batches: int
+    s: float
+    diameter: float = inf
+
+    def composition(self, kappa: float | None) -> float:
+        """Cost of hiding each participation by itself; the last epoch may end before it."""
+        whole, rest = divmod(self.steps, self.batches)
+        one = self.s**2
+        if not rest:
+            return whole * one * _UP
+        shares = np.array([1 - rest / self.batches, rest / self.batches])
+        return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
+
+
+@dataclass(frozen=True)
+class PooledOrders:
+    """Choices of a bound that pools all orders, for its certificate: its cost, rounded up, and the cells of a table.
+
+    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
+    """
+
+    kappa: float | None
+    cost: float
+    cells: int
 
 
 class View:
@@ -95,7 +138,7 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """For shifts that do not look at the order: constant steps that expand, in units of the noise.
+        """A bound of every update without the sample, of constant steps that expand, in units of the noise.
 
         Weight decay is left out, which makes no update expand less.
         """
@@ -110,8 +153,7 @@ class View:
             drift = PowerDrift(upper(eta * exact(self.assumption.L) * sigma ** (exact(lam) - 1)), lam, cap)
         elif isinstance(self.assumption, Convex | Holder):
             drift = PowerDrift(0.0, 1.0)
-        s = upper(self.into(0).sensitivity / sigma)
-        return drift, Epochs(run.steps, self.batches, s, upper(exact(run.diameter) / sigma))
+        return drift, Epochs(run.steps, self.batches, upper(self.into(0).sensitivity / sigma))
 
     def epoch(self, k: int) -> Epoch | None:
         """The k-th epoch, its free steps merged; None where a step has no line above it or grows too much."""
@@ -198,7 +240,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
     def at(position: float, cells: int = _COARSE) -> float:
         order = 1 + 10.0**position
-        found = min(mean_routes(view, order, worst, cells, every=False), key=lambda one: one.rdp(order))
+        found = min(mean_routes(view, order, worst, cells), key=lambda one: one.rdp(order))
         tried.append((found.dp(delta), found))
         return tried[-1][0]
 
@@ -207,13 +249,11 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
     return min(tried, key=lambda one: one[0])[1]
 
 
-def mean_routes(
-    view: View, order: float, worst: DominatingPair, cells: int = _FINE, *, every: bool = True
-) -> list[Candidate]:
+def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
     """Every bound on the mean over orders, at one Renyi order.
 
     ``worst`` dominates every order by itself, and so their mixture; with fewer ``cells`` a table is faster and never
-    below; without ``every`` routes that cannot be the least are left out.
+    below.
     """
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
@@ -226,25 +266,18 @@ def mean_routes(
                 renyi=(order, upper(exact(order) * exact(cost) / 2)),
                 choices=PooledOrders(kappa, cost, cells),
             )
-            for cost, start, route in _pooled(view, kappa, cells, every=every)
+            for cost, start, route in _pooled(view, kappa, cells)
         ]
 
 
-def _pooled(view: View, kappa: float | None, cells: int, *, every: bool = True) -> Iterator[tuple[float, int, str]]:
-    """(cost, first start, route) of each way to pool all orders, to the end unless only the least matters."""
-    run = view.run
-    oblivious = view.drift()
-    if oblivious is not None:
-        drift, epochs = oblivious
-        yield epochs.composition(kappa), 0, "composition"
-        alone = inf if kappa is None else each_by_itself(drift, epochs, kappa)
-        if isfinite(epochs.diameter):
-            yield *oblivious_cost(drift, epochs, kappa, inf if every else alone), "oblivious shifts"
-        if kappa is not None:
-            yield alone, 0, "each participation by itself"
-    elif kappa is not None:
+def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
+    """(cost, first start, route) of each way to pool all orders, to the end."""
+    known = view.drift()
+    if kappa is not None:
         yield _composed(view, kappa), 0, "composition"
-    epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if run.constant else range(view.count)))
+        if known is not None:
+            yield each_by_itself(*known, kappa), 0, "each participation by itself"
+    epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if view.run.constant else range(view.count)))
     if any(epoch is None or len(epoch.weight) > _MOST_PLACES for epoch in epochs_known):
         return
     cost, first, _ = iterate(affine_run(view), kappa, cells=cells)
@@ -256,14 +289,14 @@ def _composed(view: View, kappa: float) -> float:
     run = view.run
     if run.constant:
         s = upper(view.into(0).sensitivity / exact(run.noise_std_at(0)))
-        return Epochs(run.steps, view.batches, s, inf).composition(kappa)
+        return Epochs(run.steps, view.batches, s).composition(kappa)
     total = 0.0
     for k in range(view.count):
         each = [upper(view.alone(t)) for t in view.steps(k)]
         costs = np.array([*each, 0.0])  # the last epoch may end before the sample is met
         chances = np.append(np.full(len(each), 1.0), view.batches - len(each)) / view.batches
         total += float(pool(costs[:, None], kappa, chances)[0])
-    return total * (1 + 1e-11)
+    return total * _UP
 
 
 def affine_run(view: View) -> Shuffled:
@@ -286,3 +319,46 @@ def affine_run(view: View) -> Shuffled:
     diameter = run.diameter if run.diameter <= useful else inf
     ahead = _AHEAD if len(some.weight) <= _KNOWN_AHEAD else 0
     return Shuffled(epoch, view.count, run.constant, diameter, diameter if isfinite(diameter) else reach, s, ahead)
+
+
+def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
+    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0."""
+    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)[0]
+
+    def mean(steps: int) -> float:
+        """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
+        chances = np.ones(min(steps, len(cost)))
+        chances[-1] += steps - len(chances)
+        return float(
+            pool(np.append(cost[: len(chances)], 0.0)[:, None], kappa, np.append(chances, batches - steps) / batches)[0]
+        )
+
+    return ((epochs.steps // batches) * mean(batches) + (mean(rest) if rest else 0.0)) * _UP
+
+
+@lru_cache(maxsize=4)
+def by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
+    """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide.
+
+    Beside it how many steps these are, and the last price of the shot.
+    """
+    cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
+    lengths, prices = np.zeros(len(cost), dtype=np.int64), np.zeros(len(cost))
+    first = xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
+    A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
+    for k in range(1, len(cost)):
+        paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
+        A = drift.inverse(A + xi)
+        each = paid + np.maximum(epochs.s - A + lost, 0.0) ** 2
+        if float(each.min()) < cost[k]:
+            cost[k:], lengths[k:], prices[k:] = float(each.min()), k, first[each.argmin()]
+        xi = next_shift(xi, drift, A)
+        if float(paid.min()) > float(cost[k]):
+            break
+    return cost, lengths, prices
+
+
+def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
+    """The shift of the step before, as the best path has it; where it would be longer than any, just very long."""
+    with np.errstate(over="ignore"):
+        return np.minimum(xi * drift.slope(A), 1e150)

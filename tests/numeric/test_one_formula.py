@@ -39,7 +39,7 @@ from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import optimum, positions
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling.oblivious_shifts import pool
+from lastiterate.numeric.shuffling.epoch_value_iteration import pool
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
@@ -341,7 +341,7 @@ PAIRS = (
     Pair("subsampling.poisson.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
          lambda p: poisson.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
          wants=lambda p: least(p) <= 2 * p.w and statements.binomial_tail(2 * p.w, p.q, least(p)) < 1),
-    Pair("shuffling.oblivious_shifts.pool", lambda p: statements.log_mean((p.x, p.y, p.D), p.alpha),
+    Pair("shuffling.epoch_value_iteration.pool", lambda p: statements.log_mean((p.x, p.y, p.D), p.alpha),
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),
     Pair("shuffling.shuffled.View.composition",
          lambda p: -(-p.T // (p.n // p.b)) * statements.release(update.step_sensitivity(p.eta, p.K, p.b), p.sigma),

@@ -459,11 +459,6 @@ _SHUFFLED: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
         li.Convex(1.0),
         {"order": 4.0},
     ),
-    "oblivious shifts": (
-        li.NoisySGD(200, 0.05, 0.02, 1.0, 60, 10, "shuffled", 0.05),
-        li.Holder(0.01, 0.5),
-        {"order": 4.0},
-    ),
     "each participation by itself": (
         li.NoisySGD(38, 0.01, 0.5, 1.35, 18, 6, "shuffled"),
         li.Holder(1.1, 0.5),
@@ -502,7 +497,7 @@ def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
         [(("run", "batch_size"), run.batch // 2)],
         [(("run", "clip_norm"), dyadic(run.clip_norm * 1.01))],
     ]
-    if route in ("value iteration over orders", "oblivious shifts"):
+    if route == "value iteration over orders":
         forgeries += [[(("run", "diameter"), None)], [(("run", "diameter"), dyadic(run.diameter * 1.1))]]
     for forgery in forgeries:
         with pytest.raises(Refused):

@@ -17,7 +17,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program import optimum, positions, taut_string
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.shuffling import epoch_value_iteration, oblivious_shifts, shuffled
+from lastiterate.numeric.shuffling import epoch_value_iteration, shuffled
 from lastiterate.numeric.subsampling import noise_split, poisson, windows
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.verdict import Status
@@ -108,7 +108,7 @@ def _cheapest_position(run: Any, assumption: Any) -> Any:
 
 _STEP = NoisySGD.step_size_at
 _S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, taut_string.Participations
-_PAIR, _SHARES, _OBLIVIOUS = dominating.DominatingPair, noise_split.Shares, oblivious_shifts.oblivious_cost
+_PAIR, _SHARES = dominating.DominatingPair, noise_split.Shares
 _BEFORE, _OVER = _P.before_end, assumptions.Modulus.over_sizes
 _ADD = property(lambda _: ("add",))
 _Fault = tuple[str, str, Any, str, Any]
@@ -215,8 +215,6 @@ SHUFFLED: dict[str, _Fault] = {
     "value iteration over 1.05": (
         "attacked/shuffled", f"strongly_convex, {RENYI}", shuffled, "iterate",
         first_divided(epoch_value_iteration.iterate, 1.05)),
-    "oblivious shifts over 1.05": (
-        "attacked/shuffled", f"holder, {RENYI}", shuffled, "oblivious_cost", first_divided(_OBLIVIOUS, 1.05)),
     "the worst order over 1.05": (
         "recomputed/shuffled", f"convex, {DELTA}", shuffled, "cheapest", first_divided(taut_string.cheapest, 1.05)),
     "one last step without its sensitivity": (
