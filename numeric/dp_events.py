@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.accounting.batches import rate
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.accounting.pld import Composition, from_profile
@@ -30,7 +31,6 @@ from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shuffling.shuffled import View, mean_routes
-from lastiterate.numeric.subsampling.noise_split import rate
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lastiterate.numeric.accounting.batches import least_range
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
@@ -36,7 +37,6 @@ from lastiterate.numeric.errors import InputError, count, order_or_delta, positi
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import exact, precision, printed_up, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
-from lastiterate.numeric.subsampling.poisson import least_range
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a

@@ -1,8 +1,8 @@
 """The description of a run of noisy SGD; accounting for it is elsewhere.
 
 The searches for a cheap path run in floats, and their certificates count on relative errors of a few units in the last
-place. Both end where products and squares leave the range of floats: `extreme` names such a run, `bound` answers for it
-in balls, and what rests on floats throughout refuses it (`refuse_extreme`).
+place. Both end where products and squares leave the range of floats: `extreme` names such a run, and what searches
+refuses it (`refuse_extreme`).
 """
 
 from collections.abc import Callable, Iterator
@@ -251,7 +251,7 @@ def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
     if found:
         raise InputError(
             f"{what} needs numbers between {1 / _LENGTH:g} and {_LENGTH:g}, lengths within a factor of {_APART:g} of "
-            f"each other, got {found}; measure lengths in another unit, or call bound, which answers all the same."
+            f"each other, got {found}; measure lengths in another unit."
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.accounting.batches import tail_from
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, run_lengths
@@ -23,7 +24,6 @@ from lastiterate.numeric.shift_program.positions import move_path
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
 from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate, pool
 from lastiterate.numeric.shuffling.shuffled import Epochs, PooledOrders, View, affine_run, by_itself, next_shift
-from lastiterate.numeric.subsampling.poisson import tail_from
 
 _WORK = 500_000
 """Costs that the checker may have to compute; coarser choices are made where there would be more."""
@@ -175,14 +175,8 @@ class Paths:
                 best = optimum(ShiftProgram(every, self.assumption))
             case "shuffled" if found.route.startswith("taut string"):
                 return self.late(found)
-        if best is not None:
-            of, cost = self.explicit(best)
-            return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
-        of, cost = _composed(found.pair.cost), found.pair.cost  # beyond the reach of floats
-        moved = (2 - (run.scheme.name == "poisson")) * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
-        if run.constant and upper(run.steps * (moved / exact(run.noise_std_at(0))) ** 2) > cost:
-            of = self.path(None, Path(run.steps - 1, run.diameter, np.zeros(1)), cost)
-        return self.sized({"rule": "worst batches", "of": of}, None, of), cost
+        of, cost = self.explicit(best)
+        return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
 
     def explicit(self, best: Any) -> tuple[Node, float]:
         """A path in closed form where there is one, else step by step, and its cost."""

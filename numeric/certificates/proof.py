@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lastiterate.numeric.accounting.batches import step_multiplier
 from lastiterate.numeric.accounting.conversion import (
     gdp_epsilon,
     quick_rdp_to_dp,
@@ -41,7 +42,6 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import NoiseSplit
 from lastiterate.numeric.subsampling.poisson import BlockShares, ContractingBlock
-from lastiterate.numeric.subsampling.windows import step_multiplier
 from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches
 
 _LONGEST = 1 << 16

@@ -28,6 +28,7 @@ import numpy as np
 from flint import arb
 from scipy.special import bdtrc
 
+from lastiterate.numeric.accounting.batches import outcome_distance, rate, size_ranges, step_multiplier
 from lastiterate.numeric.accounting.conversion import quick_rdp_to_delta
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
 from lastiterate.numeric.accounting.pld import Composition
@@ -41,9 +42,6 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import hide_initial
 from lastiterate.numeric.shift_program.program import ShiftProgram, cut_run
-from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
-from lastiterate.numeric.subsampling.poisson import size_ranges
-from lastiterate.numeric.subsampling.windows import step_multiplier
 
 NODES, _FAR_NODES, _COMPOSED_NODES = 400, 240, 200
 _FINE = 0.02

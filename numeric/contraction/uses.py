@@ -30,12 +30,13 @@ from lastiterate.numeric.contraction.chain import FINE, Goal, Prices, chain_bloc
 from lastiterate.numeric.contraction.table import DOWN, TINY, UP, Table, gaussian_table
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
 from lastiterate.numeric.losses.expansion import UpdateExpansion
-from lastiterate.numeric.lower.walk import TAIL
 from lastiterate.numeric.rounding import exact, geometric_sum, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import hide_initial, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, used_program
 
+_TAIL = 1e-11
+"""Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
 """Steps that are looked at, in units of (D / sigma)^2, at how many times at most, and how many lengths of a block."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
@@ -163,7 +164,7 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
     ``apart`` is half of the distance that each level has after the update, over the noise, rounded up; ``edges`` half
     of each level over the noise, from 0 on without the last, rounded down.
     """
-    beyond = np.maximum(ndtr(apart[:, None] - edges) * (1 + TAIL) - ndtr(-apart[:, None] - edges) * (1 - TAIL), 0.0)
+    beyond = np.maximum(ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0)
     value, found = np.ones(len(apart)), [1.0]
     for _ in range(steps):  # V rises with the distance: its increments and the chances to be beyond an edge
         value = np.minimum(beyond @ np.diff(value, prepend=0.0) * UP + TINY, 1.0)

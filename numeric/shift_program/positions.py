@@ -1,26 +1,23 @@
 """The batch of an epoch in which a differing sample costs most, and what it costs there.
 
 A path that hides the sample of one batch hides that of every other, moved to where that one is met: its cost there
-says which batches need no search. For runs beyond the reach of floats (`extreme`) the lesser of composition and of one
-last step is enclosed in balls, which know no least and no greatest number: where two lengths differ by a factor of
-1e30, one of the two is the optimum but for a factor near 1. Random batches are taken to meet the sample in every step.
+says which batches need no search.
 
 Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
 chien_li/remarks_3_1/last_step.
 """
 
 from collections.abc import Iterator
-from math import isfinite, isqrt
+from math import isqrt
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import ULPS
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, optimum
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
@@ -39,27 +36,16 @@ def fixed_routes(
     With ``every`` one last step and composition stand beside it.
     """
     program, best = worst_position(run, assumption)
-    found = [_gaussian(run, assumption, program.position, best)]
+    with precision():
+        pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
+        last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
+    window = (best.path.start, run.steps)
+    found = [Candidate(best.route, claim, window, pair, optimum=best, position=program.position)]
     if every:
-        with precision():
-            last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
         window = (run.steps - 1, run.steps)
         found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
         found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))
     return found
-
-
-def fallback_route(run: NoisySGD, assumption: Assumption) -> Candidate:
-    """The Gaussian bound of `plain_optimum`, for every scheme."""
-    return _gaussian(run, assumption, *plain_optimum(run, assumption))
-
-
-def _gaussian(run: NoisySGD, assumption: Assumption, position: int, found: Optimum) -> Candidate:
-    with precision():
-        pair, claim = DominatingPair(upper(found.cost)), run.scheme.claim or assumption.claim
-    if run.scheme.random:
-        return Candidate("worst batches", claim, (0, run.steps), pair, share=0.0)
-    return Candidate(found.route, claim, (found.path.start, run.steps), pair, optimum=found, position=position)
 
 
 def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram, Optimum]:
@@ -180,43 +166,3 @@ def _states(program: ShiftProgram, path: Path) -> Array:
         states[t + 1] = z[0]
     states[-1] = 0.0
     return states
-
-
-def plain_optimum(run: NoisySGD, assumption: Assumption) -> tuple[int, Optimum]:
-    """The worst batch, and the cheaper of composition and one last step in balls, for runs that `extreme` names.
-
-    Random batches are taken to meet the sample in every step. An `InputError` where the assumption refuses a step size.
-    """
-    with precision():
-        for t in {(run.step_size_at(t), run.batch_at(t)): t for t in range(1 if run.constant else run.steps)}.values():
-            assumption.expansion(run, t, differs=True)
-        position, cost = _every_update(run)
-        unit = exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch
-        found = Optimum(cost, Path(0, 0.0, lambda: np.full(run.steps, upper(2 * unit))), "composition")
-        if isfinite(run.diameter) and run.scheme.fixed_size:
-            last = run.steps - 1
-            reach = assumption.expansion(run, last, differs=True).ball(exact(run.diameter))
-            cost = (reach / exact(run.noise_std_at(last))) ** 2
-            if cost.is_finite() and not cost >= found.cost:
-                found = Optimum(cost, Path(last, run.diameter, np.array([upper(reach)])), "one last step")
-        return position, found
-
-
-def _every_update(run: NoisySGD) -> tuple[int, arb]:
-    """The batch that costs most, and the sum over the updates that meet it."""
-    samples = 1 if run.adjacency == "add_remove" else 2
-
-    def cost(t: int) -> arb:
-        moved = samples * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch
-        return (moved / exact(run.noise_std_at(t))) ** 2
-
-    every = run.period
-    if run.constant:
-        last = every - 1 if run.scheme.permuted else (run.steps - 1) % every
-        return last, -(-run.steps // every) * cost(0)
-    costs = [cost(t) for t in range(run.steps)]
-    if run.scheme.permuted:  # at its worst the sample is where each epoch costs most
-        return every - 1, sum((max(costs[t : t + every], key=upper) for t in range(0, run.steps, every)), arb(0))
-    totals = {p: sum(costs[p::every], arb(0)) for p in range(min(every, run.steps))}
-    worst = max(totals, key=lambda p: upper(totals[p]))
-    return worst, totals[worst]

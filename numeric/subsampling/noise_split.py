@@ -13,14 +13,14 @@ Source: ours (claims ours/sampled/shares).
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from math import isfinite, nextafter
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.accounting.batches import outcome_distance, rate
 from lastiterate.numeric.accounting.dominating import (
     HIGH_ORDER,
     LEAST_MULTIPLIER,
@@ -30,7 +30,7 @@ from lastiterate.numeric.accounting.dominating import (
 )
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.expansion import UpdateExpansion
-from lastiterate.numeric.rounding import exact, upper
+from lastiterate.numeric.rounding import upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 
@@ -284,19 +284,6 @@ def quantiles(nodes: Array, chosen: NDArray[np.int64]) -> Array:
     """At most `KINDS` of the nodes, spread over the steps that use them; the least and the greatest are kept."""
     places = np.linspace(0, len(chosen) - 1, KINDS).round().astype(int)
     return np.unique(nodes[np.sort(chosen)[places]])
-
-
-def rate(run: NoisySGD, batch: int | None = None) -> float:
-    """b / n as a float, rounded up; the greatest of a schedule, which costs most (docs/proofs/poisson.md)."""
-    size = run.batch_sizes[-1] if batch is None else batch
-    q = size / run.dataset_size
-    return q if Fraction(q) >= Fraction(size, run.dataset_size) else nextafter(q, 1.0)
-
-
-def outcome_distance(run: NoisySGD, batch: int | None = None) -> float:
-    """The largest distance of outcomes of one step over its step size, rounded up: 2 K / b, or K / b; a gradient."""
-    samples = 2 if run.adjacency == "replace" else 1
-    return upper(samples * exact(run.clip_norm) / (run.batch if batch is None else batch))
 
 
 def sampled_steps(run: NoisySGD, counts: Mapping[float, int], batch: int | None = None) -> tuple[SampledSteps, ...]:

@@ -24,11 +24,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
-from math import ceil, floor, inf, isfinite, lgamma, log, log1p
+from math import ceil, inf, isfinite, log
 
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.accounting.batches import least_range, rate, size_ranges, tail_from
 from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
@@ -36,7 +37,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Size, Si
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp, rate
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp
 from lastiterate.numeric.subsampling.windows import beside, composition_route, worth_pricing
 from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches, least_of_each
 
@@ -156,7 +157,7 @@ def poisson_routes(
 ) -> list[Candidate]:
     """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
 
-    Arguments are those of `numeric.candidates.by_shifts`; what costs more than ``most`` there need not be found,
+    Arguments are those of `numeric.bound.by_shifts`; what costs more than ``most`` there need not be found,
     by default what costs more than is known to hold.
     """
 
@@ -321,65 +322,3 @@ def _block(run: NoisySGD, assumption: StronglyConvex, steps: int, log_chance: fl
     below = tail_from(steps * others, 1 - q, steps * others - low + 1)
     chance = upper(steps * exact(beyond) + exact(below))
     return contracting_block(run, assumption, steps, (low, largest), chance) if chance < 1 else None
-
-
-def size_ranges(run: NoisySGD, log_chance: float, *, both: bool) -> tuple[Size, Size, float]:
-    """`least_range` of a batch without the sample that differs: of every step, or one range a step of a schedule."""
-    n = run.dataset_size
-    found = {size: least_range(n - 1, Fraction(size, n), log_chance, both=both) for size in run.batch_sizes}
-    if not isinstance(run.batch_size, tuple):
-        return found[run.batch]
-    low, high, _ = zip(*(found[size] for size in run.batch_size), strict=True)
-    return low, high, max(tail for *_, tail in found.values())
-
-
-def tail_from(count: int, rate: Fraction, least: int) -> float:
-    """P(X >= least), rounded up; X ~ Binomial(count, rate).
-
-    P(X = k + 1) / P(X = k) = (n - k) / (k + 1) q / (1 - q) falls as k grows, so that where it is r < 1 at k, P(X >= k)
-    is at most P(X = k) / (1 - r). The lower tail of X is the upper tail of n - X, rate 1 - q.
-
-    >>> tail_from(10, Fraction(1, 2), 10) == 2.0**-10, tail_from(10, Fraction(1, 2), 11)
-    (True, 0.0)
-    """
-    if least <= 0:
-        return 1.0
-    if least > count or rate == 0:
-        return 0.0
-    if rate == 1 or (ratio := Fraction(count - least, least + 1) * rate / (1 - rate)) >= 1:
-        return 1.0
-    with precision():
-        q = arb(rate.numerator) / rate.denominator
-        chance = arb(count).bin(least) * q**least * (1 - q) ** (count - least)
-        return min(1.0, upper(chance / (1 - arb(ratio.numerator) / ratio.denominator)))
-
-
-def least_range(count: int, rate: Fraction, log_chance: float, *, both: bool) -> tuple[int, int, float]:
-    """A narrow range [low, high] which Binomial(count, rate) leaves with about a probability, and that one rounded up.
-
-    ``log_chance`` is the natural logarithm of the one wanted on each side; without ``both`` low is 0.
-
-    >>> least_range(100, Fraction(1, 10), log(1e-3), both=True)[:2]
-    (2, 20)
-    """
-    high = _least(count, float(rate), log_chance)
-    low = count - _least(count, float(1 - rate), log_chance) if both else 0
-    chance = tail_from(count, rate, high + 1) + (tail_from(count, 1 - rate, count - low + 1) if both else 0.0)
-    return low, high, min(1.0, chance * (1 + 2.0**-50))
-
-
-def _least(count: int, rate: float, log_chance: float) -> int:
-    """The least k for which P(X > k) is about as small as wanted, in floats."""
-    if rate in (0.0, 1.0):
-        return count if rate else 0
-
-    def log_tail(least: int) -> float:  # the bound of `tail_from`, for count * rate < least <= count
-        ratio = (count - least) / (least + 1) * rate / (1 - rate)
-        ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
-        return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)
-
-    low, high = floor(count * rate), count
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if log_tail(middle + 1) <= log_chance else (middle + 1, high)
-    return low

@@ -26,11 +26,12 @@ from math import exp, inf, isfinite, log
 import numpy as np
 from numpy.typing import NDArray
 
+from lastiterate.numeric.accounting.batches import step_multiplier
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.losses.expansion import UpdateExpansion
-from lastiterate.numeric.rounding import exact, lower, precision, upper
+from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import Optimum, best_window, optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram, run_forward
@@ -42,7 +43,6 @@ from lastiterate.numeric.subsampling.noise_split import (
     Shares,
     Window,
     approximate_rdp,
-    outcome_distance,
     quantiles,
 )
 
@@ -186,11 +186,6 @@ class _CurvedSearch:
                 shifts,
             )
             return shares.window(multipliers, upper(cost), tolls, shifts)
-
-
-def step_multiplier(run: NoisySGD, step_size: float, noise: float, batch: int | None = None) -> float:
-    """The noise of a step over how far one sample moves it, rounded down; ``batch`` where its size is scheduled."""
-    return lower(exact(noise) / (exact(step_size) * exact(outcome_distance(run, batch))))
 
 
 def composition_route(run: NoisySGD) -> Candidate:

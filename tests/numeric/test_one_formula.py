@@ -21,6 +21,7 @@ from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, l
 from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
 from lastiterate.numeric.accounting import conversion
+from lastiterate.numeric.accounting.batches import least_range, outcome_distance, rate, tail_from
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
 from lastiterate.numeric.divergences import renyi_gaussian, replacement_step, s_down, s_up, sampled
 from lastiterate.numeric.losses import certified
@@ -37,12 +38,11 @@ from lastiterate.numeric.losses.assumptions import (
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.shift_program import optimum, positions
+from lastiterate.numeric.shift_program import optimum
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.shuffling.epoch_value_iteration import pool
 from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
-from lastiterate.numeric.subsampling.noise_split import outcome_distance, rate
 from lastiterate.numeric.subsampling.poisson import ContractingBlock
 from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Projected
@@ -134,7 +134,7 @@ def block(p: Point) -> ContractingBlock | None:
 
 
 def block_low() -> int:
-    return poisson.least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
+    return least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
 
 
 def stretches(p: Point) -> Expr:
@@ -286,13 +286,6 @@ PAIRS = (
     Pair("shift_program.program.ShiftProgram.last_step",
          lambda p: statements.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma),
          lambda p: ShiftProgram(run(p, diameter="D"), hoelder(p)).last_step(), BALL),
-    Pair("shift_program.positions.plain_optimum",
-         lambda p: min(p.T * statements.release(update.step_sensitivity(p.eta, p.K, p.b), p.sigma),
-                       statements.release(update.modulus(p.D, p.L * p.D**p.lam, p.eta, p.K, p.b), p.sigma)),
-         lambda p: positions.plain_optimum(run(p, diameter="D"), hoelder(p))[1].cost, BALL),
-    Pair("shift_program.positions.plain_optimum (poisson)",
-         lambda p: p.T * statements.release(update.moved(p.eta, p.K, p.b), p.sigma),
-         lambda p: positions.plain_optimum(run(p, "poisson"), hoelder(p))[1].cost, BALL),
     # Divergences; the name says which law is the numerator.
     Pair("divergences.sampled.renyi_gaussian",
          lambda p: divergences.renyi((p.x, p.sigma**2), (S.Zero, p.sigma**2), p.alpha),
@@ -338,8 +331,8 @@ PAIRS = (
     Pair("accounting.conversion.repeated_rdp", stretches,
          lambda p: conversion.repeated_rdp(p("x"), p("d") / 64, p("y"), int(p.w), p("z"), p("alpha")),
          wants=lambda p: p.d / 64 * exp((p.alpha - 1) * p.y) < 1),
-    Pair("subsampling.poisson.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
-         lambda p: poisson.tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
+    Pair("accounting.batches.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
+         lambda p: tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
          wants=lambda p: least(p) <= 2 * p.w and statements.binomial_tail(2 * p.w, p.q, least(p)) < 1),
     Pair("shuffling.epoch_value_iteration.pool", lambda p: statements.log_mean((p.x, p.y, p.D), p.alpha),
          lambda p: float(pool(np.array([p("x"), p("y"), p("D")]), float(p.alpha * (p.alpha - 1) / 2))), FLOAT),

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import lastiterate as li
+from lastiterate.commands.pictures import _geometric, _label, figure_advice, figure_sweep, write_sweep_picture
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.pictures import _geometric, _label, figure_advice, figure_sweep, write_sweep_picture
 from lastiterate.numeric.plotting import write_figure
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sweeps import sweep

@@ -6,7 +6,7 @@ from math import isfinite
 import pytest
 
 import lastiterate as li
-from lastiterate.numeric import candidates
+from lastiterate.numeric.bound import _ROUTES
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.certificates.checker import check
 from lastiterate.symbolic import ledger
@@ -29,7 +29,7 @@ def test_its_facts_are_stated(name: str) -> None:
 
 def test_it_has_bounds_by_both_ways_from_above_and_below_and_a_certificate(name: str) -> None:
     run, losses = _run(name), li.Convex(1.0)
-    assert name in candidates._ROUTES
+    assert name in _ROUTES
     found = li.bound(run, losses, order=2.0)
     assert 0 < li.lower_bound(run, losses, order=2.0).value <= found.epsilon
     assert isfinite(found.epsilon)

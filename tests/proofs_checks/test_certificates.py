@@ -18,9 +18,10 @@ from flint import acb, arb
 
 import lastiterate as li
 from lastiterate.__main__ import cli
+from lastiterate.numeric.accounting.batches import rate
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps, step_rdp
-from lastiterate.numeric.candidates import by_shifts
+from lastiterate.numeric.bound import by_shifts
 from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import (
     dyadic,
@@ -31,7 +32,6 @@ from lastiterate.numeric.certificates.description import (
 from lastiterate.numeric.certificates.proof import write_lattices
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.numeric.subsampling.noise_split import rate
 from lastiterate.proofs_checks.certificates import checker
 from lastiterate.proofs_checks.certificates.checker import Refused, _Loss, _Run, accepted, check
 from lastiterate.proofs_checks.certificates.shape import shaped

@@ -10,7 +10,7 @@ import pytest
 from flint import arb, ctx
 
 import lastiterate as li
-from lastiterate.numeric.candidates import candidates, contracted
+from lastiterate.numeric.bound import candidates, contracted
 from lastiterate.numeric.certificates.description import UncertifiedError, dyadic, from_dyadic, seal_nodes
 from lastiterate.numeric.certificates.proof import certificate
 from lastiterate.numeric.contraction.block import Block

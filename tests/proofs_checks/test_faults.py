@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+from lastiterate.numeric.accounting import batches as drawn
 from lastiterate.numeric.accounting import conversion, dominating, pld
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.losses import assumptions
@@ -171,12 +172,12 @@ RANDOM: dict[str, _Fault] = {
         "recomputed/without_replacement", f"clipped, {RENYI}", dominating, "step_rdp",
         divided(dominating.step_rdp, 1.05)),
     "a rate over 1.05": (
-        "recomputed/poisson", f"clipped, {RENYI}", noise_split, "rate", divided(noise_split.rate, 1.05)),
+        "recomputed/poisson", f"clipped, {RENYI}", noise_split, "rate", divided(drawn.rate, 1.05)),
     "the smaller direction": ("attacked/poisson", f"smooth, {RENYI}", dominating, "s_up", s_down),
     "the smaller direction of a step without replacement": (
         "attacked/without_replacement", f"smooth, {RENYI}", dominating, "replacement_step", s_down),
     "half the move of a Poisson step": (
-        "attacked/poisson", f"convex, {RENYI}", windows, "outcome_distance", divided(noise_split.outcome_distance, 2)),
+        "attacked/poisson", f"convex, {RENYI}", windows, "outcome_distance", divided(drawn.outcome_distance, 2)),
     "the step size of a Poisson step squared": (
         "attacked/poisson", f"smooth, {RENYI}", assumptions.Sized, "expansion", _step_size_squared),
     "large batches that do not overshoot": (
@@ -188,7 +189,7 @@ RANDOM: dict[str, _Fault] = {
         "recomputed/poisson", f"smooth, {RENYI}", assumptions.Modulus, "over_sizes",
         lambda self, run, t, low, high: _OVER(self, run, t, low, min(high, run.batch))),
     "an unlikely batch a hundred times rarer": (
-        "recomputed/poisson", f"smooth, {RENYI}", poisson, "tail_from", divided(poisson.tail_from, 100)),
+        "recomputed/poisson", f"smooth, {RENYI}", drawn, "tail_from", divided(drawn.tail_from, 100)),
     "an unlikely batch forgotten": (
         "recomputed/poisson", f"smooth, {RENYI}", poisson, "mixed_rdp", lambda inside, *_: inside),
     "an unlikely stretch forgotten": (

@@ -32,7 +32,7 @@ def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> N
         advice = advise(run, assumption, delta=delta, on_bound=told)
     files: tuple[Path, ...] = ()
     if plot is not None:
-        from lastiterate.numeric.pictures import figure_advice
+        from lastiterate.commands.pictures import figure_advice
         from lastiterate.numeric.plotting import write_figure
 
         with progress("picture, lengths") as told:

@@ -51,7 +51,7 @@ def command(
 
     plan, picture = load_sweep(sweep_file), None
     if plot is not None:
-        from lastiterate.numeric.pictures import checked_plot, write_sweep_picture
+        from lastiterate.commands.pictures import checked_plot, write_sweep_picture
 
         checked_plot(plan, plot)
     with progress("rows") as told:

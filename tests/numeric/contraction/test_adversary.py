@@ -9,7 +9,7 @@ from adversary import Adversary, least_epsilon, profile
 
 import lastiterate as li
 from lastiterate.numeric.accounting.conversion import gdp_delta
-from lastiterate.numeric.candidates import contracted
+from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.shift_program.positions import fallback_route

@@ -9,7 +9,7 @@ import pytest
 from adversary import Adversary, profile
 
 import lastiterate as li
-from lastiterate.numeric.candidates import contracted
+from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction import chain, fixed_batches, random_batches
 from lastiterate.numeric.contraction.chain import DrawnStretch, Prices, TableCandidate
 from lastiterate.numeric.shift_program.positions import fallback_route

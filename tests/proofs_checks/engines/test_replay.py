@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import lastiterate as li
 from lastiterate.__main__ import cli
-from lastiterate.numeric.candidates import by_shifts
+from lastiterate.numeric.bound import by_shifts
 from lastiterate.numeric.certificates import proof
 from lastiterate.numeric.certificates.description import dyadic
 from lastiterate.numeric.errors import InputError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastiterate.numeric.subsampling.poisson import least_range, tail_from
+from lastiterate.numeric.accounting.batches import least_range, tail_from
 
 RATES = st.fractions(0, 1, max_denominator=50)
 
