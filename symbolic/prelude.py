@@ -48,32 +48,3 @@ from lastiterate.symbolic.statement import (
 )  # fmt: skip
 from lastiterate.symbolic.unevaluated import carried_out, put
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
-
-__all__ = [
-    "Abs", "Add", "And", "Any", "Asymptotic", "Average", "BatchesOf", "Binomial", "Boolean", "C_2", "Certified",
-    "Check", "Cited", "Claim", "Clipped", "ClippedSteps", "CodeTest", "Composed", "Consequence", "Constant",
-    "Convex", "ConvexSet", "ConvexSmooth", "Coupled", "CyclicBatches", "D", "Deduced", "Delta", "Derivative",
-    "Derived", "Diameter", "Displaced", "Engine", "Eq", "Equal", "Equivalent", "EveryStep", "Exists", "Expectation",
-    "Expected", "Expr", "FIRST", "Final", "ForAll", "FullBatches", "Function", "Functions", "G", "GRADIENT",
-    "Gauss", "Ge", "Hides", "HockeyStick", "Holder", "Identity", "Image", "InSet", "Induction", "Inequality",
-    "Inner", "Integer", "IntervalInequality", "K", "L", "LENGTH", "Lambda", "Larger", "LastIterate", "Le",
-    "LeastGradient", "Lipschitz", "Lt", "MAP", "MEAN", "MEANING", "Mapping", "Max", "Min", "LeastOver", "NUMBER",
-    "Ne", "Neighbours", "Noisy", "Norm", "NormBound", "Normal", "OTHER", "OneMore", "Operators", "Or", "Ours", "P",
-    "PAPERS", "PREVIOUS", "Piecewise", "PoissonBatches", "PoissonStep", "Pow", "Power", "Printed", "Probability",
-    "Profile", "Projectable", "Q", "R", "RandomPoints", "Rational", "Recomputed", "Recursion", "RefutingRun",
-    "Relation", "Relational", "RenyiBound", "RenyiDivergence", "S", "SAMPLES", "SECOND", "SQUARES", "SampledDown",
-    "SampledStep", "SampledUp", "ShiftedDivergence", "ShuffledBatches", "Simulated", "SmallOrder", "Smooth",
-    "Source", "Step", "Steps", "StronglyConvex", "Subs", "Sum", "SwapStep", "Symbol", "T", "TOTAL", "Tracked",
-    "Transposed", "Tuple", "UNITS", "Unbounded", "Units", "UpperBound", "V", "Value", "Variance", "Vector",
-    "VectorInequality", "W", "Walk", "Wasserstein", "Words", "a", "alpha", "b", "batch_mean", "begin", "best_share",
-    "best_window_cost", "beta", "binomial", "c", "carried_out", "ceiling", "chi", "chi_square", "cited", "closed",
-    "coefficients", "condition", "convex", "cosh", "cost", "cumulative", "d", "delta_of_gdp", "density_exponent",
-    "diff", "dim", "direct_cost", "divergence", "ell", "epsilon", "erf", "eta", "exchanged", "exp", "expansion",
-    "feasibility", "for_some", "g", "gains", "gamma", "gaussian_mean", "given", "growth", "h", "hockey_stick",
-    "hoelder_growth", "inner", "inverse_half", "j", "kappa", "lam", "level", "log", "m", "mean_square",
-    "moment_exponent", "mu", "n", "nu", "oo", "p", "pi", "private", "projected_moment", "projected_order_limit",
-    "projected_step", "proof", "put", "q", "r", "renyi", "replace", "rho", "s", "sensitivity", "sentence", "sigma",
-    "sigma_A", "sigma_dp", "sigma_sgd", "sign", "sinh", "slope", "smooth", "split_cost", "sqrt", "stab",
-    "strongly_convex", "sums", "t", "tail", "tanh", "tau", "theta", "u", "v", "v_sum", "w", "w_sum", "window_cost",
-    "words", "x", "xi", "y", "z", "zeta"
-]  # fmt: skip

@@ -161,7 +161,7 @@ CLAIMS = (
         at("Theorem 1"),
         Identity(renyi(*_pair, alpha), alpha * xi**2 / (2 * v), "two Gaussians, A fixed"),
         Identity(renyi(*_pair[::-1], alpha), alpha * xi**2 / (2 * v), "in the other order"),
-        Identity(Gauss(xi**2 / v).moment(alpha), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
+        Identity(exp(alpha * (alpha - 1) * xi**2 / (2 * v)), exp((alpha - 1) * renyi(*_pair, alpha)), "its moment"),
         Identity(x * chi_square(x, ell), ell * chi_square(x, ell + 2), "two degrees of freedom more", (x > 0,)),
         Identity(chi_square(x, ell) * exp(u * x / 2), _scaled, "the mean over A: chi-square, scaled", _finite),
         Identity(projected_moment(alpha * (alpha - 1), r, ell), exp(_step), "the step", _orders),

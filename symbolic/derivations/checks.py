@@ -1,30 +1,12 @@
 """The checks of a claim that a window of shifts, of any lengths, hides what the two runs differ in."""
 
-from collections.abc import Iterator
-
-from sympy import Expr, Function
-
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import random_batches as batches
 from lastiterate.symbolic.derivations.random_batches import N_0, A, C, N, P, i, k, lengths, p, r, stretches
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import moved
-from lastiterate.symbolic.kernel.profiles import (
-    Average,
-    Chords,
-    Composed,
-    Equal,
-    Gauss,
-    MeanProfile,
-    PoissonStep,
-    Power,
-    Profile,
-    Projected,
-    Steps,
-    SwapStep,
-    X,
-)
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, q, rho, sensitivity, sigma, t, tau, w
 
 nodes = Function("y", positive=True)

@@ -5,30 +5,12 @@ of two equal points and the far price that of any two points of the domain. Befo
 T_0 steps from equal points, or 1 whatever these steps are: then the bound holds for every longer run.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Final
-
-from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
-
 from lastiterate.symbolic.derivations import known_batches as paths
 from lastiterate.symbolic.derivations.known_batches import hide, hide_by_losses, without_the_sample
-from lastiterate.symbolic.derivations.losses import (
-    AFFINE,
-    LOSSES,
-    Derivation,
-    Losses,
-    both_orders,
-    by_losses,
-    each_order,
-)
+from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.induction import StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import poisson_coin, supposing, swap_coin
-from lastiterate.symbolic.kernel.profiles import BlockChain, Chords, Damped, Letter, Order, Profile
-from lastiterate.symbolic.kernel.rules import Kernel, anything, average, contract
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, b, q, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
@@ -69,7 +51,6 @@ def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False
     return tuple(made)
 
 
-_j = Symbol("j", integer=True, nonnegative=True)
 _eta, _v, _low, _high, _k = symbols("eta_j v_j low_j high_j k_j", real=True)
 
 Block = Callable[[Kernel, Expr], tuple[Span, Span]]
@@ -121,10 +102,10 @@ def _lattice(kernel: Kernel) -> Guarantee:
     return each_order(side)
 
 
-def _mean(start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
+def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
     """The mean over the batches of the block that begins at a step, with a path for each."""
     batches = Variable("which samples the batches of the block have", start)
-    return average(batches, i, M, chance(i), span((batches,)))
+    return kernel.mean(batches, ((S.One, span((batches,))),), over=(i, M, chance(i)))
 
 
 def _places(kernel: Kernel) -> Guarantee:
@@ -133,7 +114,7 @@ def _places(kernel: Kernel) -> Guarantee:
 
     def side(order: Order) -> Span:
         said = Letter("Y_i"), SUPPOSED["Y_i"]
-        return _mean(T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
+        return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
 
     return each_order(side)
 
@@ -164,7 +145,9 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
         run = start, distance, w
         if kind == "known_batches":
             return hide_by_losses(inner, losses, run, cost=cost(ell), path=mark)
-        return _mean(start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark))
+        return _mean(
+            inner, start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark)
+        )
 
     def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
         return coins(
@@ -173,13 +156,13 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         if kind == "without_replacement":
-            return hidden(inner, start, w, p(ell, _j)), path(inner, start, D, far)
+            return hidden(inner, start, w, p(ell, j)), path(inner, start, D, far)
         return path(inner, start, S.Zero, near, "'"), path(inner, start, D, far)
 
     before: dict[str, Callable[[], Span]] = {
         "known_batches": lambda: hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''"),
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
-        "without_replacement": lambda: hidden(kernel, S.Zero, T_0, P(_j)),
+        "without_replacement": lambda: hidden(kernel, S.Zero, T_0, P(j)),
     }
     return _blocks(kernel, _first(kernel, begin, before[kind]), block)
 
@@ -227,10 +210,12 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
 
         def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
             run = start, D, w
-            other = _mean(start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known))
-            return hidden(inner, start, w, p(ell, _j)), other
+            other = _mean(
+                inner, start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known)
+            )
+            return hidden(inner, start, w, p(ell, j)), other
 
-        return _blocks(kernel, _first(kernel, begin, lambda: hidden(kernel, S.Zero, T_0, P(_j)), order), block)
+        return _blocks(kernel, _first(kernel, begin, lambda: hidden(kernel, S.Zero, T_0, P(j)), order), block)
 
     return each_order(side)
 

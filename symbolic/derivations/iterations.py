@@ -4,23 +4,10 @@ The maps may be random, coupled so that phi_j and phi'_j are at most s_j apart a
 averaged over. A projection of both states is a map like others.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Final
-
-from sympy import Abs, Eq, Expr, Ge, Gt, Le, Min, S, Symbol, symbols
-
-from lastiterate.symbolic.derivations.losses import LOSSES, Derivation, both_orders, no_less, omega, replaced
-from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, shown
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.derivations.losses import *
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, sigma, tau, w
 
-_j = Symbol("j", integer=True, nonnegative=True)
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
 _near = Symbol("z", nonnegative=True)
 _distance, D_T = symbols("D_t D_T", real=True)
@@ -46,7 +33,7 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,
-        _j,
+        j,
         steps,
         (Sequence(_z, start, after, _z_m), Sequence(_A, S.Zero, _A + _a**2 / _v, A)),
         keeps=(Ge(_z, 0), Ge(_A, 0)),
@@ -55,12 +42,8 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
         ends=(Eq(_z_m, 0),),
     )
 
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        maps = Variable("the maps of both runs", begins + _j)
-        shift = gaussian_shift(Abs(_a), _v, _a**2 / _v)
-        one = inner.step(Order.FIRST, begins + _j, (near, far), _maps(constant, _s), shift, _v, revealed=(maps,))
-        return inner.mean(maps, ((S.One, one),))
-
+    maps, shift = Variable("the maps of both runs", begins + j), gaussian_shift(Abs(_a), _v, _a**2 / _v)
+    step = each_step(begins, _maps(constant, _s), shift, _v, drawn=maps)
     hidden = run.close(run.span(begins, _z, Gauss(_A), step, far=S.Zero))
     if start == 0:
         return both_orders(kernel, hidden)
@@ -77,7 +60,7 @@ def _least(one: Expansion, other: Expansion) -> Expansion:
         hypotheses=one.hypotheses | other.hypotheses,
         conditions=(*one.conditions, *(condition.subs(other.z, one.z) for condition in other.conditions)),
     )
-    return shown(least) if genuine(one) and genuine(other) else least
+    return shown(least, one, other)
 
 
 @rule
@@ -113,18 +96,14 @@ def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
     """0 -> D_T in T steps that carry a distance as the expansion says."""
     run = StepInduction(
         kernel,
-        _j,
+        j,
         T,
         (Sequence(_distance, S.Zero, carried.at(_distance), D_T),),
         keeps=(Ge(_distance, 0),),
         letters=() if k == 1 else (_k,),
         laws=() if k == 1 else (Ge(_k, 0), Le(_k, 1)),
     )
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, _j, (near, far), carried, no_shift(), sigma**2)
-
-    return run.close(run.span(S.Zero, _distance, Equal(), step))
+    return run.close(run.span(S.Zero, _distance, Equal(), each_step(S.Zero, carried, no_shift(), sigma**2)))
 
 
 def _inside(kernel: Kernel) -> Span:

@@ -12,42 +12,53 @@ c > 1 it holds for every j < m if it holds for the last.
 Orders of the batches that stand for others: the last or a late place of the sample, and a mean over orders.
 """
 
-from functools import partial
-from typing import Final
-
-from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.derivations.losses import (
-    AFFINE,
-    LOSSES,
-    Derivation,
-    Losses,
-    both_orders,
-    by_losses,
-    from_step_0,
-    moved_apart,
-    unmoved,
-    without_tracking,
-)
+from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.formulas.shift_program import v_sum, w_sum
-from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Expansion, gaussian_shift, no_shift
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
-from lastiterate.symbolic.kernel.rules import Kernel, average
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, T, b, eta, n, s, sensitivity, sigma, t, tau, v, w, x, y
 
-_j = Symbol("j", integer=True, nonnegative=True)
 _r, _V, _W, _r_m, _V_m, _W_m, _slope = symbols("r V W r_m V_m W_m lambda", real=True)
 _A, A = symbols("A_j A", real=True)
 """A is the sum of the squared shifts, each over the variance of its noise."""
 
 
+def hide_distance(
+    kernel: Kernel,
+    run: Run,
+    carried: Expansion,
+    shift: tuple[Expr, Expr],
+    step: Callable[[Kernel, Expr, Expr], Span],
+    letters: tuple[Symbol, ...],
+    laws: tuple[Boolean, ...],
+    profile: Callable[[Expr], Profile],
+    spent: Expr = S.Zero,
+    names: str = "z_j z_next z_m A_j A",
+) -> Span:
+    """Steps tau, ..., tau + m - 1 that hide the distance z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
+
+    ``step`` carries a distance by e_j = ``carried`` and has the ``shift`` a_j >= 0 at a cost C_j, which may name
+    ``letters`` under ``laws``. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0; A_{j+1} = A_j + C_j, and A_0 =
+    ``spent``. The letters of the path have the ``names`` z_j, z_{j+1}, z_m, A_j and A_m.
+    """
+    (begins, start, m), (a, cost) = run, shift
+    z, following, z_m, A_j, A_m = symbols(names, real=True)
+    steps = StepInduction(
+        kernel.under(Ge(start, 0), Ge(spent, 0), Ge(begins, 0)),
+        j,
+        m,
+        (Sequence(z, start, following, z_m), Sequence(A_j, spent, A_j + cost, A_m)),
+        keeps=(Ge(z, 0), Ge(A_j, 0)),
+        letters=(following, *letters),
+        laws=(Ge(following, 0), *laws, Ge(following, carried.at(z) - a)),
+        ends=(Eq(z_m, 0),),
+    )
+    return steps.close(steps.span(begins, z, profile(A_j - spent), step, far=S.Zero))
+
+
 def hide(
     kernel: Kernel,
     carried: Expansion,
-    run: tuple[Expr, Expr, Expr],
+    run: Run,
     cost: Expr,
     letters: tuple[Symbol, ...],
     laws: tuple[Boolean, ...],
@@ -58,56 +69,33 @@ def hide(
 ) -> Span:
     """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
 
-    Step j carries a distance by e_j = ``carried``, which names ``letters`` under ``laws``, and has noise of variance
-    v_j. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0; A_{j+1} = A_j + a_j^2 / v_j, A_0 = ``spent``, and A_m =
-    ``cost``. Letters of the path are marked by its name ``path``.
+    As in `hide_distance`, of noise of variance v_j: C_j = a_j^2 / v_j. Letters are marked by the name of the ``path``.
     """
-    tau, start, m = run
-    z, z_m, following, a, A_j, A_m = (
-        Symbol(f"{one}{path}", real=True) for one in ("z_j", "z_m", "z_next", "a_j", "A_j", "A")
-    )
-    v = Symbol("v_j", real=True)
-    steps = StepInduction(
-        kernel.under(Ge(start, 0), Ge(spent, 0), Ge(tau, 0)),
-        _j,
-        m,
-        (Sequence(z, start, following, z_m), Sequence(A_j, spent, A_j + a**2 / v, A_m)),
-        keeps=(Ge(z, 0), Ge(A_j, 0)),
-        letters=(following, a, v, *letters),
-        laws=(Ge(following, 0), Ge(a, 0), Gt(v, 0), *laws, Ge(following, carried.at(z) - a)),
-        ends=(Eq(z_m, 0),),
-    )
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=revealed)
-
-    made = steps.close(steps.span(tau, z, Gauss(A_j - spent), step, far=S.Zero))
+    a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
+    names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
+    step = each_step(run[0], carried, gaussian_shift(a, v_j), v_j, order=order, revealed=revealed)
+    letters, laws = (a, v_j, *letters), (Ge(a, 0), Gt(v_j, 0), *laws)
+    made = hide_distance(kernel, run, carried, (a, a**2 / v_j), step, letters, laws, Gauss, spent, names)
     return made if cost == A_m else kernel.specialise(made, {A_m: cost})
 
 
 def hide_by_losses(
     kernel: Kernel,
     losses: Losses,
-    run: tuple[Expr, Expr, Expr],
+    run: Run,
     revealed: tuple[Variable, ...] = (),
     spent: Expr = S.Zero,
     cost: Expr = A,
     path: str = "",
 ) -> Span:
-    """Any shifts that hide a distance, see `hiding`, in the steps of one run.
-
-    Step j has its own size eta_j, and k_j of the samples of its batch are replaced, one or none: a batch of all
-    samples, or one of a known order.
-    """
+    """Any shifts that hide a distance, see `hide`: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
     eta, k = symbols("eta_j k_j", real=True)
     laws = (Ge(eta, 0), Ge(k, 0), Le(k, 1))
     carried = losses.other_data(eta, b, k)
     return hide(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
 
 
-def hide_from_step_0(
-    kernel: Kernel, losses: Losses, run: tuple[Expr, Expr, Expr], revealed: tuple[Variable, ...] = ()
-) -> Span:
+def hide_from_step_0(kernel: Kernel, losses: Losses, run: Run, revealed: tuple[Variable, ...] = ()) -> Span:
     """A-GDP of shifts, see `hide_by_losses`; the distance is 0 or the diameter of the domain when they begin."""
     return from_step_0(kernel, hide_by_losses(kernel, losses, run, revealed))
 
@@ -126,12 +114,8 @@ def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """m s^2 / v-GDP of steps tau, ..., tau + m - 1 from the distance 0, of which each makes s; nothing is left."""
     outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    steps = StepInduction(outer, _j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, _j * s**2 / v),), (Ge(_A, 0),))
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(s, v), v)
-
-    return steps.close(steps.span(tau, S.Zero, Gauss(_A), step))
+    steps = StepInduction(outer, j, m, (Sequence(_A, S.Zero, _A + s**2 / v, A, j * s**2 / v),), (Ge(_A, 0),))
+    return steps.close(steps.span(tau, S.Zero, Gauss(_A), each_step(tau, carried, gaussian_shift(s, v), v)))
 
 
 def hide_in_last_step(kernel: Kernel, losses: Losses, v: Expr, T: Expr) -> Guarantee:
@@ -166,31 +150,26 @@ def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Exp
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
-    shares = (s * _j, v * _j) if c == 1 else (s * v_sum(c, _j), v * w_sum(c, _j))
+    shares = (s * j, v * j) if c == 1 else (s * v_sum(c, j), v * w_sum(c, j))
     sequences = (
-        Sequence(_r, S.One, _r / c, _r_m, c**-_j),
+        Sequence(_r, S.One, _r / c, _r_m, c**-j),
         Sequence(_V, S.Zero, _V + s * _r / c, _V_m, shares[0]),
         Sequence(_W, S.Zero, _W + v * (_r / c) ** 2, _W_m, shares[1]),
     )
     test = Ge(v * _r_m * (D + _V_m - s * _r_m), s * (_W_m - v * _r_m**2))
     shifted = outer.under(Eq(_slope * _W_m, D + _V_m), Ge(_slope, 0), Gt(_W_m, 0), *((test,) if grows else ()))
     kept = Ge(v * _r / c * (D + _V), s * _W)
-    steps = StepInduction(shifted, _j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
+    steps = StepInduction(shifted, j, m, sequences, (Gt(_r, 0), Ge(_V, 0), Ge(_W, 0), *(() if grows else (kept,))))
     if grows:
         steps.returns(Ge(v * _r * (D + _V - s * _r), s * (_W - v * _r**2)))
     steps.falls(D + _V, _W)
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        shift = gaussian_shift(_slope * v * _r / c, v)
-        return inner.step(Order.FIRST, tau + _j, (near, far), expansion, shift, v)
-
+    step = each_step(tau, expansion, gaussian_shift(_slope * v * _r / c, v), v)
     hidden = steps.span(tau, (D + _V - _slope * _W) / _r, Gauss(_slope**2 * _W), step, far=S.Zero)
-    V, W = (share.subs(_j, m) for share in shares)
+    V, W = (share.subs(j, m) for share in shares)
     tested = (feasible(c, s, D, v, m),) if grows else ()
     return outer.under(*tested).specialise(steps.close(hidden), {_slope: (D + V) / W})
 
 
-_j = Symbol("j", integer=True, nonnegative=True)
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
 """Of order number i, of N: the cost of a path, and the chance."""
@@ -208,9 +187,9 @@ def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr
 
 
 def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `known_cyclic` of a path of more than m steps: the run begins where z is ``start`` after others.
+    """A-GDP as in `known_cyclic` of a path of more than m steps: the run begins where it has paid ``spent``.
 
-    The two runs are 0 apart there, no more than on the path, which has paid ``spent`` by then.
+    The path's distance is ``start`` there, and the two runs are equal.
     """
     outer = kernel.under(Ge(spent, 0))
     made = hide_by_losses(outer, losses, (S.Zero, start, m), spent=spent)
@@ -219,24 +198,19 @@ def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr
 
 
 def without_the_sample(kernel: Kernel, step: Expr, k: Expr, order: Order = Order.FIRST) -> Span:
-    """k steps in which both runs have one map and one noise: what is 0 apart stays so, whatever the losses are."""
+    """k steps in which both runs have one map and one noise: equal points stay equal, whatever the losses are."""
     v = Symbol("v_j", real=True)
-    steps = StepInduction(kernel, _j, k, (), letters=(v,), laws=(Ge(v, 0),))
-    same_point = unmoved(step + _j)
-
-    def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, step + _j, (near, far), same_point, no_shift(), v)
-
-    return steps.span(step, S.Zero, Equal(), one)
+    steps = StepInduction(kernel, j, k, (), letters=(v,), laws=(Ge(v, 0),))
+    return steps.span(step, S.Zero, Equal(), each_step(step, unmoved(step + j), no_shift(), v, order=order))
 
 
 def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP by a path for another order, in which the sample never comes earlier; constant steps of affine losses.
+    """A-GDP by a path for an order in which the sample never comes earlier; constant steps of affine losses.
 
-    It holds for every order that the run may have, and so for their mean.
-    k_j and k'_j say whether step j of the run and of the path has the sample. h_j is at least the number of times that
-    it has come in the run and not yet on the path: h_{j+1} is at least h_j + k_j - k'_j and 0, h_0 = 0 and h_m = 0.
-    Then z_j is at most y_j + h_j s on the path's y_j, because no step without the sample expands.
+    It holds for every order that the run may have, and so for their mean. k_j and k'_j say whether step j of the run
+    and of the path has the sample. h_j is at least the number of times that it has come in the run and not yet on the
+    path: h_{j+1} is at least h_j + k_j - k'_j and 0, h_0 = 0 and h_m = 0. Then z_j is at most y_j + h_j s on the path's
+    y_j, because no step without the sample expands.
     """
     y, y_m, after, h, h_m, next_h = symbols("y_j y_m y_next h_j h_m h_next", real=True)
     a, k, of_path, cost = symbols("a_j k_j k'_j A_j", real=True)
@@ -248,7 +222,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
     ahead = (Ge(next_h, 0), Ge(next_h, h + k - of_path), Ge(k, 0), Le(k, 1))
     steps = StepInduction(
         outer,
-        _j,
+        j,
         m,
         (Sequence(y, start, after, y_m), Sequence(h, S.Zero, next_h, h_m), Sequence(cost, S.Zero, cost + a**2 / v, A)),
         keeps=(Ge(y, 0), Ge(h, 0), Ge(cost, 0)),
@@ -256,10 +230,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
         laws=(*path, *ahead),
         ends=(Eq(y_m, 0), Eq(h_m, 0)),
     )
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, tau + _j, (near, far), carried, gaussian_shift(a, v), v, revealed=(_orders,))
-
+    step = each_step(tau, carried, gaussian_shift(a, v), v, revealed=(_orders,))
     known = from_step_0(outer, steps.close(steps.span(tau, y + h * s, Gauss(cost), step, far=S.Zero)))
     return both_orders(outer, outer.mean(_orders, ((S.One, known),)))
 
@@ -267,7 +238,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
     known = kernel.specialise(hide_from_step_0(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
-    return both_orders(kernel, average(_orders, i, N, chances(i), known))
+    return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 
 
 def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:

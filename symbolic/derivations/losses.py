@@ -1,28 +1,13 @@
-"""Classes of losses: how far apart one update leaves two points, in the words of the kernel.
+"""Classes of losses: how far apart one update leaves two points; and lines that several derivations share.
 
 Each is a formula of `lastiterate.symbolic.formulas.update`, with the claims that show it for every loss of the class in
 every dimension.
-
-Lines that several derivations share.
 """
-
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from types import MappingProxyType
-from typing import Any, Final
-
-from sympy import Eq, Expr, Function, Ge, Le, Piecewise, S, Symbol, oo
-from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import NormBound
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError
-from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, shown, supposing
-from lastiterate.symbolic.kernel.profiles import Order
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.ledger import known
 from lastiterate.symbolic.notation import D, Delta, K, L, T, c, eta, lam, m, n, s, t, tau, w
 from lastiterate.symbolic.vectors import Vector
@@ -30,6 +15,11 @@ from lastiterate.symbolic.vectors import Vector
 _z: Final = Symbol("z", nonnegative=True)
 omega: Final = Function("omega", nonnegative=True)
 """Of a distance: the most by which two gradients differ."""
+
+j: Final = Symbol("j", integer=True, nonnegative=True)
+"""The number of a step of an induction."""
+Run = tuple[Expr, Expr, Expr]
+"""First step, distance there, number of steps."""
 
 _COCOERCIVE: Final = "interpolation of smooth convex losses: Nesterov 2004, Theorems 2.1.5 and 2.1.12"
 _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their lengths"
@@ -56,28 +46,26 @@ class Losses:
     @rule
     def same_data(self, low: Expr, high: Expr) -> Expansion:
         """One map of one data set: a step along the mean gradient, its size between ``low`` and ``high``."""
-        return self._expansion(self._after(low, high), Guide.OWN, Ge(low, 0), Le(low, high))
+        return self._expansion(self._after(low, high), Guide.OWN, (Ge(low, 0), Le(low, high)))
 
     @rule
     def other_data(self, eta: Expr, b: Expr, k: Expr) -> Expansion:
         """The maps of two data sets, where k of the b samples of a batch are replaced: k is 0 or 1."""
         common = self._after(eta, eta) if self.modulus is None else self._after(S.Zero, eta * (b - k) / b)
         after, conditions = common + k * update.step_sensitivity(eta, K, b), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
-        made = self._expansion(after, Guide.OTHER, *conditions)
-        return _beside(made, replaced(k, b), "ours/expansions/sensitivity")
+        return self._expansion(after, Guide.OTHER, conditions, replaced(k, b), "ours/expansions/sensitivity")
 
     def in_any_batch(self, eta: Expr, b: Expr) -> Expansion:
         """The maps of two data sets, one sample replaced, whether a batch of b has it or not."""
         without, inside = (self.other_data(eta, b, k) for k in (S.Zero, S.One))
-        made = no_less(without, inside.after)
-        return supposing(made, *inside.hypotheses)
+        return supposing(no_less(without, inside.after), *inside.hypotheses)
 
     @rule
     def one_more(self, low: Expr, high: Expr, moved: Expr) -> Expansion:
         """The maps of two data sets of which one has a sample more, in the batch or not; steps as in `same_data`."""
-        made = self._expansion(self._after(low, high) + moved, Guide.OTHER, Ge(low, 0), Le(low, high), Ge(moved, 0))
         sampled = Hypothesis("one run has one sample more, which moves the mean by at most this", (moved,))
-        return _beside(made, sampled)
+        conditions = (Ge(low, 0), Le(low, high), Ge(moved, 0))
+        return self._expansion(self._after(low, high) + moved, Guide.OTHER, conditions, sampled)
 
     def affine(self, c: Expr) -> Expansion:
         """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
@@ -88,18 +76,14 @@ class Losses:
             return update.same_batch(_z, self.modulus, high, K)
         return update.strongly_convex_over_sizes(S.One, L, self.least, S.One, low, high) * _z
 
-    def _expansion(self, after: Expr, guide: Guide, *conditions: Boolean) -> Expansion:
+    def _expansion(
+        self, after: Expr, guide: Guide, conditions: tuple[Boolean, ...], also: Hypothesis | None = None, *lemmas: str
+    ) -> Expansion:
         curved = () if self.modulus is not None else (Le(self.least, L),)
-        supposed = frozenset({Hypothesis(self.says, self.constants)})
-        made = Expansion(_z, after, guide, self.lemmas, supposed, (*conditions, *curved))
+        supposed = frozenset({Hypothesis(self.says, self.constants), *((also,) if also else ())})
+        made = Expansion(_z, after, guide, (*self.lemmas, *lemmas), supposed, (*conditions, *curved))
         known = any(self is one for one in LOSSES.values())  # claims of the ledger show those and no others
         return shown(made) if known else made
-
-
-def _beside(made: Expansion, supposed: Hypothesis, *lemmas: str) -> Expansion:
-    """A draft of an expansion that supposes and cites more."""
-    more = replace(made, hypotheses=made.hypotheses | {supposed}, lemmas=(*made.lemmas, *lemmas))
-    return shown(more) if made.is_shown else more
 
 
 def replaced(k: Expr, b: Expr) -> Hypothesis:
@@ -111,34 +95,25 @@ def replaced(k: Expr, b: Expr) -> Hypothesis:
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
     """z -> ``after``, a function of the same z, where that is no less than the expansion."""
     made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
-    return shown(made) if genuine(expansion) else made
+    return shown(made, expansion)
 
 
 _MODULUS: Final = ("ours/expansions/projection", "ours/expansions/modulus", _TRIANGLE)
+
+_HOELDER: Final = "gradients of every loss are (L, lambda)-Hoelder, and clipped at K"
+_ANY: Final = "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K"
+_CONVEX: Final = "every loss is convex and L-smooth, and no gradient is longer than K"
+_STRONG: Final = "every loss is m-strongly convex and L-smooth, and no gradient is longer than K"
 
 LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
     {
         "clipped": Losses("gradients are clipped at K", (K,), _MODULUS, Piecewise((S.Zero, Eq(_z, 0)), (2 * K, True))),
         "smooth": Losses("every loss is L-smooth, and gradients are clipped at K", (L, K), _MODULUS, L * _z),
-        "Hoelder": Losses(
-            "gradients of every loss are (L, lambda)-Hoelder, and clipped at K", (L, lam, K), _MODULUS, L * _z**lam
-        ),
-        "modulus": Losses(
-            "gradients at points z apart differ by at most omega(z), nondecreasing, and are clipped at K",
-            (omega(_z), K),
-            _MODULUS,
-            omega(_z),
-        ),
-        "convex": Losses(
-            "every loss is convex and L-smooth, and no gradient is longer than K",
-            (L, K),
-            ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE),
-        ),
+        "Hoelder": Losses(_HOELDER, (L, lam, K), _MODULUS, L * _z**lam),
+        "modulus": Losses(_ANY, (omega(_z), K), _MODULUS, omega(_z)),
+        "convex": Losses(_CONVEX, (L, K), ("ours/expansions/convex", _COCOERCIVE, _TRIANGLE)),
         "strongly convex": Losses(
-            "every loss is m-strongly convex and L-smooth, and no gradient is longer than K",
-            (m, L, K),
-            ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE),
-            least=m,
+            _STRONG, (m, L, K), ("ours/expansions/strongly_convex", _COCOERCIVE, _TRIANGLE), least=m
         ),
     }
 )
@@ -150,6 +125,27 @@ def from_step_0(kernel: Kernel, later: Span) -> Span:
     if later.near == 0:
         return later
     return kernel.chain(kernel.domain(later.order, (S.Zero, later.start), S.Zero, later.near), later)
+
+
+def each_step(
+    start: Expr,
+    carried: Expansion,
+    shift: Shift,
+    variance: Expr,
+    coin: Coin | None = None,
+    *,
+    order: Order = Order.FIRST,
+    revealed: tuple[Variable, ...] = (),
+    drawn: Variable | None = None,
+) -> Callable[[Kernel, Expr, Expr], Span]:
+    """Step ``start`` + j of an induction between two distances; what is ``drawn`` in it is averaged over."""
+
+    def step(kernel: Kernel, near: Expr, far: Expr) -> Span:
+        given = (drawn, *revealed) if drawn else revealed
+        made = kernel.step(order, start + j, (near, far), carried, shift, variance, coin, given)
+        return kernel.mean(drawn, ((S.One, made),)) if drawn else made
+
+    return step
 
 
 def both_orders(kernel: Kernel, first: Span) -> Guarantee:
@@ -224,7 +220,7 @@ PARTS: Final = {
     "tracked from 0": (tau, Delta, w),
     "tracked from the domain": (tau + t, Delta, w),
 }
-"""First step, distance, number of steps: the whole run, or w steps after others. Delta is tracked until then."""
+"""The whole run, or w steps after others: see `Run`. Delta is tracked until then."""
 
 
 def by_losses(
@@ -245,6 +241,6 @@ def by_losses(
     }
 
 
-def without_tracking() -> dict[str, tuple[Expr, Expr, Expr]]:
+def without_tracking() -> dict[str, Run]:
     """The whole run, and w steps after others from the domain."""
     return {name: run for name, run in PARTS.items() if Delta not in run}

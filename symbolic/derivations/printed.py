@@ -6,27 +6,16 @@ the state, and given Z' of its own step a batch has another law in run 2 than in
 D2P2-SGD is priced by the length of a gradient before its projection.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final
-
-from sympy import Eq, Expr, Ge, Gt, Le, Lt, S, Symbol, oo, symbols
-from sympy.logic.boolalg import Boolean
-
 from lastiterate.symbolic.derivations import shared_noise
-from lastiterate.symbolic.derivations.known_batches import N, i
-from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders, from_equal_points, from_step_0, no_less
+from lastiterate.symbolic.derivations.known_batches import N, hide_distance, i
+from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.shared_noise import all_shares, share_step
 from lastiterate.symbolic.formulas.update import step_sensitivity
-from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Guide, gaussian_shift, no_shift, on_condition, poisson_coin, swap_coin
-from lastiterate.symbolic.kernel.profiles import Gauss, Order, Power
-from lastiterate.symbolic.kernel.rules import Kernel, average
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, q, r, s, sigma, t, tau, w
 
-_j, _k = Symbol("j", integer=True, nonnegative=True), Symbol("k", integer=True, nonnegative=True)
-_z, _z_m, _following, _a, _beta, _A, A = symbols("z_j z_m z_next a_j beta_j A_j A", real=True)
+_k = Symbol("k", integer=True, nonnegative=True)
+_a, _beta = symbols("a_j beta_j", real=True)
 _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
@@ -39,24 +28,19 @@ def _shifts(
     """
     carried = losses.same_data(eta, eta)
     outer = kernel.under(Eq(s, step_sensitivity(eta, K, b)))
-    steps = StepInduction(
-        outer,
-        _j,
-        w,
-        (Sequence(_z, D, _following, _z_m), Sequence(_A, S.Zero, _A + _a**2 / (1 - _beta), A)),
-        keeps=(Ge(_z, 0), Ge(_A, 0)),
-        letters=(_beta, _a, _following),
-        laws=(Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, carried.at(_z) - _a)),
-        ends=(Eq(_z_m, 0),),
-    )
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        batch = Variable("the batch of the step, given its share", tau + _j, follows=True)
+        batch = Variable("the batch of the step, given its share", tau + j, follows=True)
         given = (shares, *revealed, *((batch,) if drawn else ()))
-        made = share_step(inner, tau + _j, (near, far), carried, (_a, _a**2 / (1 - _beta)), *given)
+        made = share_step(inner, tau + j, (near, far), carried, (_a, _a**2 / (1 - _beta)), *given)
         return inner.mean(batch, ((S.One, made),)) if drawn else made
 
-    return from_step_0(outer, steps.close(steps.span(tau, _z, Gauss(_A / sigma**2), one, far=S.Zero)))
+    laws, shift = (Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0)), (_a, _a**2 / (1 - _beta))
+
+    def price(spent: Expr) -> Profile:
+        return Gauss(spent / sigma**2)
+
+    return from_step_0(outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, price))
 
 
 def _known(last: Expr, kernel: Kernel) -> Guarantee:
@@ -67,7 +51,7 @@ def _known(last: Expr, kernel: Kernel) -> Guarantee:
 def _mean_over_orders(last: Expr, kernel: Kernel) -> Guarantee:
     """Corollary A.3 of Chien & Li: the mean over orders of Theorem A.1."""
     known = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,))
-    return both_orders(kernel, average(_orders, i, N, 1 / N, known))
+    return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, 1 / N)))
 
 
 def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
@@ -78,13 +62,9 @@ def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
 def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
     """Theorem 3.3 of Liang et al.: T steps at the price of a sample that run 1 has, in one order alone."""
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, order)
-    steps = StepInduction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), _j, T, ())
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        still = from_equal_points(Guide.OWN)
-        return inner.step(order, _j, (near, far), still, no_shift(), sigma**2, coin)
-
-    one = steps.span(S.Zero, S.Zero, Power(coin.profile, _j, order), step)
+    steps = StepInduction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), j, T, ())
+    step = each_step(S.Zero, from_equal_points(Guide.OWN), no_shift(), sigma**2, coin, order=order)
+    one = steps.span(S.Zero, S.Zero, Power(coin.profile, j, order), step)
     other = kernel.exchange(one)
     return Guarantee(one, other) if order is Order.FIRST else Guarantee(other, one)
 

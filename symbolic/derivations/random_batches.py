@@ -8,53 +8,17 @@ Before the first shift a distance may be tracked at no cost: whether a batch has
 averaged over, so that both runs make steps with one batch, and a distance grows as it does for two data sets.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Final
-
-from sympy import Eq, Expr, Function, Ge, Gt, Le, S, Symbol, symbols
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.derivations.losses import (
-    GROWING,
-    LOSSES,
-    PARTS,
-    Derivation,
-    Losses,
-    both_orders,
-    by_losses,
-    each_order,
-    from_equal_points,
-    from_step_0,
-    without_tracking,
-)
+from lastiterate.symbolic.derivations.known_batches import hide_distance
+from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.kernel.composition import compose
-from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import (
-    Coin,
-    Expansion,
-    Guide,
-    gaussian_shift,
-    no_shift,
-    poisson_coin,
-    projected_sample,
-    supposing,
-    swap_coin,
-)
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, MeanProfile, Order, Power, Profile, Recurring, Steps
-from lastiterate.symbolic.kernel.rules import Kernel, average_or, observe
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
-_Run = tuple[Expr, Expr, Expr]
-"""The first step, the distance there, 0 or that of the domain or one that is tracked, and the number of steps."""
-
-Inside = Callable[[Kernel, Losses, Order, _Run, Variable], tuple[Span, frozenset[Hypothesis]]]
+Inside = Callable[[Kernel, Losses, Order, Run, Variable], tuple[Span, frozenset[Hypothesis]]]
 """Steps that hide a distance where all batches are as supposed, and that event."""
 
-i, k, _l, _j, _h = (Symbol(name, integer=True, nonnegative=True) for name in "ikljh")
-_z_j, _z_m, _next, _a, _u, _v = symbols("z_j z_m z_next a_j u_j v_j", real=True)
+i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
+_a, _u, _v = symbols("a_j u_j v_j", real=True)
 _eta, _low, _high, _k = symbols("eta_j low_j high_j k_j", real=True)
 _A, A = symbols("A_j A", real=True)
 C, p, r, P = (Function(name, real=True) for name in ("C", "p", "r", "P"))
@@ -84,7 +48,7 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = StepInduction(
         kernel,
-        _j,
+        j,
         count,
         (Sequence(x, D if later.start.has(t) else S.Zero, following, x_m),),
         keeps=(Ge(x, 0),),
@@ -93,9 +57,7 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
         ends=(Le(x_m, later.near),),
     )
 
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return _one_batch(inner, later, begins + _j, (near, far), carried)
-
+    step = _one_batch(later, begins, carried)
     before = steps.close(steps.span(begins, x, Equal(), step, far=later.near))
     return from_step_0(kernel, kernel.chain(before, later))
 
@@ -115,7 +77,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     def block(outer: Kernel, near: Expr, far: Expr) -> Span:
         steps = StepInduction(
             outer,
-            _j,
+            j,
             w,
             (Sequence(_product, S.One, _product_next, _product_w),),
             keeps=(Ge(_product, 0),),
@@ -126,11 +88,8 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
             ),
             ends=(Le(_product_w, contraction), Ge(far, contraction * near + w * s)),
         )
-
-        def step(inner: Kernel, before: Expr, after: Expr) -> Span:
-            return _one_batch(inner, later, begins + _l * w + _j, (before, after), carried)
-
-        return steps.close(steps.span(begins + _l * w, _product * near + _j * s, Equal(), step, far=far))
+        step = _one_batch(later, begins + _l * w, carried)
+        return steps.close(steps.span(begins + _l * w, _product * near + j * s, Equal(), step, far=far))
 
     over = StepInduction(
         kernel,
@@ -146,14 +105,14 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
     return from_step_0(kernel, kernel.chain(before, later))
 
 
-def _one_batch(kernel: Kernel, later: Span, step: Expr, ends: tuple[Expr, Expr], carried: Expansion) -> Span:
-    """Take a step of both runs on a random batch and average over it.
+def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
+    """Steps of both runs on a random batch, which is averaged over.
 
     If ``later`` reveals the other batches, the average is over whether this one has the sample that differs.
     """
-    coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", step)
-    made = kernel.step(later.order, step, ends, carried, no_shift(), _v, revealed=(coin, *later.scope))
-    return kernel.mean(coin, ((S.One, made),))
+    coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", start + j)
+    others = tuple(later.scope)
+    return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
 
 
 def _poisson(order: Order, variance: Expr, price: Expr) -> Coin:
@@ -177,7 +136,7 @@ def poisson_composition(kernel: Kernel) -> Guarantee:
 def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
     tau, start, m = run
-    coin = swap_coin(q, update.step_sensitivity(_eta, K, b), _u, p(_j))
+    coin = swap_coin(q, update.step_sensitivity(_eta, K, b), _u, p(j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
     same = losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
@@ -209,21 +168,21 @@ def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     tau, start, m = run
 
     def side(order: Order) -> Span:
-        coin = _poisson(order, _u, p(_j))
+        coin = _poisson(order, _u, p(j))
         return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), _RANGE)
 
     return each_order(side)
 
 
 def sized_window(
-    kernel: Kernel, losses: Losses, order: Order, run: _Run, batches: Variable, price: Expr | None = None
+    kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, price: Expr | None = None
 ) -> tuple[Span, frozenset[Hypothesis]]:
     """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j unless said."""
     before = None
     if run[1] == Delta:
         one_more = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b))
         before = supposing(one_more, _SIZES)
-    coin = _poisson(order, _u, p(_j) if price is None else price)
+    coin = _poisson(order, _u, p(j) if price is None else price)
     inside = split_window(kernel, order, coin, _sized(losses), run, laws=_RANGE, batch=batches, before=before)
     return inside, frozenset(one for one in inside.hypotheses if _SIZES.says in one.says)
 
@@ -238,14 +197,14 @@ def poisson_or_composition(inside: Inside, kernel: Kernel, losses: Losses, *run:
     def side(order: Order) -> Span:
         good, event = inside(kernel, losses, order, (tau, start, m), _ALL)
         whole = kernel.under(Le(rho, 1))
-        composed = coins(whole, order, _poisson(order, _v, P(_j)), _v, good.end, _ALL)
+        composed = coins(whole, order, _poisson(order, _v, P(j)), _v, good.end, _ALL)
         return whole.mean(_ALL, ((1 - rho, good), (rho, composed)), events=(event, frozenset()))
 
     return each_order(side)
 
 
 def contracting_blocks(
-    kernel: Kernel, losses: Losses, order: Order, run: _Run, batches: Variable
+    kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable
 ) -> tuple[Span, frozenset[Hypothesis]]:
     """Blocks of w steps of which each contracts, and that event; a run counts its blocks.
 
@@ -257,19 +216,19 @@ def contracting_blocks(
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
     distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
     carried = supposing(losses.same_data(_eta * _k / b, _eta * _k / b), _SIZE)
-    coin, shift = _poisson(order, _u, p(_l, _j)), gaussian_shift(_a, _v - _u, C(_l, _j))
+    coin, shift = _poisson(order, _u, p(_l, j)), gaussian_shift(_a, _v - _u, C(_l, j))
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
 
     def block(inner: Kernel, near: Expr, far: Expr) -> Span:
         begins = tau + _l * w
         steps = StepInduction(
             inner,
-            _j,
+            j,
             w,
             (
                 Sequence(_product, S.One, _product_next, _product_w),
                 Sequence(rest, near, following, left),
-                Sequence(_A, cost, _A + C(_l, _j), spent),
+                Sequence(_A, cost, _A + C(_l, j), spent),
             ),
             keeps=(Ge(_product, 0), Le(_product, 1), Ge(rest, 0), Ge(_A, cost)),
             letters=(_product_next, following, _a, _u, _v, _eta, _k),
@@ -280,10 +239,7 @@ def contracting_blocks(
             ),
             ends=(Le(_product_w, contraction), Ge(far, contraction * left)),
         )
-
-        def step(within: Kernel, before: Expr, after: Expr) -> Span:
-            return within.step(order, begins + _j, (before, after), carried, shift, _v, coin, (batches,))
-
+        step = each_step(begins, carried, shift, _v, coin, order=order, revealed=(batches,))
         price = compose(_each(coin.profile), Gauss(_A - cost))
         return steps.close(steps.span(begins, _product * rest, price, step, far=far))
 
@@ -297,7 +253,7 @@ def contracting_blocks(
         laws=(Ge(distance_next, 0), Ge(spent, cost), Ge(left, 0), Ge(contraction, 0)),
         ends=(Eq(distance_m, 0),),
     )
-    each = Steps(_each(coin.profile).subs({_j: w, _l: k}), k, _l, coin.profile.order)
+    each = Steps(_each(coin.profile).subs({j: w, _l: k}), k, _l, coin.profile.order)
     hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
     made = _tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
     drawn = {*_products, _k}
@@ -314,13 +270,10 @@ def coins(
 ) -> Span:
     """m steps, each at the price of its coin: of one size and noise, or of any where ``batches`` are those of all."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
-    steps = StepInduction(kernel, _j, m, (), letters=letters, laws=laws)
+    steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
-
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(order, start + _j, (near, far), from_equal_points(Guide.OWN), no_shift(), v, coin, revealed)
-
-    cost = _each(coin.profile) if letters else Power(coin.profile, _j, coin.profile.order)
+    step = each_step(start, from_equal_points(Guide.OWN), no_shift(), v, coin, order=order, revealed=revealed)
+    cost = _each(coin.profile) if letters else Power(coin.profile, j, coin.profile.order)
     return steps.span(start, S.Zero, cost, step)
 
 
@@ -329,7 +282,7 @@ def split_window(
     order: Order,
     coin: Coin,
     carried: Expansion,
-    run: _Run,
+    run: Run,
     sizes: tuple[Hypothesis, ...] = (),
     laws: tuple[Boolean, ...] = (),
     batch: Variable | None = None,
@@ -340,35 +293,24 @@ def split_window(
     With ``before``, the expansion of two data sets, the distance is one that is tracked until then at no price. A
     ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
     """
-    tau, start, m = run
-    outer = kernel.under(Ge(start, 0), Ge(tau, 0))
-    shift = gaussian_shift(_a, _v - _u, C(_j))
-    unlikely = r(_j) if sizes else S.Zero
-    steps = StepInduction(
-        outer,
-        _j,
-        m,
-        (Sequence(_z_j, start, _next, _z_m), Sequence(_A, S.Zero, _A + C(_j), A)),
-        keeps=(Ge(_z_j, 0), Ge(_A, 0)),
-        letters=(_next, _a, _u, _v, _eta, *((_low, _high) if laws else ())),
-        laws=(
-            *(Ge(_next, 0), *coin.conditions, *shift.conditions, Ge(_eta, 0)),
-            *(Ge(unlikely, 0), Le(unlikely, 1), *laws, Ge(_next, carried.at(_z_j) - _a)),
-        ),
-        ends=(Eq(_z_m, 0),),
-    )
+    shift, unlikely = gaussian_shift(_a, _v - _u, C(j)), r(j) if sizes else S.Zero
+    supposed = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(unlikely, 0), Le(unlikely, 1), *laws)
+    letters = (_a, _u, _v, _eta, *((_low, _high) if laws else ()))
 
     def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        own = batch or Variable("the batch without the sample that differs", tau + _j)
-        made = inner.step(order, tau + _j, (near, far), carried, shift, _v, coin, (own,))
+        own = batch or Variable("the batch without the sample that differs", run[0] + j)
+        made = inner.step(order, run[0] + j, (near, far), carried, shift, _v, coin, (own,))
         events = (frozenset(sizes),) if sizes else ()
         return made if batch else inner.mean(own, ((1 - unlikely, made),), unlikely, events)
 
-    inside = compose(coin.profile, shift.profile)
-    cost = compose(_each(coin.profile), Gauss(_A))
-    if sizes:
-        cost = _each(MeanProfile(((1 - unlikely, inside),), unlikely, inside.order))
-    hidden = steps.close(steps.span(tau, _z_j, cost, step, far=S.Zero))
+    def price(spent: Expr) -> Profile:
+        if not sizes:
+            return compose(_each(coin.profile), Gauss(spent))
+        inside = compose(coin.profile, shift.profile)
+        return _each(MeanProfile(((1 - unlikely, inside),), unlikely, inside.order))
+
+    hidden = hide_distance(kernel, run, carried, (_a, C(j)), step, letters, supposed, price)
+    outer = kernel.under(Ge(run[1], 0), Ge(run[0], 0))
     if before is None:
         return from_step_0(outer, hidden)
     return _tracked(outer, hidden, before, (_low, _high) if batch else (), *laws)
@@ -376,7 +318,7 @@ def split_window(
 
 def _each(cost: Profile) -> Steps:
     """The steps before j, at the cost of step j put for each."""
-    return Steps(cost.subs({_j: i}), i, _j, cost.order)
+    return Steps(cost.subs({j: i}), i, j, cost.order)
 
 
 def poisson_ranges(kernel: Kernel, losses: Losses) -> Guarantee:
@@ -388,11 +330,12 @@ def poisson_ranges(kernel: Kernel, losses: Losses) -> Guarantee:
     outer = kernel.under(Ge(begins, 0))
 
     def side(order: Order) -> Span:
-        found, event = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, _j))
+        found, event = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, j))
         inside = outer.specialise(found, {A: costs(k)})
         events = frozenset(one for one in inside.hypotheses if any(one.says == other.says for other in event))
-        whole = coins(kernel, order, _poisson(order, _v, P(_j)), _v, T, _ALL)
-        return average_or(kernel.under(Le(rho, 1)), _ALL, k, N, chances(k), inside, events, rho, whole)
+        whole = coins(kernel, order, _poisson(order, _v, P(j)), _v, T, _ALL)
+        cases, each = ((1 - rho, inside), (rho, whole)), (k, N, chances(k))
+        return kernel.under(Le(rho, 1)).mean(_ALL, cases, events=(events, frozenset()), over=each)
 
     return each_order(side)
 
@@ -437,9 +380,9 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
     """
 
     def side(order: Order) -> Span:
-        coin = projected_sample(rate, moved, sigma_A, _v, ell, p(_j), order if hidden else None)
-        steps = StepInduction(kernel, _j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
-        return steps.span(S.Zero, S.Zero, _each(coin.profile), lambda inner, *_: observe(inner, order, _j, coin))
+        coin = projected_sample(rate, moved, sigma_A, _v, ell, p(j), order if hidden else None)
+        steps = StepInduction(kernel, j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
+        return steps.span(S.Zero, S.Zero, _each(coin.profile), lambda inner, *_: observe(inner, order, j, coin))
 
     return each_order(side) if hidden else both_orders(kernel, side(Order.FIRST))
 

@@ -4,33 +4,11 @@ A step pays for its share Z_j and then makes its shift, given that share. The pr
 steps first, and make every shift given all of them: with the variable ``shares`` the derivations are those, and stop.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Final
-
-from sympy import Eq, Expr, Ge, Gt, Le, Lt, Min, S, Symbol, symbols
-from sympy.logic.boolalg import Boolean
-
-from lastiterate.symbolic.derivations.losses import (
-    AFFINE,
-    LOSSES,
-    Derivation,
-    both_orders,
-    from_step_0,
-    no_less,
-    omega,
-    replaced,
-)
-from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, Variable
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, gaussian_shift, no_shift, shown, supposing
-from lastiterate.symbolic.kernel.profiles import Equal, Gauss, Order
-from lastiterate.symbolic.kernel.rules import Kernel
-from lastiterate.symbolic.kernel.sealed import genuine, rule
+from lastiterate.symbolic.derivations.known_batches import hide_distance
+from lastiterate.symbolic.derivations.losses import *
+from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, W, b, eta, n, s, sensitivity, sigma, t, tau, w
 
-_j = Symbol("j", integer=True, nonnegative=True)
 _v = sigma**2
 _beta, _a, _z, _z_m, _z_tau, _following = symbols("beta_j a_j z_j z_m z_tau z_next", real=True)
 _k, _p = symbols("k_j p_j", real=True)
@@ -66,7 +44,7 @@ def share_step(
 def _given_its_share(own: Expansion) -> Expansion:
     """One map for both runs, as is supposed."""
     same = replace(supposing(own, _one_map), guide=Guide.OTHER)
-    return shown(same) if genuine(own) else same
+    return shown(same, own)
 
 
 @rule
@@ -81,18 +59,11 @@ def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
     return shown(Coin(Gauss(square / _v), _beta * _v, hidden, signs, lemmas))
 
 
-def _tracking(start: Expr, expansion: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    def step(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return inner.step(Order.FIRST, start + _j, (near, far), expansion, no_shift(), _v)
-
-    return step
-
-
 def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -> Span:
     """From 0 to what z -> factor z + offset makes of it in tau steps."""
-    closed = offset * _j if factor == 1 else offset * (factor**_j - 1) / (factor - 1)
-    steps = StepInduction(kernel, _j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
-    return steps.close(steps.span(S.Zero, _z, Equal(), _tracking(S.Zero, expansion)))
+    closed = offset * j if factor == 1 else offset * (factor**j - 1) / (factor - 1)
+    steps = StepInduction(kernel, j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
+    return steps.close(steps.span(S.Zero, _z, Equal(), each_step(S.Zero, expansion, no_shift(), _v)))
 
 
 def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares: Variable) -> Guarantee:
@@ -111,10 +82,10 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
     part = _slope * _r / factor  # a_j = part (1 - beta_j)
     steps = StepInduction(
         shifted,
-        _j,
+        j,
         w,
         (
-            Sequence(_r, S.One, _r / factor, _r_m, factor**-_j),
+            Sequence(_r, S.One, _r / factor, _r_m, factor**-j),
             Sequence(_B, S.Zero, _B + s**2 / _beta, B),
             Sequence(_W, S.Zero, _W + (1 - _beta) * (_r / factor) ** 2, _W_m),
         ),
@@ -125,7 +96,7 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
     steps.falls(-_W, S.One)
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
-        return share_step(inner, tau + _j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
+        return share_step(inner, tau + j, (near, far), own, (part * (1 - _beta), part**2 * (1 - _beta)), *shares)
 
     hidden = steps.span(tau, (distance - _slope * _W) / _r, Gauss((_B + _slope**2 * _W) / _v), one, far=S.Zero)
     priced = outer.under(Gt(_W_m, 0)).specialise(steps.close(hidden), {_slope: distance / _W_m})
@@ -147,35 +118,30 @@ def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
     apart = _z + Min(eta * (b - _k) / b * omega(_z) + _k * s, 2 * eta * K)
     tracking = StepInduction(
         outer.under(Ge(begin, 0)),
-        _j,
+        j,
         tau,
         (Sequence(_z, begin, _following, _z_tau),),
         keeps=(Ge(_z, 0),),
         letters=(_following, *(() if full else (_k,))),
         laws=(*counts, Ge(_following, Min(grown + s, _z + 2 * eta * K) if full else apart)),
     )
-    tracked = tracking.span(since, _z, Equal(), _tracking(since, other))
-    price, positive = (s**2 / _beta, Gt(_beta, 0)) if full else (_p, Ge(_beta, 0))
+    tracked = tracking.span(since, _z, Equal(), each_step(since, other, no_shift(), _v))
+    price_of_step, positive = (s**2 / _beta, Gt(_beta, 0)) if full else (_p, Ge(_beta, 0))
 
     def one(inner: Kernel, near: Expr, far: Expr) -> Span:
         coin = None if full else _share(_p, b, _k)
-        return share_step(inner, since + tau + _j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
+        return share_step(inner, since + tau + j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
 
-    steps = StepInduction(
-        outer.under(Ge(_z_tau, 0)),
-        _j,
-        w,
-        (Sequence(_z, _z_tau, _following, _z_m), Sequence(_B, S.Zero, _B + price + _a**2 / (1 - _beta), B)),
-        keeps=(Ge(_z, 0), Ge(_B, 0)),
-        letters=(_beta, _a, _following, *(() if full else (_k, _p))),
-        laws=(
-            *(counts if full else (*counts, Ge(_p, 0), Ge(_p * _beta, (_k * s) ** 2))),
-            *(positive, Lt(_beta, 1), Ge(_a, 0), Ge(_following, 0), Ge(_following, grown - _a)),
-        ),
-        ends=(Eq(_z_m, 0),),
-    )
-    hidden = steps.span(since + tau, _z, Gauss(_B / _v), one, far=S.Zero)
-    both = tracking.close(outer.chain(tracked, steps.close(hidden)))
+    def price(spent: Expr) -> Profile:
+        return Gauss(spent / _v)
+
+    letters = (_beta, _a, *(() if full else (_k, _p)))
+    laws = (positive, Lt(_beta, 1), Ge(_a, 0))
+    laws += () if full else (*counts, Ge(_p, 0), Ge(_p * _beta, (_k * s) ** 2))
+    run, gain, names = (since + tau, _z_tau, w), price_of_step + _a**2 / (1 - _beta), "z_j z_next z_m B_j B"
+    carried = no_less(own, own.z + eta * omega(own.z))
+    hidden = hide_distance(outer, run, carried, (_a, gain), one, letters, laws, price, names=names)
+    both = tracking.close(outer.chain(tracked, hidden))
     return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(batch)}))
 
 

@@ -7,7 +7,6 @@ from typing import Any, NoReturn, final
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, symbols, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import counts, formed
 from lastiterate.symbolic.kernel.judgement import (
     STEPS_BEFORE,
     End,
@@ -21,7 +20,7 @@ from lastiterate.symbolic.kernel.judgement import (
     record,
     show,
 )
-from lastiterate.symbolic.kernel.profiles import Order, Profile, put_values
+from lastiterate.symbolic.kernel.profiles import Order, Profile, counts, formed, put_values
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 from lastiterate.symbolic.kernel.substitution import whichever

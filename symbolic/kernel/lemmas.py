@@ -121,10 +121,13 @@ def noise(variance: Expr) -> Hypothesis:
 Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
-def shown(part: Part) -> Part:
-    """A part of a step that says that it is shown: it is, once a lemma of the package returns it, see `sealed.rule`."""
+def shown(part: Part, *premises: Part) -> Part:
+    """A part of a step that says that it is shown: it is, once a lemma of the package returns it, see `sealed.rule`.
+
+    One that rests on other parts is shown where all of these are.
+    """
     made = copy(part)
-    object.__setattr__(made, "is_shown", True)
+    object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made
 
 
@@ -132,14 +135,13 @@ def shown(part: Part) -> Part:
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
     """An expansion with more supposed and cited, which is no less true: shown where it was."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
-    return shown(made) if genuine(expansion) else made
+    return shown(made, expansion)
 
 
 @rule
 def on_condition(coin: Coin, *more: Boolean) -> Coin:
     """A coin on more conditions, which is no less true: shown where it was."""
-    made = replace(coin, conditions=(*coin.conditions, *more))
-    return shown(made) if genuine(coin) else made
+    return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:

@@ -22,22 +22,19 @@ from typing import Any, ClassVar, Final
 from sympy import (
     Add,
     Basic,
+    Eq,
     Expr,
     Function,
     Ge,
+    Gt,
     Integer,
     Integral,
     Le,
     Max,
-    Min,
-    Mul,
-    Piecewise,
-    Product,
     S,
     Sum,
     Symbol,
     Tuple,
-    exp,
     oo,
     sqrt,
     true,
@@ -45,18 +42,10 @@ from sympy import (
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.formulas.accounting import recurring
-from lastiterate.symbolic.formulas.contraction import block, damped
-from lastiterate.symbolic.formulas.divergences import (
-    chi_square,
-    exchanged,
-    hockey_stick,
-    projected_moment,
-    replaced_hockey_stick,
-    sampled_hockey_stick,
-    sampled_moment,
-)
+from lastiterate.symbolic.formulas import divergences as formulas
+from lastiterate.symbolic.formulas.contraction import damped
 from lastiterate.symbolic.kernel.sealed import UnprovedError
+from lastiterate.symbolic.kernel.substitution import numbers, same, whichever
 
 
 class Order(StrEnum):
@@ -93,31 +82,21 @@ class Profile:
         """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
-        index = parts.pop("index", None)
-        inside: Mapping[Symbol, Expr] = values
+        index, inside = parts.pop("index", None), dict(values)
+        outside: dict[str, Any] = {
+            name: put_values(parts.pop(name), values) for name in ("count", "base") if name in parts
+        }
         if index is not None:
-            inside = {letter: value for letter, value in values.items() if letter != index}
+            inside.pop(index, None)
             clash = any(index in value.free_symbols for value in inside.values())
-            fresh = new_letter(index, *inside.values(), *map(_said, parts.values())) if clash else index
-            inside |= {} if fresh == index else {index: fresh}
-            parts |= {"index": fresh}
-        outside = {"index", "count", "base"}
-        changed = {name: put_values(part, values if name in outside else inside) for name, part in parts.items()}
-        made: Profile = replace(own, **changed | ({} if index is None else {"index": fresh}))
+            outside["index"] = new_letter(index, *inside.values(), _said(self)) if clash else index
+            inside |= {index: outside["index"]} if clash else {}
+        made: Profile = replace(own, **outside, **{name: put_values(part, inside) for name, part in parts.items()})
         return made
 
     def at(self, g: Expr) -> Expr:
         """The value at a factor g > 0."""
         raise NotImplementedError
-
-    def moment(self, alpha: Expr) -> Expr:
-        """The integral of y^alpha dm(y) = exp((alpha - 1) D_alpha), alpha > 1; infinite where f(oo) > 0."""
-        raise NotImplementedError
-
-
-def _joined(joint: str, parts: Iterable[Profile]) -> Iterator[str | Expr]:
-    for i, part in enumerate(parts):
-        yield from (joint * (i > 0), *part.named())
 
 
 def new_letter(letter: Symbol, *said: Basic) -> Symbol:
@@ -186,9 +165,6 @@ class Equal(Profile):
     def at(self, g: Expr) -> Expr:
         return Max(1 - g, 0)
 
-    def moment(self, alpha: Expr) -> Expr:  # noqa: ARG002 a law has the same moments as itself, at every order
-        return S.One
-
 
 @dataclass(frozen=True)
 class Gauss(Profile):
@@ -200,10 +176,7 @@ class Gauss(Profile):
 
     def at(self, g: Expr) -> Expr:
         mu = sqrt(self.square)
-        return Max(1 - g, 0) if self.square == 0 else hockey_stick(g, mu)
-
-    def moment(self, alpha: Expr) -> Expr:
-        return exp(alpha * (alpha - 1) * self.square / 2)
+        return Max(1 - g, 0) if self.square == 0 else formulas.hockey_stick(g, mu)
 
 
 @dataclass(frozen=True)
@@ -220,17 +193,11 @@ class PoissonStep(Profile):
     order: Order | None = None
 
     def _with_the_sample(self, g: Expr) -> Expr:
-        return sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
+        return formulas.sampled_hockey_stick(g, self.rate, Gauss(self.square).at)
 
     def at(self, g: Expr) -> Expr:
-        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: exchanged(g, self._with_the_sample)}
+        both = {Order.FIRST: self._with_the_sample(g), Order.SECOND: formulas.exchanged(g, self._with_the_sample)}
         return Max(*both.values()) if self.order is None else both[self.order]
-
-    def moment(self, alpha: Expr) -> Expr:
-        """Of a whole order. The law with the sample as P has the larger one (claim ours/poisson/larger_order)."""
-        if self.order is Order.SECOND or not alpha.is_integer:
-            raise NotImplementedError(f"a moment of whole order of the law with the sample, not {alpha}, {self.order}")
-        return sampled_moment(self.rate, self.square, alpha)
 
 
 @dataclass(frozen=True)
@@ -246,7 +213,7 @@ class SwapStep(Profile):
     square: Expr
 
     def at(self, g: Expr) -> Expr:
-        return replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
+        return formulas.replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
 
 
 @dataclass(frozen=True)
@@ -257,10 +224,8 @@ class Composed(Profile):
     order: Order | None = None
 
     def named(self) -> Iterator[str | Expr]:
-        return _joined(" and ", self.parts)
-
-    def moment(self, alpha: Expr) -> Expr:
-        return Mul(*(part.moment(alpha) for part in self.parts))
+        for i, part in enumerate(self.parts):
+            yield from (" and " * (i > 0), *part.named())
 
 
 @dataclass(frozen=True)
@@ -272,9 +237,6 @@ class Power(Profile):
     count: Expr
     order: Order | None = None
 
-    def moment(self, alpha: Expr) -> Expr:
-        return self.part.moment(alpha) ** self.count
-
 
 @dataclass(frozen=True)
 class Steps(Profile):
@@ -285,9 +247,6 @@ class Steps(Profile):
     index: Symbol
     count: Expr
     order: Order | None = None
-
-    def moment(self, alpha: Expr) -> Expr:
-        return Product(self.part.moment(alpha), (self.index, 0, self.count - 1))
 
 
 @dataclass(frozen=True)
@@ -308,9 +267,6 @@ class MeanProfile(Profile):
     def at(self, g: Expr) -> Expr:
         return self.failure + Add(*(weight * part.at(g) for weight, part in self.pairs))
 
-    def moment(self, alpha: Expr) -> Expr:
-        return oo if self.failure != 0 else Add(*(weight * part.moment(alpha) for weight, part in self.pairs))
-
 
 @dataclass(frozen=True)
 class Average(Profile):
@@ -325,9 +281,6 @@ class Average(Profile):
 
     def at(self, g: Expr) -> Expr:
         return Sum(self.weight * self.part.at(g), (self.index, 0, self.count - 1))
-
-    def moment(self, alpha: Expr) -> Expr:
-        return Sum(self.weight * self.part.moment(alpha), (self.index, 0, self.count - 1))
 
 
 @dataclass(frozen=True)
@@ -347,24 +300,6 @@ class Recurring(Profile):
         """1 - p."""
         return 1 - self.chance
 
-    def moment(self, alpha: Expr) -> Expr:
-        first, again, base = (part.moment(alpha) for part in (self.first, self.again, self.base))
-        return recurring(first, self.chance, again, base, self.count)
-
-
-@dataclass(frozen=True)
-class Hull(Profile):
-    """The greatest convex function below several profiles; ``at`` gives the least of them, which is no smaller."""
-
-    parts: tuple[Profile, ...]
-    order: Order | None = None
-
-    def named(self) -> Iterator[str | Expr]:
-        yield from ("the convex hull of the least of ", *_joined(", ", self.parts))
-
-    def at(self, g: Expr) -> Expr:
-        return Min(*(part.at(g) for part in self.parts))
-
 
 @dataclass(frozen=True)
 class Atoms(Profile):
@@ -383,9 +318,6 @@ class Atoms(Profile):
 
     def at(self, g: Expr) -> Expr:
         return self.rest + Add(*(m * Max(y - g, 0) for y, m in self.pairs))
-
-    def moment(self, alpha: Expr) -> Expr:
-        return oo if self.rest != 0 else Add(*(m * y**alpha for y, m in self.pairs))
 
 
 EVERYTHING: Final = Atoms(())
@@ -407,14 +339,6 @@ class Chords(Profile):
     order: Order | None = None
 
 
-def _in_one_order(profile: Profile, *parts: Profile) -> None:
-    """Give a profile the order of its parts, each order its own where they have none."""
-    orders = {part.order for part in parts} - {None}
-    if len(orders) > 1:
-        raise ValueError("Profiles of one order are needed, got both; exchange the runs in one of them.")
-    object.__setattr__(profile, "order", next(iter(orders), None))
-
-
 @dataclass(frozen=True)
 class Letter(Profile):
     """Any profile, by its letter: one for each order, that of the judgement in which it stands."""
@@ -427,8 +351,15 @@ class Letter(Profile):
         return Function(self.name, real=True)(g)
 
 
+class _Blocks(Profile):
+    """A profile with the order of its parts; each order has its own where they have none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", common(_inside(self)))
+
+
 @dataclass(frozen=True)
-class Contracted(Profile):
+class Contracted(_Blocks):
     """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u) and B = int (q - v).
 
     The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at least
@@ -440,41 +371,9 @@ class Contracted(Profile):
     near: Profile
     far: Profile
 
-    def __post_init__(self) -> None:
-        _in_one_order(self, self.before, self.near, self.far)
-
 
 @dataclass(frozen=True)
-class Split(Profile):
-    """int u N(g v/u) + A F(g B/A) for one choice of u and v: no less than `Contracted`.
-
-    ``before`` is a pair (p, q) of finitely many atoms, p = y m and q = m, and the mass f(oo) where q = 0. ``shares``
-    holds (u/p, v/q) of each atom, in its order, and at last (u/p, 0) of the mass where q = 0.
-    """
-
-    text = "({before}), then a block at ({near}) and ({far}), split by its shares"
-    before: Atoms
-    near: Profile
-    far: Profile
-    shares: tuple[tuple[Expr, Expr], ...]
-
-    def __post_init__(self) -> None:
-        _in_one_order(self, self.before, self.near, self.far)
-        if len(self.shares) != len(self.before.pairs) + 1:
-            raise ValueError("A block needs a pair of shares for each atom before it, and one for the mass beside.")
-
-    def conditions(self) -> list[Boolean]:
-        """The shares lie between 0 and 1."""
-        return [one for pair in self.shares for share in pair for one in (Ge(share, 0), Le(share, 1))]
-
-    def at(self, g: Expr) -> Expr:
-        *shares, (singular, _) = self.shares
-        parts = [(y * m * of_p, m * of_q) for (y, m), (of_p, of_q) in zip(self.before.pairs, shares, strict=True)]
-        return block(g, parts, singular * self.before.rest, self.near.at, self.far.at)
-
-
-@dataclass(frozen=True)
-class BlockChain(Profile):
+class BlockChain(_Blocks):
     """Y_n of any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
     ``near`` and ``far`` may name ``index`` = j. One table Y that is no less than its own contraction is such a
@@ -491,9 +390,6 @@ class BlockChain(Profile):
     index: Symbol
     count: Expr
 
-    def __post_init__(self) -> None:
-        _in_one_order(self, self.base, self.near, self.far)
-
     def then(self) -> Contracted:
         """Y_n and one block more, in the words of Y_n."""
         near, far = (part.subs({self.index: self.count}) for part in (self.near, self.far))
@@ -501,7 +397,7 @@ class BlockChain(Profile):
 
 
 @dataclass(frozen=True)
-class Damped(Profile):
+class Damped(_Blocks):
     """f_n of f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; ``far`` may name j.
 
     With F(r) = sup_b T(b) - r b it is sup_b f_j(g) (T(b) - b) - (g - 1) b, so it is a profile if f_j is one. It is the
@@ -513,9 +409,6 @@ class Damped(Profile):
     far: Profile
     index: Symbol
     count: Expr
-
-    def __post_init__(self) -> None:
-        _in_one_order(self, self.base, self.far)
 
     def then(self) -> Contracted:
         """f_n and one block more, in the words of f_n."""
@@ -549,13 +442,233 @@ class Projected(Profile):
         return super().subs(values)
 
     def at(self, g: Expr) -> Expr:
-        return Integral(chi_square(X, self.dimension) * self.part.at(g), (X, 0, oo))
+        return Integral(formulas.chi_square(X, self.dimension) * self.part.at(g), (X, 0, oo))
 
-    def moment(self, alpha: Expr) -> Expr:
-        """A sum of terms exp(w X / 2), of which the mean is finite for w < 1."""
 
-        def mean(term: exp) -> Expr:
-            w = 2 * term.args[0] / X
-            return Piecewise((projected_moment(w, S.One, self.dimension), w < 1), (oo, true))
+def common(profiles: Iterable[Profile]) -> Order | None:
+    """The one order that all of them bound; an error where one bounds E_g(P || Q) and another E_g(Q || P) alone."""
+    orders = {profile.order for profile in profiles} - {None}
+    if len(orders) > 1:
+        raise UnprovedError("Profiles of one order are needed, got both; exchange the runs in one of them.")
+    return next(iter(orders), None)
 
-        return self.part.moment(alpha).replace(lambda term: isinstance(term, exp), mean)
+
+def compose(*profiles: Profile) -> Profile:
+    """The profile of steps one after the other, whoever chooses the second after seeing the first."""
+    gauss: list[Expr] = []
+    atoms: list[Atoms] = []
+    counts: dict[Profile, Expr] = {}
+    for part in (part for one in profiles for part in (one.parts if isinstance(one, Composed) else (one,))):
+        match part:
+            case Equal():
+                pass
+            case Gauss():
+                gauss.append(part.square)
+            case Atoms():
+                atoms.append(part)
+            case Power():
+                counts[part.part] = counts.get(part.part, S.Zero) + part.count
+            case _:
+                counts[part] = counts.get(part, S.Zero) + 1
+    for steps in [part for part in counts if isinstance(part, Steps)]:  # of which the next one may be there
+        following = steps.part.subs({steps.index: steps.count})
+        if counts.get(steps) == counts.get(following) == 1:
+            del counts[steps], counts[following]
+            more = replace(steps, count=steps.count + 1)
+            counts[more] = counts.get(more, S.Zero) + 1
+    parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
+    if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
+        parts.append(Gauss(Add(*gauss)))
+    if atoms:
+        parts.append(Atoms(_products(atoms), common(atoms)))
+    if len(parts) > 1:
+        return Composed(tuple(parts), common(parts))
+    return parts[0] if parts else Equal()
+
+
+def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
+    pairs = {S.One: S.One}
+    for part in atoms:
+        product: dict[Expr, Expr] = {}
+        for y, m in pairs.items():
+            for ratio, mass in part.pairs:
+                product[y * ratio] = product.get(y * ratio, S.Zero) + m * mass
+        pairs = product
+    return tuple(sorted(pairs.items(), key=lambda pair: pair[0]))
+
+
+def unfolded(profile: Recurring) -> MeanProfile:
+    """f_n in the words of f_(n-1)."""
+    before = replace(profile, count=profile.count - 1)
+    pairs = ((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again)))
+    return MeanProfile(pairs, order=profile.order)
+
+
+def counts(index: Symbol, count: Expr) -> None:
+    """Raise an error unless an index stands for every whole number from 0 on, and it runs over so many."""
+    if not isinstance(index, Symbol) or index.assumptions0 != _INDEX or not count.is_integer or index in count.atoms():
+        raise UnprovedError(f"An index needs to run over 0, 1, 2, ..., so many whole numbers, got {index}, {count}.")
+
+
+_INDEX: Final = Symbol("i", integer=True, nonnegative=True).assumptions0
+_KNOWN: Final = (
+    Equal, Letter, Gauss, PoissonStep, SwapStep, Composed, Power, Steps, Projected, MeanProfile, Average,
+    Recurring, Atoms, Chords, Contracted, BlockChain, Damped,
+)  # fmt: skip
+
+
+def formed(profile: Profile) -> None:
+    """Raise an error unless a term is made as its class says: of profiles of its own order, and of whole counts."""
+    if type(profile) not in _KNOWN:
+        raise UnprovedError(f"A profile of the kernel is needed, got one of type {type(profile).__name__}.")
+    inside = _inside(profile)
+    for part in inside:
+        formed(part)
+        if part.order not in {None, profile.order}:
+            raise UnprovedError(f"A profile of parts of the order {part.order} is of that order, got {profile.order}.")
+    if isinstance(profile, Steps | Average | Chords | BlockChain | Damped):
+        counts(profile.index, profile.count)
+    elif isinstance(profile, Power | Recurring) and not profile.count.is_integer:
+        raise UnprovedError(f"A profile of whole counts is needed, got {profile}.")
+    elif isinstance(profile, Composed | MeanProfile) and not inside:
+        raise UnprovedError(f"A profile of some parts is needed, got {profile}.")
+
+
+def _inside(profile: Profile) -> list[Profile]:
+    own: Any = profile
+    return [part for one in fields(own) for part in _flat(getattr(own, one.name)) if isinstance(part, Profile)]
+
+
+def _flat(thing: Any) -> list[Any]:
+    return [part for one in thing for part in _flat(one)] if isinstance(thing, tuple) else [thing]
+
+
+def sound(profile: Profile) -> list[Boolean]:
+    """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
+
+    That of a table with 1 at 0 is that its masses are nonnegative, the rest of P too, and that they, the masses of Q,
+    add up to at most 1: its slope at 0 is that sum, and no profile falls faster than 1 - g.
+
+    Raises:
+        UnprovedError: no such conditions are known.
+    """
+    formed(profile)
+    return list(dict.fromkeys(_sound(profile)))
+
+
+def _sound(profile: Profile) -> Iterator[Boolean]:
+    match profile:
+        case Equal() | Letter():
+            return
+        case Gauss():
+            yield from (*numbers(profile.square), Ge(profile.square, 0))
+            return
+        case PoissonStep() | SwapStep():
+            yield from (*numbers(profile.rate), *numbers(profile.square))
+            yield from (Gt(profile.rate, 0), Le(profile.rate, 1), Ge(profile.square, 0))
+            return
+        case Power() | Steps() if profile.count == 0:
+            return
+        case Recurring() | BlockChain() | Damped() if profile.count == 0:
+            yield from _sound(profile.base)
+            return
+        case Power() | Recurring() | Steps() | BlockChain() | Damped() | Chords():
+            yield Ge(profile.count, 0)
+        case Projected():
+            yield from (*numbers(profile.dimension), Gt(profile.dimension, 0))
+        case MeanProfile():
+            total = Add(profile.failure, *(weight for weight, _ in profile.pairs))
+            for weight in (profile.failure, *(weight for weight, _ in profile.pairs)):
+                yield from (*numbers(weight), Ge(weight, 0))
+            yield Eq(total, 1)
+        case Atoms():
+            for number in (number for pair in profile.pairs for number in pair):
+                yield from (*numbers(number), Ge(number, 0))
+            yield from (Ge(profile.rest, 0), Le(Add(*(m for _, m in profile.pairs)), 1))
+        case Average():
+            raise UnprovedError(f"It is not known when the weights of {profile} add up to 1.")
+    if isinstance(profile, Recurring):
+        yield from (Ge(profile.chance, 0), Le(profile.chance, 1))
+    if isinstance(profile, Chords):
+        yield Ge(profile.node.xreplace({profile.index: whichever(profile.index)}), 0)
+    bound = X if isinstance(profile, Projected) else getattr(profile, "index", None)
+    for part in _inside(profile):
+        yield from _sound(part if bound is None else _any(part, bound))
+
+
+def _any(part: Profile, index: Symbol) -> Profile:
+    """The part for any value of its index, of which nothing else speaks."""
+    return part.subs({index: whichever(index)})
+
+
+def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tuple[Boolean, ...]:
+    """Conditions under which the rate of a profile is a probability, and no less than that of a sound one."""
+    return () if above.rate == below.rate else (below.rate <= above.rate, above.rate <= 1)
+
+
+def _some(profile: Recurring | BlockChain | Damped) -> list[Boolean]:
+    """The condition that there is a step, where it is not plain."""
+    return [] if Ge(profile.count, 1) == true else [Ge(profile.count, 1)]
+
+
+def covers(above: Profile, below: Profile) -> list[Boolean]:
+    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
+
+    Raises:
+        UnprovedError: no such conditions are known.
+    """
+    formed(above)
+    match above, below:
+        case _ if above == below:
+            return []
+        case _, Equal():  # the least profile of all
+            return sound(above)
+        case Gauss(), Gauss():
+            return [below.square <= above.square]
+        case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
+            return [*_rates(above, below), below.square <= above.square]
+        case SwapStep(), SwapStep():
+            return [*_rates(above, below), below.square <= above.square]
+        case Power(), Power():
+            return [*covers(above.part, below.part), below.count <= above.count]
+        case _ if type(above) is type(below) and (found := _rises(above, below)) is not None:
+            return found
+        case Chords(), _:
+            return [*sound(replace(above, part=Equal(), order=None)), *covers(above.part, below)]
+        case Recurring(), MeanProfile() if below == unfolded(above):
+            return _some(above)
+        case Recurring() | BlockChain() | Damped(), _ if above.count == 0:
+            return covers(above.base, below)
+        case BlockChain() | Damped(), Contracted():
+            return [*_some(above), *covers(replace(above, count=above.count - 1).then(), below)]
+        case Atoms(), Atoms():  # both are linear between the nodes of either, and both fall to f(oo)
+            nodes = sorted({y for one in (above, below) for y, _ in one.pairs}, key=str)
+            less = [below.at(node) <= above.at(node) for node in nodes] + [below.rest <= above.rest]
+            return [*sound(above), *less]
+    raise UnprovedError(f"It is not known when {above} is at least {below}.")
+
+
+_RISING: Final = (Steps, Average, Projected, Chords, Composed, MeanProfile, Recurring, Contracted, BlockChain, Damped)
+"""Terms that are no less where their parts are no less, at every index, and all else is the same."""
+
+
+def _rises(above: Any, below: Any) -> list[Boolean] | None:
+    """Conditions under which a term is no less than another, part by part; None where more than parts is different."""
+    if not isinstance(above, _RISING):
+        return None
+    bound = X if isinstance(above, Projected) else getattr(above, "index", None)
+    found: list[Boolean] = []
+    for name in (one.name for one in fields(above) if one.name != "order"):
+        parts, others = (_flat(getattr(one, name)) for one in (above, below))
+        if name == "failure":
+            found += same(*parts, *others)
+        elif len(parts) != len(others):
+            return None
+        else:
+            for part, other in zip(parts, others, strict=True):
+                if isinstance(part, Profile) and isinstance(other, Profile):
+                    free = bound is None or name == "base"
+                    found += covers(part, other) if free else covers(_any(part, bound), _any(other, bound))
+                elif part != other:
+                    return None
+    return found

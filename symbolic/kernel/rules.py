@@ -12,12 +12,12 @@ F4        E^z_g is jointly convex in (P, Q), because P(A) - g Q(A^z) is linear i
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, final
+from typing import final
 
 from sympy import Add, Expr, Ge, Le, S, Symbol, simplify
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import common, compose, counts, covers, sound
 from lastiterate.symbolic.kernel.judgement import (
     STEPS_BEFORE,
     FalseLineError,
@@ -39,11 +39,15 @@ from lastiterate.symbolic.kernel.profiles import (
     Average,
     Contracted,
     Equal,
-    Hull,
     MeanProfile,
     Order,
     Profile,
+    common,
+    compose,
+    counts,
+    covers,
     put_values,
+    sound,
 )
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.kernel.substitution import declared, same, whichever
@@ -153,47 +157,46 @@ class Kernel(Ground):
         cases: Iterable[tuple[Expr, Span]],
         failure: Expr = S.Zero,
         events: tuple[frozenset[Hypothesis], ...] = (),
+        over: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Span:
         """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of chance ``failure``.
 
         It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
         same weights: F4. A case holds for every value, or on an event, one or more of its hypotheses, at least as
         likely as its weight: a further coin leaves just that much of it, and the rest of the weights is for cases that
-        hold for every value and for failure, where a profile is at most 1.
+        hold for every value and for failure, where a profile is at most 1. With ``over``, an index, a count and a
+        share, the first case stands for that many: one for each value, or for each of disjoint events. Their weights
+        are its weight times the shares, which add up to 1; what is given of the numbers of one is supposed of each.
         """
         pairs = tuple(cases)
-        spans = tuple(span for _, span in pairs)
+        weights, spans = tuple(weight for weight, _ in pairs), tuple(span for _, span in pairs)
         head, *rest = spans
-        conditions = [Ge(weight, 0) for weight, _ in pairs] + [Ge(failure, 0)]
-        conditions += same(Add(failure, *(weight for weight, _ in pairs)), S.One)
-        for span in rest:
-            conditions += alike(head, span)
         if variable.follows:
             why = "needs one law of it in both runs, whatever the state is"
             raise FalseLineError(f"A mean over {variable.name} {why}.")
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
-        weighted = tuple((weight, span.profile) for weight, span in pairs)
-        profile = head.profile
-        if pairs != ((S.One, head),):
-            profile = MeanProfile(weighted, failure, common(span.profile for span in spans))
-        law = {Hypothesis(f"{variable.name} has one law in both runs and is independent of the state before")}
-        for (weight, _), event in zip(pairs, events, strict=False):
-            parts = sorted(event, key=str)
-            says = f"an event disjoint from others, of at least this chance: {'; '.join(one.says for one in parts)}"
-            law |= {of_event(says, (weight,), parts)} if event else set()
+        on = events or (frozenset[Hypothesis](),) * len(spans)
+        supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
+        profiles, given = [span.profile for span in spans], frozenset[Boolean]()
+        if over is not None:
+            index, count, share = over
+            _shares(index, count, share)
+            _unnamed(index, (*weights, failure, *head.ends, *head.distances), rest)
+            given = frozenset(one for one in head.given if index in one.free_symbols)
+            says = f"for every {index} below the first this holds"
+            supposed[0] = _over(index, supposed[0]).union(
+                Hypothesis(says, (count, one), over=(index,)) for one in given
+            )
+            profiles[0] = Average(share, head.profile, index, count, head.profile.order)
+        conditions = [Ge(weight, 0) for weight in (*weights, failure)] + [*same(Add(failure, *weights), S.One)]
+        conditions += [one for span in rest for one in alike(head, span)]
+        mixed = MeanProfile(tuple(zip(weights, profiles, strict=True)), failure, common(profiles))
+        profile = profiles[0] if weights == (S.One,) else mixed
         made = apply(self, "mean", head.order, head.ends, head.distances, profile, conditions, spans)
-        none = (frozenset[Hypothesis](),) * len(spans)
-        kept = (span.hypotheses - event for span, event in zip(spans, events or none, strict=True))
-        return _drawn(made, variable, hypotheses=frozenset(law).union(*kept))
-
-    @rule
-    def least(self, *spans: Span) -> Span:
-        """The greatest convex function below several profiles for the same steps and distances: F2."""
-        head, *rest = spans
-        conditions = [one for span in rest for one in alike(head, span)]
-        profile = Hull(tuple(span.profile for span in spans), common(span.profile for span in spans))
-        return apply(self, "least", head.order, head.ends, head.distances, profile, conditions, spans)
+        hypotheses = _law(variable, weights, on, over).union(*supposed)
+        scope, drawn = made.scope - {variable}, made.drawn | {variable}
+        return record(made, given=made.given - given, hypotheses=hypotheses, scope=scope, drawn=drawn)
 
     @rule
     def step(
@@ -262,11 +265,6 @@ class Kernel(Ground):
         return record(made, premises=(span,), hypotheses=hypotheses, scope=scope, drawn=drawn)
 
 
-def _drawn(made: Span, variable: Variable, **changes: Any) -> Span:
-    """A draft in which a variable that was revealed is averaged over."""
-    return record(made, scope=made.scope - {variable}, drawn=made.drawn | {variable}, **changes)
-
-
 @rule
 def anything(kernel: Kernel, order: Order, ends: tuple[Expr, Expr]) -> Span:
     """Any steps: 0 -> 0 at 1, because P(A) - g Q(A) <= 1."""
@@ -299,73 +297,42 @@ def contract(kernel: Kernel, before: Span, near: Span, far: Span, diameter: Expr
     return apply(kernel, "contract", before.order, ends, distances, profile, conditions, (before, near, far), {inside})
 
 
-@rule
-def average(variable: Variable, index: Symbol, count: Expr, weight: Expr, span: Span) -> Span:
-    """The mean over a revealed variable; ``span`` is for its value number ``index``, of which ``weight`` is the chance.
-
-    Both laws are mixtures with the same weights, and E^z_g is jointly convex in them.
-    """
-    _shares(index, count, weight)
-    fixed = (span.start, span.end, span.near, span.far, *span.given)
-    if variable.follows or variable not in span.scope or any(index in one.free_symbols for one in fixed):
-        raise UnprovedError(
-            f"A mean over {variable} needs one law of it, revealed, and ends and conditions that do not name {index}."
-        )
-    law = Hypothesis(
-        f"{variable.name} has one law in both runs and is independent of the state before; its value number {index}, "
-        "of so many, has this chance",
-        (count, weight),
-        over=(index,),
-    )
-    profile, hypotheses = _mean_over(span, weight, index, count), _over(index, span.hypotheses) | {law}
-    own = {"rule": "mean", "premises": (span,), "shown": (), "cites": ()}
-    return _drawn(span, variable, profile=profile, hypotheses=hypotheses, **own)
-
-
-def _mean_over(span: Span, weight: Expr, index: Symbol, count: Expr) -> Average:
-    return Average(weight, span.profile, index, count, span.profile.order)
-
-
-@rule
-def average_or(
-    kernel: Kernel,
+def _law(
     variable: Variable,
-    index: Symbol,
-    count: Expr,
-    weight: Expr,
-    span: Span,
-    event: frozenset[Hypothesis],
-    chance: Expr,
-    rest: Span,
-) -> Span:
-    """The mean over a revealed variable that is in one of ``count`` disjoint events, or in none, of chance ``chance``.
+    weights: tuple[Expr, ...],
+    events: tuple[frozenset[Hypothesis], ...],
+    over: tuple[Symbol, Expr, Expr] | None,
+) -> frozenset[Hypothesis]:
+    """Suppositions about a variable that is averaged over, and about the events that its cases hold on."""
+    one_law = f"{variable.name} has one law in both runs and is independent of the state before"
+    found = set[Hypothesis]() if over else {Hypothesis(one_law)}
+    for place, (weight, event) in enumerate(zip(weights, events, strict=True)):
+        parts = sorted(event, key=str)
+        words = "; ".join(one.says for one in parts)
+        if over is None or place > 0:
+            says = f"an event disjoint from others, of at least this chance: {words}"
+            found |= {of_event(says, (weight,), parts)} if parts else set()
+            continue
+        index, count, share = over
+        if parts:
+            number = f"event number {index}, disjoint from others, of so many"
+            says = f"{one_law}; it is in {number}, with at least this chance: {words}"
+            found |= {of_event(says, (count, weight * share), parts, index)}
+            says = f"the second, over {index} below the first, adds up to 1"
+        else:
+            says = f"{one_law}; its value number {index}, of so many, has this chance"
+        found |= {Hypothesis(says, (count, share), over=(index,))}
+    return frozenset(found)
 
-    ``span`` is for event number ``index``, of which ``event`` is what is supposed of the variable; its chance is
-    ``weight`` times that of any, and the weights add up to 1. ``rest`` holds for every value. A further coin leaves
-    just so much of each event. What is given of the numbers of an event is supposed of each.
-    """
-    own = frozenset(one for one in span.given if index in one.free_symbols)
-    _shares(index, count, weight)
-    of_rest = (*(one for each in rest.hypotheses for one in each.constants), *rest.given)
-    fixed = (span.start, span.end, span.near, span.far, *of_rest)
-    if put_values(rest.profile, {index: whichever(index)}) != rest.profile:
-        raise UnprovedError(f"What holds for every value does not name {index}, got {rest.profile}.")
-    if variable.follows or variable not in span.scope & rest.scope or any(index in one.free_symbols for one in fixed):
-        raise UnprovedError(f"A mean over {variable} needs one law of it, revealed, and ends that do not name {index}.")
-    parts = sorted(event, key=str)
-    says = (
-        f"{variable.name} has one law in both runs and is independent of the state before; it is in event number "
-        f"{index}, disjoint from others, of so many, with at least this chance: {'; '.join(one.says for one in parts)}"
-    )
-    law = of_event(says, (count, (1 - chance) * weight), parts, index)
-    pairs = ((1 - chance, _mean_over(span, weight, index, count)), (chance, rest.profile))
-    profile = MeanProfile(pairs, order=common((span.profile, rest.profile)))
-    conditions = (Ge(chance, 0), Le(chance, 1), *alike(span, rest))
-    made = apply(kernel, "mean", span.order, span.ends, span.distances, profile, conditions, (span, rest))
-    adding = Hypothesis(f"the second, over {index} below the first, adds up to 1", (count, weight), over=(index,))
-    each = {Hypothesis(f"for every {index} below the first this holds", (count, one), over=(index,)) for one in own}
-    supposed = _over(index, span.hypotheses - event) | rest.hypotheses | each | {law, adding}
-    return _drawn(made, variable, given=made.given - own, hypotheses=frozenset(supposed))
+
+def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> None:
+    """Raise an error where an index is named by what is the same for all of its values."""
+    for span in others:
+        fixed = (*fixed, *span.given, *(one for each in span.hypotheses for one in each.constants))
+    named = [one for one in fixed if index in one.free_symbols]
+    named += [one.profile for one in others if put_values(one.profile, {index: whichever(index)}) != one.profile]
+    if named:
+        raise UnprovedError(f"A mean over {index} needs {', '.join(map(str, named))} to be the same for all values.")
 
 
 def _shares(index: Symbol, count: Expr, weight: Expr) -> None:

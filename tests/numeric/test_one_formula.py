@@ -45,7 +45,6 @@ from lastiterate.numeric.shuffling.shuffled import View
 from lastiterate.numeric.subsampling import poisson
 from lastiterate.numeric.subsampling.poisson import ContractingBlock
 from lastiterate.symbolic.formulas import accounting, divergences, networks, shift_program, update
-from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Projected
 from lastiterate.symbolic.kernel.profiles import X as X_SQUARE
 
 POINTS = 6
@@ -183,8 +182,13 @@ def finite_whole_step(p: Point) -> bool:
 def hidden_step(p: Point) -> Expr:
     """As the kernel has it: the mean over the matrix of a step with a hidden coin, or with a revealed one."""
     revealed = divergences.projected_step(p.whole, ratio(p), p.b, p.q)
-    hidden = Projected(PoissonStep(p.q, ratio(p) * X_SQUARE, Order.FIRST), p.b, Order.FIRST).moment(p.whole)
-    return Min(revealed, log(hidden.doit()) / (p.whole - 1))
+
+    def mean(term: Expr) -> Expr:  # over the chi-square variable of exp(w X / 2)
+        return divergences.projected_moment(2 * term.args[0] / X_SQUARE, S.One, p.b)
+
+    given = divergences.sampled_moment(p.q, ratio(p) * X_SQUARE, p.whole)
+    hidden = given.doit().replace(lambda term: isinstance(term, exp), mean)
+    return Min(revealed, log(hidden) / (p.whole - 1))
 
 
 PAIRS = (

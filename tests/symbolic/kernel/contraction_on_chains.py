@@ -10,13 +10,13 @@ from fractions import Fraction
 from itertools import pairwise
 from random import Random
 
-from finite_chains import Chain, Law, Metric, Pair, both_runs, envelope, law, mixed, priced, pushed, start_laws
+from finite_chains import Chain, Law, Metric, Pair, Split, both_runs, envelope, law, mixed, priced, pushed, start_laws
 from rules_on_chains import Attacked, _kernel, _order
 from sympy import Integer, Rational, S, Symbol
 
 from lastiterate.symbolic.formulas.contraction import block, shares
 from lastiterate.symbolic.kernel.judgement import Span
-from lastiterate.symbolic.kernel.profiles import EVERYTHING, Atoms, Damped, Equal, Order, Split
+from lastiterate.symbolic.kernel.profiles import EVERYTHING, Atoms, Damped, Equal, Order
 from lastiterate.symbolic.kernel.rules import contract
 
 _j = Symbol("j", integer=True, nonnegative=True)
@@ -56,20 +56,16 @@ def _premises(order: Order, before: Atoms, near: Atoms, far: Atoms) -> tuple[Spa
 def _bounds(order: Order, before: Atoms, near: Atoms, far: Atoms) -> list[Split]:
     """What the rule says of a block, one bound for each split."""
     made = contract(_kernel, *_premises(order, before, near, far), S.One)
-    found = []
-    for each in _shares(before):
-        split = Split(before, near, far, each)
-        found.append(_kernel.weaken(made, profile=split).profile)
-    return found
+    return [Split(made.profile, each) for each in _shares(before)]
 
 
 def _of_no_pair(split: Split, mass: Rational, g: Rational) -> Rational:
     """The bound with another B than that of its split."""
     *kept, (singular, _) = split.shares
-    parts = [(y * m * u, m * v) for (y, m), (u, v) in zip(split.before.pairs, kept, strict=True)]
-    near = block(g, parts, singular * split.before.rest, split.near.at, lambda _: S.Zero)
-    left = 1 - singular * split.before.rest - sum(u for u, _ in parts)
-    return near + (left * split.far.at(g * mass / left) if left != 0 else 0)
+    parts = [(y * m * u, m * v) for (y, m), (u, v) in zip(split.whole.before.pairs, kept, strict=True)]
+    near = block(g, parts, singular * split.whole.before.rest, split.whole.near.at, lambda _: S.Zero)
+    left = 1 - singular * split.whole.before.rest - sum(u for u, _ in parts)
+    return near + (left * split.whole.far.at(g * mass / left) if left != 0 else 0)
 
 
 def _laws(random: Random, k: int) -> Pair:
@@ -117,12 +113,14 @@ def _one_block(random: Random, fault: str) -> bool:
     truth = envelope([(pushed(p, one), pushed(q, other))], d, 0)
     nodes = {*_NODES[2:6], *(y for y, _ in truth.pairs)}
     if fault == "A and B of no pair":
-        heavier = [1 - sum(m * v for (_, m), (_, v) in zip(s.before.pairs, s.shares, strict=False)) for s in splits]
+        heavier = [
+            1 - sum(m * v for (_, m), (_, v) in zip(s.whole.before.pairs, s.shares, strict=False)) for s in splits
+        ]
         return any(
             truth.at(g) > _of_no_pair(split, mass, g) for g in nodes for split in splits for mass in (*heavier, S.One)
         )
     if fault == "no mass beside the atoms":
-        return any(truth.at(g) > split.at(g) - split.before.rest for g in nodes for split in splits)
+        return any(truth.at(g) > split.at(g) - split.whole.before.rest for g in nodes for split in splits)
     return any(truth.at(g) > split.at(g) for g in nodes for split in splits)
 
 

@@ -16,17 +16,15 @@ from finite_chains import (
     mixed,
     near_pairs,
     pushed,
-    start_laws,
 )
 from rules_on_chains import Attacked, _end, _exact, _kernel, _order
 from sympy import Integer, Min, Rational, S, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import StepInduction
 from lastiterate.symbolic.kernel.judgement import Span, Variable
-from lastiterate.symbolic.kernel.profiles import Atoms, MeanProfile, Power
-from lastiterate.symbolic.kernel.rules import Kernel, average
+from lastiterate.symbolic.kernel.profiles import Atoms, MeanProfile, Power, compose
+from lastiterate.symbolic.kernel.rules import Kernel
 
 _i = Symbol("i", integer=True, nonnegative=True)
 
@@ -52,16 +50,6 @@ def _domain(random: Random, fault: str) -> bool:
     return exceeded(truth, made.profile, [y for y, _ in truth.pairs] + [Rational(1, 2)])
 
 
-def _least(random: Random, fault: str) -> bool:
-    k, far = random.randint(2, 4), random.randint(0, 2)
-    d, order, pair, more = metric(random, k), _order(random), start_laws(random, k), start_laws(random, k)
-    ends, distances = (S.Zero, S.One), (S.Zero, Integer(far))
-    tables = [envelope([pair, *(more,) * random.randint(0, 1)], d, far) for _ in range(2)]
-    made = _kernel.least(*(_kernel.suppose(order, ends, distances, table, "one") for table in tables))
-    truth = envelope([pair], d, _end(fault, far))
-    return exceeded(truth, made.profile, [y for table in (truth, *tables) for y, _ in table.pairs], fault=fault)
-
-
 def _average(random: Random, fault: str) -> bool:
     """Two values, of which one judgement speaks: what it says is linear in the number of the value, up to 1."""
     k, far, z = random.randint(2, 4), random.randint(0, 2), random.randint(0, 2)
@@ -76,7 +64,7 @@ def _average(random: Random, fault: str) -> bool:
     case = Kernel(_at_both).suppose(order, (S.Zero, S.One), distances, table, "case", (variable,))
     first, second = (Rational(w.numerator, w.denominator) for w in weights)
     said = (second, first) if fault == "other weights" else (first, second)
-    made = average(variable, _i, Integer(2), _linear(*said), case)
+    made = Kernel(_at_both).mean(variable, ((S.One, case),), over=(_i, Integer(2), _linear(*said)))
     one, other = (tuple(mixed(weights, [chain[run][x] for chain in chains]) for x in range(k)) for run in range(2))
     truth = envelope(near_pairs(d, z, one, other), d, _end(fault, far))
     values = {g: made.profile.at(g).doit() for g in {*nodes, *(y for y, _ in truth.pairs)}}
@@ -115,8 +103,7 @@ def _induct(random: Random, fault: str) -> bool:
 COUNTED: Mapping[str, Attacked] = {
     "identity": Attacked(_identity, (CLOSER,)),
     "domain": Attacked(_domain, (CLOSER,)),
-    "least": Attacked(_least, (CONCLUSION, CLOSER)),
-    "average": Attacked(_average, (CONCLUSION, CLOSER, "other weights")),
+    "a mean over values of any number": Attacked(_average, (CONCLUSION, CLOSER, "other weights")),
     "induct": Attacked(_induct, (CONCLUSION, CLOSER, "a step fewer")),
 }
 """Further rules with the faults that their attacks must find."""

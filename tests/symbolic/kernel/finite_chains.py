@@ -6,15 +6,17 @@ and noise are drawn with a bias to what binds: points, translations, equal laws.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from random import Random
 from typing import Final
 
-from sympy import Rational
+from sympy import Expr, Rational
 
-from lastiterate.symbolic.kernel.profiles import Atoms, Profile
+from lastiterate.symbolic.formulas.contraction import block
+from lastiterate.symbolic.kernel.profiles import Atoms, Contracted, Profile
 
 Law = tuple[Fraction, ...]
 Chain = tuple[Law, ...]
@@ -125,6 +127,29 @@ def exceeded(truth: Atoms, profile: Profile, at: Iterable[Rational] = (), *, fau
     nodes = [y for y, _ in profile.pairs] if isinstance(profile, Atoms) else at
     share = Rational(1, 100) if fault == CONCLUSION else Rational(0)
     return any(truth.at(g) > (1 - share) * profile.at(g) + share * max(1 - g, 0) for g in nodes)
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least of several profiles at every factor."""
+
+    profiles: "tuple[Profile | Split, ...]"
+
+    def at(self, g: Expr) -> Expr:
+        return min(one.at(g) for one in self.profiles)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A bound of `Contracted` by shares (u/p, v/q) of each atom before, and of the mass beside."""
+
+    whole: Contracted
+    shares: tuple[tuple[Rational, Rational], ...]
+
+    def at(self, g: Expr) -> Expr:
+        before, (*shares, (singular, _)) = self.whole.before, self.shares
+        parts = [(y * m * of_p, m * of_q) for (y, m), (of_p, of_q) in zip(before.pairs, shares, strict=True)]
+        return block(g, parts, singular * before.rest, self.whole.near.at, self.whole.far.at)
 
 
 def both_runs(random: Random, k: int) -> tuple[Chain, Chain]:

@@ -10,7 +10,9 @@ from finite_chains import (
     CONCLUSION,
     Chain,
     Law,
+    Least,
     Metric,
+    Split,
     bell,
     both_runs,
     cycle,
@@ -29,7 +31,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import Hypothesis, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift
-from lastiterate.symbolic.kernel.profiles import Order, Split
+from lastiterate.symbolic.kernel.profiles import Order
 from lastiterate.symbolic.kernel.rules import Kernel, contract, observe
 
 
@@ -102,11 +104,10 @@ def _contract(random: Random, fault: str) -> bool:
     splits.append([(S.One, Rational(random.randint(0, 4), 4)) for _ in range(atoms)])
     kept = (S.One, S.Zero)  # of the mass where run 2 has none
     block = contract(_kernel, *spans, Integer(wide))
-    shared = (Split(before, near, far, (*split, kept)) for split in splits)
-    made = _kernel.least(*(_kernel.weaken(block, profile=one) for one in shared))
+    claimed = Least(tuple(Split(block.profile, (*split, kept)) for split in splits))
     truth = envelope([(pushed(p, one), pushed(q, other))], d, _end(fault, end))
     nodes = [Rational(1, 2), S.One, Integer(2), *(y for y, _ in truth.pairs)]
-    return exceeded(truth, made.profile, nodes, fault=fault)
+    return exceeded(truth, claimed, nodes, fault=fault)
 
 
 def _mean(random: Random, fault: str) -> bool:
@@ -129,7 +130,7 @@ def _mean(random: Random, fault: str) -> bool:
         tuple(mixed(law_of, [chain[run][x] for chain in chains]) for x in range(k)) for run, law_of in enumerate(laws)
     )
     truth = envelope(near_pairs(d, z, one, other), d, _end(fault, far))
-    profile = _kernel.least(*cases).profile if fault == "the least of the cases" else made.profile
+    profile = Least(tuple(profiles)) if fault == "the least of the cases" else made.profile
     nodes = [y for table in (truth, *profiles) for y, _ in table.pairs]
     return exceeded(truth, profile, nodes, fault=fault)
 

@@ -7,7 +7,6 @@ from contraction_on_chains import CONTRACTED, POWER, table
 from sympy import Integer, Rational, S, Symbol
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.kernel.composition import covers
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
@@ -20,7 +19,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Letter,
     Order,
     PoissonStep,
-    Split,
+    covers,
 )
 from lastiterate.symbolic.kernel.rules import Kernel, anything
 
@@ -76,13 +75,11 @@ def test_blocks_are_above_what_follows_by_the_rule_and_nothing_less() -> None:
             covers(above, below)
 
 
-def test_a_block_has_one_order_and_a_split_for_each_atom() -> None:
+def test_a_block_has_one_order() -> None:
     both = PoissonStep(Rational(1, 2), S.One, Order.FIRST), PoissonStep(Rational(1, 2), S.One, Order.SECOND)
-    with pytest.raises(ValueError, match="one order"):
+    with pytest.raises(UnprovedError, match="one order"):
         Contracted(Equal(), *both)
     assert BlockChain(Equal(), both[0], Gauss(S.One), k, n).order is Order.FIRST
-    with pytest.raises(ValueError, match="shares for each atom"):
-        Split(EVERYTHING, Equal(), Equal(), ())
 
 
 def test_any_steps_cost_at_most_everything() -> None:

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
 
 import pytest
 from hockey_stick import hockey_stick_mixtures
-from scipy.integrate import quad
 from sympy import (
     Eq,
     Expr,
@@ -18,11 +16,8 @@ from sympy import (
     Rational,
     S,
     Symbol,
-    exp,
     expand,
     false,
-    lambdify,
-    oo,
     symbols,
     true,
 )
@@ -48,8 +43,6 @@ from lastiterate.symbolic.derivations.known_batches import (
 from lastiterate.symbolic.derivations.losses import LOSSES, from_equal_points
 from lastiterate.symbolic.derivations.random_batches import poisson_composition, swap_composition
 from lastiterate.symbolic.formulas import update
-from lastiterate.symbolic.formulas.divergences import chi_square
-from lastiterate.symbolic.kernel.composition import compose
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import End, Guarantee, Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import (
@@ -71,13 +64,11 @@ from lastiterate.symbolic.kernel.profiles import (
     PoissonStep,
     Power,
     Profile,
-    Projected,
-    Split,
     Steps,
     SwapStep,
-    X,
+    compose,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, contract
+from lastiterate.symbolic.kernel.rules import Kernel, contract
 from lastiterate.symbolic.ledger import claims
 
 c, s, D, v = symbols("c s D v", positive=True)
@@ -361,13 +352,8 @@ def test_a_contraction_asks_for_all_pairs_of_points_and_one_kernel() -> None:
     ):
         with pytest.raises(UnprovedError):
             wrong()
-    split = Split(Atoms(((S.One, S.One),)), Gauss(s), Gauss(D), ((S.One, S.One), (S.One, S.Zero)))
-    assert KERNEL.weaken(made, profile=split).profile == split
-    too_much = replace(split, shares=((S.One, Integer(2)), (S.One, S.Zero)))
-    cheaper = replace(split, far=Gauss(s))
-    for profile in (too_much, cheaper):
-        with pytest.raises(UnprovedError):
-            KERNEL.weaken(made, profile=profile)
+    with pytest.raises(UnprovedError):
+        KERNEL.weaken(made, profile=replace(made.profile, far=Gauss(s)))
 
 
 def _induction(closed: Expr = 2**j, keeps: tuple[Boolean, ...] = (), after: int = 2) -> StepInduction:
@@ -434,16 +420,22 @@ def test_the_mean_over_orders_of_any_number() -> None:
     i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
     orders, cost, chance = Variable("the orders", S.Zero), Function("A", nonnegative=True), Function("w", real=True)
     known = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "one order", (orders,))
-    made = average(orders, i, count, chance(i), known)
+    each = (i, count, chance(i))
+    made = KERNEL.mean(orders, ((S.One, known),), over=each)
     assert (made.scope, made.drawn) == (frozenset(), {orders})
-    two = made.profile.subs({count: Integer(2)}).moment(Integer(2)).doit()
-    assert two == chance(0) * exp(cost(0)) + chance(1) * exp(cost(1))
+    two = made.profile.subs({count: Integer(2)}).at(z).doit()
+    assert two == sum(chance(place) * Gauss(cost(place)).at(z) for place in range(2))
     hidden = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "no order is known")
     apart = KERNEL.suppose(FIRST, (S.Zero, T), (S.Zero, cost(i)), Gauss(s), "apart", (orders,))
     some = KERNEL.under(cost(i) > 1).suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(s), "some", (orders,))
-    for wrong in (hidden, apart, some):
+    of_all = KERNEL.mean(orders, ((S.One, some),), over=each)
+    assert not of_all.given
+    assert any("for every i below the first" in one.says for one in of_all.hypotheses)
+    for wrong in (hidden, apart):
         with pytest.raises(UnprovedError):
-            average(orders, i, count, chance(i), wrong)
+            KERNEL.mean(orders, ((S.One, wrong),), over=each)
+    with pytest.raises(UnprovedError, match="the same for all values"):
+        KERNEL.mean(orders, ((chance(i), known), (1 - chance(i), known)), over=each)
     again = KERNEL.suppose(FIRST, (T, T + 1), (S.Zero, S.Zero), Gauss(s), "again", (orders,))
     with pytest.raises(UnprovedError, match="averaged over"):
         KERNEL.chain(made, again)
@@ -476,7 +468,7 @@ def test_profiles_are_what_they_say() -> None:
     with_the_sample, without = PoissonStep(half, S.One, FIRST), PoissonStep(half, S.One, SECOND)
     for g in (Rational(1, 4), S.One, Integer(3)):
         assert abs((with_the_sample.at(g) - (1 - g + g * without.at(1 / g))).evalf()) < 1e-12
-    assert MeanProfile(((half, Gauss(s)), (half, Equal()))).moment(Integer(2)) == (1 + Gauss(s).moment(Integer(2))) / 2
+    assert MeanProfile(((half, Gauss(s)), (half, Equal()))).at(z) == (Gauss(s).at(z) + Equal().at(z)) / 2
 
 
 def test_steps_compose_as_often_as_they_come() -> None:
@@ -555,27 +547,24 @@ def test_the_mean_over_events_of_any_number() -> None:
     within = KERNEL.under(cost(i) <= 1, cost(i) >= 0)
     span = within.suppose(FIRST, (S.Zero, T), (S.Zero, S.Zero), Gauss(cost(i)), "a case", (batches,), (event,))
     third = Rational(1, 3)
-    made = average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), third, judged(Gauss(s)))
+
+    def mean(weight: Expr, rest: Span) -> Span:
+        cases, events = ((1 - weight, span), (weight, rest)), (frozenset({event}), frozenset[Hypothesis]())
+        return KERNEL.mean(batches, cases, events=events, over=(i, count, chance(i)))
+
+    made = mean(third, judged(Gauss(s)))
     assert event not in made.hypotheses
     assert made.given == frozenset()
     assert any("A(i) <= 1" in str(one) for one in made.hypotheses)
     assert any("adds up to 1 (N, w(i))" in str(one) for one in made.hypotheses)
-    of_both = made.profile.moment(Integer(2)).subs(count, 2).doit()
-    parts = [Gauss(one).moment(Integer(2)) for one in (cost(0), cost(1), s)]
+    of_both = made.profile.subs({count: Integer(2)}).at(z).doit()
+    parts = [Gauss(one).at(z) for one in (cost(0), cost(1), s)]
     assert expand(of_both - (2 * (chance(0) * parts[0] + chance(1) * parts[1]) + parts[2]) / 3) == 0
     for rest in (judged(Gauss(s), SECOND), judged(Gauss(s), revealed=())):
         with pytest.raises(UnprovedError):
-            average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), third, rest)
+            mean(third, rest)
     with pytest.raises(UnprovedError):
-        average_or(KERNEL, batches, i, count, chance(i), span, frozenset({event}), Integer(2), judged(Gauss(s)))
-
-
-def test_a_projected_step_has_the_moment_of_its_matrix() -> None:
-    """By quadrature over the chi-square variable, below the order from which on it is infinite."""
-    profile = Projected(Gauss(X / 10), Integer(3))
-    density = lambdify(X, chi_square(X, Integer(3)) * Gauss(X / 10).moment(Integer(2)))
-    assert quad(density, 0, inf)[0] == pytest.approx(float(profile.moment(Integer(2))), rel=1e-9)
-    assert profile.moment(Integer(4)) == oo
+        mean(Integer(2), judged(Gauss(s)))
 
 
 def test_the_load_of_a_projected_step_is_that_of_the_code() -> None:

@@ -8,7 +8,6 @@ import pytest
 from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, oo, symbols
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
-from lastiterate.symbolic.kernel.composition import covers
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
 from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
@@ -31,8 +30,9 @@ from lastiterate.symbolic.kernel.profiles import (
     Steps,
     SwapStep,
     X,
+    covers,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, average, average_or, observe
+from lastiterate.symbolic.kernel.rules import Kernel, observe
 
 KERNEL, FIRST, ONE, STILL = Kernel(prove), Order.FIRST, S.One, (S.Zero, S.Zero)
 i, j = symbols("i j", integer=True, nonnegative=True)
@@ -135,7 +135,7 @@ def test_no_value_is_put_for_what_ranges_over_many() -> None:
     noise, total = 1 + j, Function("A", real=True)
     steps = StepInduction(KERNEL, j, m, (Sequence(u, S.Zero, u + 1 / noise, u_m),), (Ge(u, 0),))
     made = steps.span(S.Zero, S.Zero, Gauss(u), lambda kernel, *_: step(kernel, j, noise=noise))
-    of_each = average(ORDERS, i, Integer(2), chance(i), step(KERNEL, S.Zero, ORDERS, noise=1 + i))
+    of_each = KERNEL.mean(ORDERS, ((ONE, step(KERNEL, S.Zero, ORDERS, noise=1 + i)),), over=(i, Integer(2), chance(i)))
     for span, values in ((made, {j: S.Zero}), (made, {u_m: total(j)}), (of_each, {i: S.Zero})):
         with pytest.raises(UnprovedError, match="No value"):
             KERNEL.specialise(span, values)
@@ -167,7 +167,8 @@ def test_two_variables_stay_two() -> None:
 def test_what_is_supposed_of_an_event_is_said() -> None:
     span = step(KERNEL, S.Zero, ORDERS, noise=v)
     noise = frozenset(one for one in span.hypotheses if "noise" in one.says)
-    made = average_or(KERNEL, ORDERS, i, m, chance(i), span, noise, S.Half, supposed(EVERYTHING, ORDERS))
+    cases = (S.Half, span), (S.Half, supposed(EVERYTHING, ORDERS))
+    made = KERNEL.mean(ORDERS, cases, events=(noise, frozenset()), over=(i, m, chance(i)))
     assert any("noise of this variance" in one.says and v in one.constants for one in made.hypotheses)
 
 

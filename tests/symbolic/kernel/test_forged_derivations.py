@@ -24,7 +24,6 @@ from lastiterate.symbolic.claim import Ours
 from lastiterate.symbolic.derivations import TRACKED
 from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
-from lastiterate.symbolic.kernel.composition import sound
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction, steps_before
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
 from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
@@ -48,19 +47,18 @@ from lastiterate.symbolic.kernel.profiles import (
     Composed,
     Equal,
     Gauss,
-    Hull,
     MeanProfile,
     Order,
     PoissonStep,
     Power,
     Projected,
-    Split,
     Steps,
     SwapStep,
     X,
     put_values,
+    sound,
 )
-from lastiterate.symbolic.kernel.rules import Kernel, average, contract
+from lastiterate.symbolic.kernel.rules import Kernel, contract
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.kernel.substitution import whichever
 from lastiterate.symbolic.notation import D, K, T, alpha, n, sigma
@@ -90,6 +88,11 @@ def above_nothing(profile: object) -> Span:
 
 def supposed(profile: object, order: Order = FIRST, *revealed: Variable) -> Span:
     return KERNEL.suppose(order, STEP, STILL, profile, "it", revealed)  # type: ignore[arg-type]
+
+
+def averaged(index: Symbol, share: Expr) -> Span:
+    case = (ONE, supposed(Gauss(ONE), FIRST, ORDERS))
+    return KERNEL.mean(ORDERS, (case,), over=(index, m, share))
 
 
 def free_step(kernel: Kernel, *_: Expr) -> Span:
@@ -302,9 +305,6 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "heavier than no step": lambda: above_nothing(HEAVY),
         "supposed": lambda: supposed(HEAVY),
         "before a block": lambda: contracted(HEAVY),
-        "in a split": lambda: KERNEL.weaken(
-            contracted(TABLE), profile=Split(HEAVY, Gauss(ONE), EVERYTHING, ((ONE, ONE),) * 2)
-        ),
     },
     "a supposed profile is one": {
         "a table that is not convex": lambda: supposed(DENTED),
@@ -315,7 +315,6 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m, FIRST)), profile=Power(ONE_ORDER, m)),
         "a composition": lambda: sound(Composed((ONE_ORDER, Gauss(ONE)))),
         "a mean": lambda: sound(MeanProfile(((ONE, ONE_ORDER),))),
-        "a hull": lambda: sound(Hull((ONE_ORDER,))),
         "a projected step": lambda: sound(Projected(ONE_ORDER, Integer(3))),
     },
     "a profile is of a class of the kernel": {
@@ -323,8 +322,8 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     },
     "a judgement is of the order of its profile": {
         "supposed": lambda: supposed(ONE_ORDER, Order.SECOND),
-        "the least of both orders": lambda: KERNEL.least(
-            supposed(Gauss(ONE)), supposed(Gauss(Integer(2)), Order.SECOND)
+        "cases of both orders": lambda: KERNEL.mean(
+            ORDERS, tuple((S.Half, supposed(Gauss(ONE), order, ORDERS)) for order in Order)
         ),
     },
     "a variable is drawn once": {
@@ -336,7 +335,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "an index is any whole number": {
         "an even one of steps": lambda: sound(Steps(Gauss(cost(even)), even, m)),
         "an even one of an induction": lambda: induction(index=even),
-        "of a mean": lambda: average(ORDERS, even, m, 1 / m, supposed(Gauss(ONE), FIRST, ORDERS)),
+        "of a mean": lambda: averaged(even, 1 / m),
         "half a time": lambda: sound(Power(SWAP, S.Half)),
     },
     "what is below grows with a rate that is a chance": {
@@ -344,9 +343,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "chances that may add up to more": lambda: KERNEL.weaken(
             supposed(MeanProfile(((S.Half, Gauss(ONE)),), S.Half)), profile=MeanProfile(((S.Half, Gauss(ONE)),), ONE)
         ),
-        "weights of a mean that add up to a half": lambda: average(
-            ORDERS, i, m, 1 / (2 * m), supposed(Gauss(ONE), FIRST, ORDERS)
-        ),
+        "weights of a mean that add up to a half": lambda: averaged(i, 1 / (2 * m)),
         "a lattice left of 0": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Chords(Gauss(ONE), -1 - i, i, m)),
         "no block": lambda: KERNEL.weaken(
             supposed(EVERYTHING), profile=BlockChain(EVERYTHING, Equal(), Average(ONE, Equal(), i, m), i, -ONE)
@@ -355,7 +352,6 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "a draft is no judgement": {
         "weakened by hand": lambda: KERNEL.exchange(cheap(KERNEL.identity(FIRST, S.Zero, S.Zero))),
         "weakened by hand, with others": lambda: KERNEL.chain(supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))),
-        "among cases": lambda: KERNEL.least(supposed(Gauss(ONE)), cheap(supposed(Gauss(ONE)))),
         "in a mean": lambda: KERNEL.mean(ORDERS, ((ONE, cheap(supposed(Gauss(ONE), FIRST, ORDERS))),)),
         "one application that no rule made": lambda: KERNEL.exchange(
             draft(KERNEL, "obvious", FIRST, STEP, STILL, Equal(), ())

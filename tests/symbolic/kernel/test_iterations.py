@@ -9,7 +9,7 @@ from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
 from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
-from lastiterate.symbolic.kernel.profiles import Composed, Equal, Gauss, Hull, Order, Power, SwapStep
+from lastiterate.symbolic.kernel.profiles import EVERYTHING, Composed, Equal, Gauss, Order, Power, SwapStep
 from lastiterate.symbolic.kernel.renyi import SAMPLED, bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.notation import D, K, T, alpha, b, n, q, s, sigma_dp, tau
@@ -65,4 +65,4 @@ def test_divergences_add():
     assert not made.conditions
     assert bound_renyi(SwapStep(q, x), alpha, amplified=True).value == 4 * alpha * q**2 * x
     with pytest.raises(UnprovedError, match="No rule"):
-        bound_renyi(Hull((Equal(), Gauss(D))), alpha, amplified=False)
+        bound_renyi(EVERYTHING, alpha, amplified=False)
