@@ -90,7 +90,6 @@ class Panel:
         across: label of the horizontal axis, which is logarithmic unless ``logarithmic`` is false.
         upward: label of the vertical axis; Rényi epsilon at ``order`` if left out.
         bottom: lower end of the vertical axis, which is logarithmic where it is above 0.
-        places: names of the places 1, 2, ... on the horizontal axis, where it shows no numbers.
     """
 
     curves: tuple[Curve, ...]
@@ -101,7 +100,6 @@ class Panel:
     logarithmic: bool = True
     bottom: float = 0.0
     title: str = ""
-    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -227,10 +225,6 @@ def _fill(axes: "Axes", panel: Panel) -> None:
             _mark_plainly(axis, *wide)
     if not panel.logarithmic and all(float(x).is_integer() for curve in panel.curves for x in curve.x):
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
-    if panel.places:
-        names = [place.replace(":", ":\n") for place in panel.places]
-        axes.set_xticks(range(1, len(names) + 1), names, fontsize=8)
-        axes.margins(x=1 / (2 * len(names)))
     axes.set_xlabel(panel.across)
     at = "" if panel.order is None else f" at order {panel.order:g}"
     axes.set_ylabel(panel.upward or rf"Rényi privacy loss $\varepsilon${at}")

@@ -41,7 +41,7 @@ _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "c
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 """What may decide a claim of a folder of one's own, whose modules may use anything of it."""
 
-_KEPT = (LOCK, "unneeded.lock.json", "__pycache__")
+_KEPT = (LOCK, "__pycache__")
 """Files of what was found."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})

@@ -15,7 +15,6 @@ from lastiterate.proofs_checks.declared import misfit, place_in_order
 from lastiterate.proofs_checks.engines.derivation import deduce, derive, track
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.checks import Check, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.claim import Claim
@@ -26,9 +25,6 @@ from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, UNITS, unit_text
 from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND, letters, parts
 from lastiterate.symbolic.vectors import Vector
-
-NO_CHECK: Final = "   (no check needs it)"
-"""Mark of a condition that no check needs."""
 
 
 def _outcome(outcome: Outcome, *, tried: bool = False) -> Iterator[str]:
@@ -227,23 +223,18 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
         lines += ["", "What fails", indent(fails, "  "), "", "Counterexample", indent(run, "  "), f"  {numbers}"]
     if instead:
         lines += ["", "What holds instead", *(f"  {one.key}: {one.title}" for one in instead)]
-    spare = unneeded(claim)
-    conditions = [
-        f"{sp.pretty(condition, wrap_line=False)}{NO_CHECK if condition in spare else ''}"
-        for condition in claim.assumptions
-    ] or ["none"]
+    conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
     lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
     named = list(symbols(claim))
     width = max((len(str(symbol)) for symbol, *_ in named), default=0) + 2
     if named:
         lines += ["", "Symbols"]
     lines += [f"  {symbol!s:{width}}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in named]
-    for number, (check, outcome) in enumerate(zip(claim.checks, report.outcomes, strict=True), 1):
+    for check, outcome in zip(claim.checks, report.outcomes, strict=True):
         lines += [
             "",
             f"Check {check.name}",
             indent(as_text(of_check(check)), "    "),
-            *(f"    Given {one}{NO_CHECK}" for one in unneeded(claim, number)),
             *(f"  {x}" for x in _outcome(outcome)),
         ]
         lines += [f"    {x}" for x in derivation(claim, check, outcome)]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from joblib import cpu_count
 
@@ -73,7 +73,7 @@ def _work(task: _Task[Any], connection: Connection, parent: int) -> None:
     while True:
         place, given_up = connection.recv()
         try:
-            with watched(lambda number, words: connection.send((number, words)), given_up):
+            with watched(lambda number, _: connection.send((number,)), given_up):
                 answer = task.done(task.claims[place])
         except Exception as error:
             error.add_note(traceback.format_exc())
@@ -97,18 +97,17 @@ class _Worker:
         there.close()
         self.seconds = task.seconds
         self.places: list[int] = []
-        self.claim, self.step, self.words = "", 0, ""
+        self.step = 0
         self._looked = self._idle = self._before = 0.0
 
-    def ask(self, claim: str, given_up: Mapping[int, str]) -> None:
+    def ask(self, given_up: Mapping[int, str]) -> None:
         """Have the first claim of `places` decided."""
-        self.claim = claim
-        self.begin(0, "")
+        self.begin(0)
         self.connection.send((self.places[0], given_up))
 
-    def begin(self, step: int, words: str) -> None:
-        """Note what it is at from now on."""
-        self.step, self.words = step, words
+    def begin(self, step: int) -> None:
+        """Note that another step of the work on a claim begins."""
+        self.step = step
         self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
 
     def took(self) -> float:
@@ -145,21 +144,7 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
 
 
-class WorkerStep(NamedTuple):
-    """The present work of a worker.
-
-    Attributes:
-        claim: key of the claim.
-        words: name of the check, or what else is done.
-        seconds: that it has taken so far.
-    """
-
-    claim: str
-    words: str
-    seconds: float
-
-
-def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[WorkerStep]], None]) -> Iterator[Found]:
+def _open(task: _Task[Found], jobs: int) -> Iterator[Found]:
     """The answers as they come."""
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
@@ -175,8 +160,7 @@ def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[WorkerStep]
     def go_on(worker: _Worker) -> None:
         worker.places = worker.places or (groups.pop() if groups else [])
         if worker.places:
-            place = worker.places[0]
-            worker.ask(task.claims[place].key, given_up.get(place, {}))
+            worker.ask(given_up.get(worker.places[0], {}))
         else:
             workers.remove(worker)
             worker.end()
@@ -212,10 +196,9 @@ def _open(task: _Task[Found], jobs: int, on_wait: Callable[[Sequence[WorkerStep]
                     go_on(worker)
             if time.monotonic() < looked + min(_POLL, task.seconds):
                 continue
-            looked, took = time.monotonic(), [(worker, worker.took()) for worker in workers]
-            on_wait([WorkerStep(worker.claim, worker.words, seconds) for worker, seconds in took])
-            for worker, seconds in took:
-                if seconds > task.seconds + min(_GRACE, task.seconds):
+            looked = time.monotonic()
+            for worker in [*workers]:
+                if worker.took() > task.seconds + min(_GRACE, task.seconds):
                     give_up(worker, too_late(task.seconds))
     finally:
         for worker in workers:
@@ -232,7 +215,6 @@ def run(
     jobs: int = -1,
     cache: ReportCache | None = None,
     on_claim: Callable[[int, int], None] = lambda _done, _claims: None,
-    on_wait: Callable[[Sequence[WorkerStep]], None] = lambda _steps: None,
     seconds: float = SECONDS,
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
@@ -242,7 +224,6 @@ def run(
         jobs: number of worker processes; -1 for one a core.
         cache: where reports are kept and looked up; None decides everything again.
         on_claim: called with (decided, all) claims.
-        on_wait: called about twice a second with what each worker is at.
         seconds: of computing that a check, a mutant or a near miss may take; then it has no answer.
 
     Returns:
@@ -255,7 +236,7 @@ def run(
     def told(done: int, _: int) -> None:
         on_claim(len(kept) + done, len(wanted))
 
-    found = find_all(partial(_decided, cache), rest, jobs=jobs, on_claim=told, on_wait=on_wait, seconds=seconds)
+    found = find_all(partial(_decided, cache), rest, jobs=jobs, on_claim=told, seconds=seconds)
     reports = kept | {report.key: report for report in found}
     return tuple(reports[claim.key] for claim in wanted)
 
@@ -273,13 +254,12 @@ def find_all(
     *,
     jobs: int,
     on_claim: Callable[[int, int], None],
-    on_wait: Callable[[Sequence[WorkerStep]], None] = lambda _steps: None,
     seconds: float = SECONDS,
 ) -> tuple[Found, ...]:
     """The answers of a function of some module about each claim, in their order; other arguments as of `run`."""
     answers: dict[str, Found] = {}
     on_claim(0, len(claims))
-    for answer in _open(_Task(claims, find, seconds), jobs, on_wait):
+    for answer in _open(_Task(claims, find, seconds), jobs):
         answers[answer.key] = answer
         on_claim(len(answers), len(claims))
     return tuple(answers[claim.key] for claim in claims)

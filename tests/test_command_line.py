@@ -141,18 +141,6 @@ def test_json_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert said["rows"] > said["refused"]
 
 
-def test_advice_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = Path(_RUN).read_text(encoding="utf-8").replace("steps = 2000", "steps = 20")
-    (tmp_path / "run.toml").write_text(text.replace("diameter = 1.0", "diameter = inf"), encoding="utf-8")
-    picture = tmp_path / "advice.png"
-    with pytest.raises(SystemExit) as caught:
-        main(["advise", str(tmp_path / "run.toml"), "--plot", str(picture)])
-    assert caught.value.code == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [str(picture), str(picture.with_suffix(".csv"))]
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.with_suffix(".csv").read_text(encoding="utf-8").count("\n") > 20
-
-
 def test_numbers_that_json_does_not_know() -> None:
     assert plain([float("nan"), {"a": float("-inf")}, 1.5, True]) == ["nan", {"a": "-inf"}, 1.5, True]
 
@@ -230,10 +218,6 @@ def test_an_option_like_none_is_answered_with_all(name: str, option: str, capsys
         (["show", "chien_li/theorem_3_1/comp"], _KEY),
         (["check", "--claim", "chien_li/theorem_3_1/comp"], _KEY),
         (["check", "--paper", "ch"], "chien_li"),
-        (["estimate", "builtin:i"], "builtin:iris-mlp"),
-        (["attack", "--workload", "builtin:i"], "builtin:iris-mlp"),
-        (["compare", "--theorem", "liang"], "liang_3_4"),
-        (["schema", "cal"], "calibrate"),
         (["bound", "--or"], "--order"),
     ],
 )

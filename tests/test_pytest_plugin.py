@@ -74,16 +74,11 @@ def test_a_claim_out_of_time_fails_and_says_so(collect):
     assert "lastiterate_time_limit needs a positive number of seconds, got 'soon'; leave it out for 60." in out
 
 
-def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collect, tmp_path):
+def test_a_lock_file_is_what_counts(collect, tmp_path):
     files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG}
-    code, out = collect(files, "--lastiterate", "--lastiterate-update-lock", "-p", "xdist", "-n", "2")
+    assert status("check", str(write(tmp_path, files) / "claims"), "--update-lock", "--jobs", "1") == 0
+    code, out = collect(files, "--lastiterate", "-p", "xdist", "-n", "2")
     assert code == 0, out
-    assert f"locked 2 claims in {tmp_path / 'lastiterate.lock.json'}, which has 2" in out
-    lock = json.loads((tmp_path / "lastiterate.lock.json").read_text())
-    assert {key: entry["verdict"] for key, entry in lock.items()} == {
-        "paper/lemma_1": "PROVED",
-        "paper/lemma_2": "REFUTED",
-    }
     code, out = collect({"claims/wrong.py": TEMPLATE.replace("lemma_1", "lemma_2")}, "--lastiterate")
     assert code == 1
     assert "paper/lemma_2 is PROVED, the lock file says REFUTED." in out
@@ -92,19 +87,17 @@ def test_a_lock_file_written_by_several_workers_is_what_counts_afterwards(collec
 
 def test_a_claim_or_a_check_that_is_gone_fails(collect, tmp_path):
     two = {"claims/a.py": TEMPLATE, "claims/b.py": TEMPLATE.replace("lemma_1", "lemma_2")}
-    assert collect(two, "--lastiterate", "--lastiterate-update-lock")[0] == 0
+    assert status("check", str(write(tmp_path, two) / "claims"), "--update-lock", "--jobs", "1") == 0
     (tmp_path / "claims" / "b.py").unlink()
     code, out = collect({}, "--lastiterate", "claims")
     assert code == 1
     assert "paper/lemma_2 is missing, and the lock file knows it." in out
     assert collect({}, "--lastiterate", "claims/a.py")[0] == 0, "what is named is all that is asked for"
-    assert collect({}, "--lastiterate", "--lastiterate-update-lock")[0] == 0
     lock = tmp_path / "lastiterate.lock.json"
     entries = json.loads(lock.read_text())
-    assert list(entries) == ["paper/lemma_1"]
     entries["paper/lemma_1"]["checks"] += 1
     lock.write_text(json.dumps(entries))
-    code, out = collect({}, "--lastiterate")
+    code, out = collect({}, "--lastiterate", "claims/a.py")
     assert code == 1
     assert "checks, the lock file says" in out
 
@@ -122,12 +115,6 @@ def test_a_file_that_is_named_is_collected_wherever_it_lies_unless_it_is_a_test(
     code, out = collect(files, "--lastiterate", "lemma.py", "test_own.py")
     assert code == 0, out
     assert "2 passed" in out
-
-
-def test_updating_needs_the_flag_that_decides(collect):
-    code, out = collect({}, "--lastiterate-update-lock")
-    assert code == 4
-    assert "give --lastiterate too" in out
 
 
 def status(*arguments):
@@ -165,7 +152,6 @@ def test_the_lock_file_is_the_same_from_every_folder(collect, tmp_path):
     for arguments in (("paper",), ("paper/claims/wrong.py",), ("--rootdir", "paper/claims", "paper/claims")):
         code, out = collect({}, "--lastiterate", *arguments)
         assert (code, "1 passed" in out) == (0, True), out
-    assert collect(files, "--lastiterate", "--lastiterate-update-lock", "paper")[0] == 0
     assert not (tmp_path / "lastiterate.lock.json").exists()
     assert list(json.loads(lock.read_text())) == ["paper/lemma_2"]
 

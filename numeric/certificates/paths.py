@@ -1,4 +1,4 @@
-"""Paths of shifts in certificates, and orders of shuffled batches, by distances that the checker prices.
+"""Paths of shifts in certificates.
 
 A path is written by whose it is, where it begins, and how long its shifts are.
 """
@@ -22,15 +22,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.positions import move_path
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram, run_forward
-from lastiterate.numeric.shuffling.epoch_value_iteration import grid, iterate, pool
-from lastiterate.numeric.shuffling.shuffled import Epochs, PooledOrders, View, affine_run, by_itself, next_shift
+from lastiterate.numeric.shuffling.shuffled import View
 
-_WORK = 500_000
-"""Costs that the checker may have to compute; coarser choices are made where there would be more."""
-_FEWEST = 6
-_UP = 1 + 1e-10
-_EPOCHS = 3
-"""Of equal epochs, each of which costs as much as the next, so many are enough to see it."""
 _LONGEST = 2_000_000
 _ROWS = 100_000
 """Of equal shifts."""
@@ -38,92 +31,6 @@ _PIECES = 1000
 """Stretches of equal steps of a longer path."""
 _CLOSE = 1e-9
 """A path that is written step by step may cost so much more than its closed form."""
-
-
-def pooled_orders(run: NoisySGD, assumption: Assumption, route: str, chosen: PooledOrders) -> tuple[Node, float]:
-    """The proof of a bound that pools all orders, found by ``route`` with choices, and its cost."""
-    view = View(run, assumption)
-    if route == "value iteration over orders":
-        return _by_chords(view, chosen)
-    known = view.drift()
-    if route == "each participation by itself" and known is not None:
-        return _each_by_itself(view, chosen, *known)
-    return _node(view, _first(view), [[]], chosen.cost), chosen.cost
-
-
-def _node(view: View, since: int, lists: list[list[list[int]]], cost: float, ahead: int | None = None) -> Node:
-    """A proof by lists of distances from the epoch ``since`` on, filled up with 0, or by nodes between chords."""
-    steps = view.run.steps - since * view.batches
-    rows = [[*rows, [0, 0, left]] if (left := steps - sum(row[-1] for row in rows)) else rows for rows in lists]
-    many = {"chords": ahead is not None, "since": since, "ahead": ahead or 0, "distances": rows}
-    return {"rule": "orders", **many, "cost": dyadic(cost)}
-
-
-def _first(view: View) -> int:
-    return max(view.count - _EPOCHS, 0) if view.run.constant else 0
-
-
-def _by_chords(view: View, chosen: PooledOrders) -> tuple[Node, float]:
-    """The nodes of a table of costs; fewer where the checker would take long, and with every place told apart."""
-    cells, found = chosen.cells, affine_run(view)
-    cost, _, since = iterate(found, chosen.kappa, cells=cells)
-    work = 4 * cells * (view.count - since) * view.batches
-    if work > _WORK or len(found.epoch(0).weight) < len(view.steps(0)):
-        cells = min(cells, max(cells * _WORK // work, _FEWEST))
-        found = affine_run(View(view.run, view.assumption, every=True))
-        cost, _, since = iterate(found, chosen.kappa, cells=cells)
-    steps = view.run.steps - since * view.batches
-    nodes = [[[*dyadic(z), steps]] for z in grid(found, cells).tolist()]
-    return _node(view, since, nodes, cost, found.ahead), cost
-
-
-def _each_by_itself(view: View, chosen: PooledOrders, drift: PowerDrift, epochs: Epochs) -> tuple[Node, float]:
-    """Distances that participations leave to be hidden after them in their epochs."""
-    assert chosen.kappa is not None  # noqa: S101
-    since, cost, first = _first(view), 0.0, _first(view) * view.batches
-    longest = max(len(hidden) for _, hidden in single_paths(drift, epochs, view.batches, _FEWEST)[1])
-    most = max(_WORK // (max(longest, 20) * 20), _FEWEST)
-    lists = np.zeros((1 + min(most, view.batches), view.run.steps - first))  # the first of a sample not met yet
-    for k in range(since, view.count):
-        here = view.steps(k)
-        costs, paths = single_paths(drift, epochs, len(here), most)
-        for row, (place, hidden) in zip(lists[1:], paths, strict=False):
-            begin = here.start - first + place + 1
-            row[begin : begin + len(hidden)] = hidden
-        chances = np.append(np.ones(len(here)), view.batches - len(here)) / view.batches
-        times = since + 1 if k == since else 1
-        cost += times * float(pool(np.append(costs, 0.0)[:, None], chosen.kappa, chances)[0])
-    return _node(view, since, [_lengths(view, row) for row in lists], cost * _UP), cost * _UP
-
-
-def _lengths(view: View, distances: Array) -> list[list[int]]:
-    """Rows of distances in units of the noise."""
-    sigma = exact(view.run.noise_std_at(0))
-    return run_lengths([exact(one) * sigma if one > 0 else arb(0) for one in distances.tolist()])
-
-
-def single_paths(drift: PowerDrift, epochs: Epochs, steps: int, most: int) -> tuple[Array, list[tuple[int, Array]]]:
-    """The costs of the participations of an epoch of so many steps by at most ``most`` paths, and the paths.
-
-    A path is the place where it begins and what is left to hide step by step from there on; a participation between two
-    places joins the path of an earlier one on its way. With fewer paths than there are steps the costs are a little
-    larger.
-    """
-    _, lengths, prices = by_itself(drift, epochs)
-    costs, paths = np.full(steps, epochs.s**2), []
-    for place in np.unique(np.linspace(0, steps - 1, most).astype(int)).tolist():
-        left = min(steps - 1 - place, len(lengths) - 1)
-        count, A, xi, paid = int(lengths[left]), np.zeros(1), np.array([prices[left]]), 0.0
-        hidden = np.zeros(count)
-        for k in range(count):
-            paid += float(xi[0]) ** 2
-            A = drift.inverse(A + xi)
-            hidden[count - 1 - k] = A[0]
-            at = place + count - 1 - k
-            costs[at] = min(costs[at], paid + max(epochs.s - float(A[0]), 0.0) ** 2)
-            xi = next_shift(xi, drift, A)
-        paths.append((place, hidden))
-    return costs, paths
 
 
 class Paths:
@@ -163,10 +70,8 @@ class Paths:
                 return {"rule": "positions", "of": [of]}, cost
             case "cyclic":
                 return self.positions(found)
-            case "shuffled" if isinstance(found.choices, PooledOrders):
-                return pooled_orders(run, self.assumption, found.route, found.choices)
-            case "shuffled" if found.route == "composition":
-                return pooled_orders(run, self.assumption, found.route, PooledOrders(None, found.pair.cost, 0))
+            case "shuffled" if found.route == "composition" and found.renyi is None and run.constant:
+                return {"rule": "late order", "of": _composed(found.pair.cost)}, found.pair.cost
             case "shuffled" if found.route == "one last step":
                 last = self.path(None, Path(run.steps - 1, run.diameter, np.zeros(1)), found.pair.cost)
                 return {"rule": "worst batches", "of": last}, found.pair.cost
@@ -175,6 +80,10 @@ class Paths:
                 best = optimum(ShiftProgram(every, self.assumption))
             case "shuffled" if found.route.startswith("taut string"):
                 return self.late(found)
+            case "shuffled":
+                raise UncertifiedError(
+                    f"A certificate cannot pool the orders of shuffled batches, got route={found.route}; take another."
+                )
         of, cost = self.explicit(best)
         return self.sized({"rule": "worst batches", "of": of}, best.program, of), cost
 

@@ -77,18 +77,6 @@ class Epochs:
         return (whole * one + float(pool(np.array([[0.0], [one]]), kappa, shares)[0])) * _UP
 
 
-@dataclass(frozen=True)
-class PooledOrders:
-    """Choices of a bound that pools all orders, for its certificate: its cost, rounded up, and the cells of a table.
-
-    ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order.
-    """
-
-    kappa: float | None
-    cost: float
-    cells: int
-
-
 class View:
     """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
 
@@ -227,7 +215,7 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
             cost /= exact(run.noise_std_at(0)) ** 2
             return [*found, always("taut string, every participation late", cost, path.start, path)]
         for least, start, route in _pooled(view, None, _FINE):
-            found.append(replace(always(route, exact(least), start), choices=PooledOrders(None, least, _FINE)))
+            found.append(always(route, exact(least), start))
         every = optimum(ShiftProgram(replace(run, sampling="without_replacement"), assumption))
         return [*found, always("in every batch", every.cost, every.path.start)]
 
@@ -264,7 +252,6 @@ def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _F
                 (start, view.run.steps),
                 worst,
                 renyi=(order, upper(exact(order) * exact(cost) / 2)),
-                choices=PooledOrders(kappa, cost, cells),
             )
             for cost, start, route in _pooled(view, kappa, cells)
         ]

@@ -1,1 +1,1 @@
-"""Certificates: an independent checker in one file, and the shape of the files that it reads."""
+"""Certificates: an independent checker in one file."""

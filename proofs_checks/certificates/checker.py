@@ -14,10 +14,10 @@ import hashlib
 import json
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, reduce
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,15 @@ LONGEST = 10**5  # steps that are followed one by one
 CONSTANTS = {"smooth": ["L"], "convex": ["L"], "holder": ["L", "lam"], "strongly_convex": ["L", "m"], "clipped": []}
 PARTS = ["sum", "blocks", "minimum"]
 CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
+KEYS = frozenset(
+    """
+    format hypotheses run class claim proof digest steps dataset_size batch_size scheme step_size noise_std clip_norm
+    diameter adjacency name L m lam parts table distance value quantity at rule of start since cost shifts ends sizes
+    low high chance prices kinds multiplier rdp blocks width largest sum before spacing round times near far nodes
+    masses thresholds rest order tangent cut tail bits trim lattices""".split()
+)
 Node = dict[str, Any]
 Costs = list[arb]
-ONE = arb(1), arb(0)
 Law = tuple[int, list[int], int]  # the first of some privacy losses, their masses, that of an infinite one; whole units
 
 
@@ -86,6 +92,7 @@ def unbroken(pairs: list[tuple[str, Any]]) -> Node:
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
     need(holds, f"the object of {', '.join(node)} was altered: its digest is another")
+    need(node.keys() <= KEYS, f"no rule reads the keys {sorted(node.keys() - KEYS)}")
     return node
 
 
@@ -269,7 +276,8 @@ def _composition(_node: Node, updates: Updates) -> arb:
     run = updates.run
     need(bool(run.apart == 0), "the runs do not begin at one point")
     if run.constant:
-        first, period = (updates.meets, run.epoch) if isinstance(updates.meets, int) else (0, 1)
+        first = updates.meets if isinstance(updates.meets, int) else 0
+        period = 1 if updates.meets == "every" else run.epoch
         return (run.moved(0) / run.sigma[0]) ** 2 * len(range(first, run.steps, period))
     need(run.steps <= 20 * LONGEST, "the schedule is too long")
     return sum(((run.moved(t) / run.sigma[t]) ** 2 for t in range(run.steps) if updates.met(t)), arb(0))
@@ -314,8 +322,8 @@ def _cost(node: Node, updates: Updates) -> arb:
     return stated(node, "cost", paths[node["rule"]](node, updates))
 
 
-def _gaussian(node: Node, run: _Run, loss: _Loss, kappa: arb | None = None) -> tuple[arb, arb]:
-    """mu^2 of the last iterates, log mean exp (kappa mu^2) / kappa over random orders; its probability to fail."""
+def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
+    """mu^2 of the last iterates, and its probability to fail."""
     rule, never = node["rule"], arb(0)
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
@@ -324,101 +332,17 @@ def _gaussian(node: Node, run: _Run, loss: _Loss, kappa: arb | None = None) -> t
         each = [_at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
         return reduce(arb.max, each), never
     if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
-        contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
-        need(run.scheme == "shuffled" and run.constant and contract, "updates expand")
+        need(run.scheme == "shuffled" and run.constant, "orders cost more than the late one")
+        if node["of"]["rule"] != "composition":  # which costs the same in every order
+            contract = all(Updates(run, loss, meets).line(0)[0] <= 1 for meets in ("every", "none"))
+            need(contract, "updates expand")
         return _at("of", _cost, node["of"], Updates(run, loss, "late")), never
-    if rule == "orders":
-        return stated(node, "cost", _orders(node, run, loss, kappa)), never
     if rule == "worst batches":  # given the batches it is a shift program, and the largest expansion serves all
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
     need(run.scheme == "full", f"rule {rule!r} gives no mu for these batches")
     return _cost(node, Updates(run, loss, "every")), never
-
-
-def pooled(rows: Iterable[Costs], chances: Costs, kappa: arb | None) -> Costs:
-    """The greatest of every column of costs, or log mean exp (kappa x) / kappa."""
-    columns = zip(*rows, strict=True)
-    if kappa is None:
-        return [reduce(arb.max, column) for column in columns]
-    means = (sum(q * (kappa * x).exp() for q, x in zip(chances, column, strict=True)) for column in columns)
-    return [mean.log() / kappa for mean in means]
-
-
-def _joined(pieces: Iterable[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
-    """C and S of the first few of some steps: they grow z by C, and hide A, carried to their end, for A^2 / S."""
-    return list(accumulate(pieces, lambda one, then: (one[0] * then[0], one[1] * then[0] ** 2 + then[1]), initial=ONE))
-
-
-def _hidden(reached: Costs, S: arb, z: Costs, values: Costs) -> Costs:
-    """min over y of (u - y)_+^2 / S + f(y) for rising u, f the chords of values at nodes z; y is a choice."""
-    slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(z, values, strict=False))] + [arb(0)]
-    ends, found, i = [float(y + S / 2 * slope) for y, slope in zip(z[1:], slopes, strict=False)], [], 0
-    for u in reached:
-        while i < len(ends) and float(u) > ends[i]:
-            i += 1
-        y = (u - S / 2 * slopes[i]).mid().min(z[min(i + 1, len(ends))]).max(z[i])
-        found.append((u - y).max(arb(0)) ** 2 / S + values[i] + slopes[i] * (y - z[i]))
-    return found
-
-
-def by_chords(into: Updates, steps: range, z: list[Costs], values: Costs) -> list[Costs]:
-    """Costs of an epoch from nodes, between which chords are bounds, where e(z) = c z, and d z + s with the sample."""
-    run, nodes, never, D = into.run, z[0], [arb("inf")], into.run.diameter
-    hide = partial(_hidden, z=z[-1] if steps.stop < run.steps else z[-1][:1], values=values)
-    free = [(Updates(run, into.loss, "none").line(t)[0], run.sigma[t] ** 2) for t in steps]
-    before, rows, (C, S) = _joined(free), list[Costs](), ONE
-    for t, (c, v), (grown, noise) in reversed(list(zip(steps, free, before, strict=False))):
-        (d, s), late = into.line(t), hide([C * D], S) if S > 0 and D.is_finite() else never
-        row = hide([C * (d * x + s) for x in nodes], S + C**2 * v)
-        rows.append((_hidden([grown * x for x in nodes], noise, nodes, row) if noise > 0 else row) + late)
-        C, S = C * c, S + C**2 * v
-    return [*rows[::-1], hide([C * x for x in nodes], S) + never]
-
-
-def by_lists(into: Updates, steps: range, z: list[Costs], values: Costs) -> list[Costs]:
-    """Costs of an epoch along lists of z_t, a_t = e_t(z_t) - z_{t+1}; the sample adds s_t, and may change the list."""
-    run, free, rows = into.run, Updates(into.run, into.loss, "none"), list[tuple[Costs, Costs, arb]]()
-    rest = [reduce(arb.min, (one for y, one in zip(z[-1], values, strict=True) if y >= x)) for x in z[-1]]
-    for t, now, then in reversed(list(zip(steps, z[:-1], z[1:], strict=True))):
-        e, s, v = [free.e(t, x) for x in now], run.moved(t), run.sigma[t] ** 2
-        ahead = dict(sorted(zip(then, rest, strict=True), key=lambda pair: -float(pair[1]))).items()
-        hide = {x: reduce(arb.min, ((x + s - y).max(arb(0)) ** 2 / v + one for y, one in ahead)) for x in set(e)}
-        late = reduce(arb.min, (one for y, one in ahead if y >= run.diameter), arb("inf"))
-        rest = [one + (x - y).max(arb(0)) ** 2 / v for x, y, one in zip(e, then, rest, strict=True)]
-        rows.append(([hide[x] for x in e], rest, late))
-    each = [[*(x - y + whole for x, y, whole in zip(*row, rest, strict=True)), late] for *row, late in rows[::-1]]
-    return [*each, [*rest, arb("inf")]]
-
-
-def _orders(node: Node, run: _Run, loss: _Loss, kappa: arb | None) -> arb:
-    """Orders of shuffled batches, pooled epoch by epoch from the last one back to ``since``. docs/proofs/shuffled.md.
-
-    U is the least cost known of hiding each of the distances z_t listed, z_T = 0, and beside it that of a run that has
-    not begun: it does at 0 from 0, or from D where an epoch begins or after a participation. Orders are known where
-    their epoch begins, of the last ``ahead`` one epoch before. U <= U' + rho, U' an epoch later, holds ever before.
-    """
-    need(run.scheme == "shuffled", "this needs shuffled batches")
-    width, since, inside = run.epoch, whole(node["since"]), by_chords if node["chords"] else by_lists
-    listed = [_Rows([*rows, [0, 0, 1]], run.steps - since * width + 1) for rows in node["distances"]]
-    known, before, chances = [[arb(0) for _ in listed] + [arb("inf")]], list[Costs](), [arb(1)]
-    for t in reversed(range(since * width, run.steps, width)):
-        steps, before, each = range(t, min(t + width, run.steps)), known, list[list[Costs]]()
-        z = [[rows[k - since * width] for rows in listed] for k in range(t, steps.stop + 1)]
-        begin = [i for i, one in enumerate(z[0]) if t == 0 or one >= run.diameter]
-        places = [arb(1) / width for _ in steps] + [arb(width - len(steps)) / width] * (len(steps) < width)
-        for *values, wait in known:
-            rows = inside(Updates(run, loss, "every"), steps, z, values)[: len(places)]
-            each.append([[*row, reduce(arb.min, (row[i] for i in begin), wait.min(late))] for *row, late in rows])
-        known, chances = [pooled(rows, chances, kappa) for rows in zip(*each, strict=True)], places
-        if run.steps - t > (whole(node["ahead"]) - 1) * width:
-            known, chances = [pooled(known, chances, kappa)], [arb(1)]
-    found = pooled(known, chances, kappa)[-1]
-    if run.constant and (since + 1) * width < run.steps and len(known) == len(before) == 1 and z[0] == z[-1]:
-        rises = (u - after for u, after in zip(known[0][:-1], before[0], strict=False))
-        found = found.min(known[0][0] + since * reduce(arb.max, rises, arb(0)))
-    return found
 
 
 def _tail(n: int, q: arb, k: int) -> arb:
@@ -544,11 +468,11 @@ def _window(node: Node, run: _Run, loss: _Loss) -> tuple[list[int], arb, arb]:
     stops = {*(tau + end for end in kinds.ends), *inner, *(t + 1 for t in inner)}.union(*run.stretches(tau))
     need(all(left(t) >= 0 for t in stops - {run.steps}), "a step has less noise")
     if node["shifts"] == "proportional":
-        pieces = list[tuple[arb, arb]]()
+        C, S = arb(1), arb(0)
         for t, end in pairwise(sorted(stops)):
             c = copies.line(t)[0] if width == 1 and z > 0 else contraction if t in inner else arb(1)
-            pieces.append((c ** (end - t), left(t) * powers(c * c, end - t)))
-        C, S = _joined(pieces)[-1]
+            grown = c ** (end - t)
+            C, S = C * grown, S * grown**2 + left(t) * powers(c * c, end - t)
         spent = arb(0) if z == 0 else (C * z) ** 2 / S
     else:
         need(width == 1, "blocks need shifts in proportion")
@@ -561,7 +485,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
     """Epsilon of (alpha, epsilon)-RDP in both directions, and the probability of the event outside which it holds."""
     rule, never = node["rule"], arb(0)
     if rule == "gaussian":
-        squared, chance = _at("of", _gaussian, node["of"], run, loss, alpha * (alpha - 1) / 2)
+        squared, chance = _at("of", _gaussian, node["of"], run, loss)
         return stated(node, "rdp", alpha / 2 * squared), chance
     if rule == "window":
         counts, squared, chance = _window(node, run, loss)

@@ -1,6 +1,5 @@
 """Claims as the pages show them: record and report, and how claims point at one another."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -53,16 +52,6 @@ class PaperCount:
         return sum(self.verdicts.values())
 
 
-@dataclass(frozen=True)
-class EngineCount:
-    """An engine with the number of checks that it decided, and of mutants and near misses that it rejected."""
-
-    engine: str
-    checks: int
-    rejected: int
-    mutants: int
-
-
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
     """Claims and reports, in the same order, brought together.
 
@@ -87,12 +76,3 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
         verdicts = {verdict: counts[verdict] for verdict in Verdict}
         rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants))
     return tuple(rows)
-
-
-def by_engine(shown: Sequence[Entry]) -> tuple[EngineCount, ...]:
-    """Checks and mutants counted by engine, the busiest first."""
-    checks = Counter(str(outcome.engine) for entry in shown for outcome in entry.report.outcomes)
-    mutants = Counter(str(mutant.engine) for entry in shown for mutant in entry.report.tried)
-    rejected = Counter(str(m.engine) for entry in shown for m in entry.report.tried if m.rejected)
-    names = sorted({*checks, *mutants}, key=lambda name: (-checks[name] - mutants[name], name))
-    return tuple(EngineCount(name, checks[name], rejected[name], mutants[name]) for name in names)

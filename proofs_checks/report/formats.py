@@ -1,9 +1,8 @@
-"""Reports for three readers: a table for people, JSON for programs, JUnit for continuous integration."""
+"""Reports as a table for people and as JSON for programs."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from xml.etree import ElementTree as ET
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
@@ -71,32 +70,3 @@ def as_json(reports: Sequence[ClaimReport], drifts: Sequence[str]) -> str:
         "summary": summary(reports),
     }
     return json.dumps(data, indent=1, ensure_ascii=False)
-
-
-def as_junit(reports: Sequence[ClaimReport], drifts: Sequence[str], places: Mapping[str, str] | None = None) -> str:
-    """A test case for each claim, failed where one of the drifts speaks of it, and one for missing claims.
-
-    ``places`` says in which file and line, as ``file:line``, a claim is written.
-    """
-    known = {report.key for report in reports}
-    rest = [drift for drift in drifts if drift.split(" ")[0] not in known]
-    suite = ET.Element("testsuite", name="lastiterate check", tests=str(len(reports) + bool(rest)))
-    failures = 0
-    for report in reports:
-        paper, _, name = report.key.partition("/")
-        case = ET.SubElement(suite, "testcase", classname=paper, name=name, time=f"{report.seconds:.3f}")
-        file, _, line = (places or {}).get(report.key, "").rpartition(":")
-        if file:
-            case.attrib.update(file=file, line=line)
-        own = [drift for drift in drifts if drift.split(" ")[0] == report.key]
-        if own:
-            failures += 1
-            ET.SubElement(case, "failure", message=own[0]).text = "\n".join(own)
-        ET.SubElement(case, "system-out").text = f"{report.verdict} ({report.grade or 'no grade'})"
-    if rest:
-        failures += 1
-        case = ET.SubElement(suite, "testcase", classname="lock", name="missing claims")
-        ET.SubElement(case, "failure", message=rest[0]).text = "\n".join(rest)
-    suite.set("failures", str(failures))
-    ET.indent(suite)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(suite, encoding="unicode")

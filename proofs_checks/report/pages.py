@@ -17,12 +17,11 @@ from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.recompute import find_refuted
-from lastiterate.proofs_checks.report.entries import Entry, by_engine, by_paper, entries
-from lastiterate.proofs_checks.report.formats import as_json, as_junit, summary
+from lastiterate.proofs_checks.report.entries import Entry, by_paper, entries
+from lastiterate.proofs_checks.report.formats import as_json, summary
 from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_sign, row
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.unneeded import unneeded
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally, with_noun
 from lastiterate.symbolic.claim import Claim, RefutingRun
 from lastiterate.symbolic.papers import PAPERS, Item, items
@@ -68,7 +67,6 @@ def _templates() -> Environment:
         sign=relation_sign,
         letter=lambda name: inline(Symbol({"lam": "lambda"}.get(name, name))),
         symbols=symbols,
-        unneeded=unneeded,
         tally=tally,
         number=with_noun,
         refuted=find_refuted,
@@ -125,7 +123,7 @@ def ledger_page(
         .render(
             summary=summary([entry.report for entry in shown]),
             papers=by_paper(shown),
-            engines=by_engine(shown),
+            engines=sorted({name for entry in shown for name in entry.engines}),
             sections=[(paper, paper_title(paper), group) for paper, group in groups.items()],
             grades=sorted({entry.report.grade.value for entry in shown if entry.report.grade}),
             drifts=drifts,
@@ -177,7 +175,6 @@ def files(
         **{mapped[paper]: mapping_page(paper, found, shown, HOME) for paper, found in listed.items()},
         "ledger.md": ledger_page(shown, template="ledger.md.j2"),
         "ledger.json": as_json(reports, drifts) + "\n",
-        "junit.xml": as_junit(reports, drifts) + "\n",
     }
 
 

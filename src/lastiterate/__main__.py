@@ -39,13 +39,6 @@ COMMANDS: Final = {
     "schema": "print the JSON schema of what a command prints under --json",
 }
 
-_MOVED: Final = {
-    "figure": "the figures are now drawn by a script of the repository: python examples/figures --list.",
-    "places": "`lastiterate check` tries stronger variants of every claim, its near misses; "
-    "`lastiterate check --update-unneeded` finds conditions that no check needs.",
-}
-"""What stands in the place of a command of an earlier version."""
-
 
 def _laid_out(command: click.Command) -> click.Command:
     """With click's mark for a paragraph that keeps its lines, which a raw docstring holds as two characters."""
@@ -63,7 +56,7 @@ class _LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
-        hint = _MOVED.get(cmd_name) or suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
+        hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
         raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

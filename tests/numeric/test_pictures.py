@@ -1,29 +1,18 @@
-"""Pictures of sweeps and of advice: what they show, and which are refused."""
+"""Pictures of sweeps: what they show, and which are refused."""
 
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 
 import pytest
 
-import lastiterate as li
-from lastiterate.commands.pictures import _geometric, _label, figure_advice, figure_sweep, write_sweep_picture
+from lastiterate.commands.pictures import _geometric, _label, figure_sweep, write_sweep_picture
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.plotting import write_figure
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.sweeps import sweep
 
 _RUN = NoisySGD(steps=50, step_size=0.1, noise_std=1.0, clip_norm=2.0, dataset_size=6)
 _GRID = {"noise_std": [0.5, 1.0], "L": [1.0, 3.0, 100.0], "order": [2, 4]}
-_DELTA = 1e-5
-_PLAN = NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0)
-_DRAWN = NoisySGD(300, 0.1, 0.05, 1.0, dataset_size=100, batch_size=10, sampling="poisson")
-
-
-@pytest.fixture(scope="module")
-def told() -> li.Advice:
-    return li.advise(_PLAN, li.Convex(1.0), delta=_DELTA)
 
 
 def test_the_picture(tmp_path: Path) -> None:
@@ -66,32 +55,3 @@ def test_an_axis_is_logarithmic_where_its_grid_is() -> None:
     grids = {(1.0, 2.0, 4.0): True, (1.0, 2.0, 3.0): False, (1.0, 5.0, 10.0): True, (0.0, 1.0, 2.0): False}
     assert {grid: _geometric(list(grid)) for grid in grids} == grids
     assert (_label("diameter", float("inf")), _label("diameter", 2.0)) == ("no domain", "diameter 2.0")
-
-
-def test_the_picture_has_the_numbers(told: li.Advice, tmp_path: Path) -> None:
-    lengths: list[tuple[int, int]] = []
-    drawn = figure_advice(told, 3, on_length=lambda done, of: lengths.append((done, of)))
-    composition, ours, below, linear = drawn.panels[0].curves
-    assert {1.0, 45.0, 2000.0, told.helps_from, told.stop_after} == set(composition.x)
-    assert (composition.y[-1], ours.y[-1], below.y[-1], linear.y[-1]) == (
-        told.composed, told.found.epsilon, told.below, told.linear,
-    )  # fmt: skip
-    assert all(path.stat().st_size for path in write_figure(drawn, tmp_path, "advice"))
-    assert lengths == [(k, len(composition.x)) for k in range(len(composition.x))]
-
-
-@pytest.mark.parametrize("decay", [1e-2, 0.0])
-@pytest.mark.sweep(1)
-def test_lines_below_are_those_of_the_run_and_below_its_bound(decay: float) -> None:
-    """Linear losses once were taken without the decay of the run, and lost more than its bound."""
-    plan = replace(_DRAWN, weight_decay=decay, steps=1000)
-    drawn = figure_advice(li.advise(plan, li.Convex(1.0), delta=_DELTA), 3)
-    curves = {curve.name: curve for curve in drawn.panels[0].curves}
-    assert set(curves) == {"composition", "last iterate", "lower"}
-    assert all(0 < low <= high for low, high in zip(curves["lower"].y, curves["last iterate"].y, strict=True))
-    assert (f"weight decay {decay:g}" in drawn.note) == (decay > 0)
-
-
-def test_a_curve_of_which_nothing_is_known_is_not_in_the_legend() -> None:
-    drawn = figure_advice(li.advise(replace(_DRAWN, steps=60), li.StronglyConvex(1.0, 0.5), delta=_DELTA), 3)
-    assert [curve.name for curve in drawn.panels[0].curves] == ["composition", "last iterate"]

@@ -10,7 +10,6 @@ from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -26,15 +25,13 @@ from lastiterate.numeric.certificates import proof as proofs
 from lastiterate.numeric.certificates.description import (
     dyadic,
     seal_nodes,
-    write_loss,
     write_run,
 )
 from lastiterate.numeric.certificates.proof import write_lattices
-from lastiterate.numeric.rounding import exact, precision, upper
+from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.certificates import checker
 from lastiterate.proofs_checks.certificates.checker import Refused, _Loss, _Run, accepted, check
-from lastiterate.proofs_checks.certificates.shape import shaped
 
 FEW = [10, pytest.param(500, marks=(pytest.mark.nightly, pytest.mark.timeout(7200)))]
 FULL: dict[str, Any] = {"step_size": 0.1, "noise_std": 1.0, "clip_norm": 2.0, "dataset_size": 5, "diameter": 1.0}
@@ -79,7 +76,7 @@ def _certified(seed: int, count: int) -> Iterator[tuple[li.Bound, dict[str, Any]
     rng = np.random.default_rng(seed)
     for _ in range(count):
         found, _ = _drawn(rng)
-        yield found, found.certificate(weaker=found.route == "contraction")
+        yield found, found.certificate(weaker=found.route == "contraction" or found.run.sampling == "shuffled")
 
 
 def _value(certificate: dict[str, Any]) -> float:
@@ -91,10 +88,9 @@ def _value(certificate: dict[str, Any]) -> float:
 def test_certificates_of_random_runs_hold_and_claim_the_bound(count: int) -> None:
     for found, certificate in _certified(7, count):
         assert check(json.dumps(certificate))
-        jsonschema.validate(json.loads(json.dumps(certificate)), shaped(json.dumps(certificate)))
         number = found.mu if found.order is None and found.delta is None else found.epsilon
         assert number is not None
-        contracted = found.route == "contraction"
+        contracted = found.route == "contraction" or found.run.sampling == "shuffled"
         assert number * (0.99 if contracted else 1) <= _value(certificate)
         assert contracted or _value(certificate) <= number * (1 + 1e-9)
 
@@ -438,94 +434,37 @@ def test_quadratures_begin_where_their_enclosure_does(monkeypatch: pytest.Monkey
         assert found.upper() >= checker._renyi(1, 10, arb(multiplier).mid(), arb(4), True, 60)
 
 
-def test_the_mean_over_orders_cannot_be_that_of_another_epoch() -> None:
+@pytest.mark.parametrize("assumption", [li.Clipped(), li.Convex(1.0), li.Holder(0.01, 0.5)])
+def test_orders_of_shuffled_batches_have_the_certificate_of_a_route_that_pools_none(assumption: li.Assumption) -> None:
+    run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled", 0.3)
+    found = li.bound(run, assumption, order=4.0)
+    certificate = found.certificate(weaker=True)
+    assert check(json.dumps(certificate))
+    assert certificate["proof"]["of"]["rule"] in ("late order", "worst batches")
+    assert found.epsilon <= _value(certificate)
+
+
+def test_composition_over_orders_cannot_be_that_of_another_run() -> None:
     run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled")
-    certificate = _made(run, li.Clipped(), order=4.0)
-    assert certificate["proof"]["of"]["rule"] == "orders"
+    certificate = li.bound(run, li.Clipped(), delta=1e-5).certificate()
     assert accepted(certificate)
-    for forgery in (("steps", 26), ("dataset_size", 30)):
+    assert certificate["proof"]["of"]["rule"] == "late order"
+    assert _value(certificate) <= gdp_epsilon(7**0.5 * (2 * 0.1 / 10 / 0.1), 1e-5) * (1 + 1e-9)
+    for forgery, why in (
+        (("steps", 29), "cost is"),
+        (("dataset_size", 30), "cost is"),
+        (("scheme", "full"), "batches"),
+    ):
         forged = _changed(certificate, (("run", forgery[0]), forgery[1]))
         for key in ("step_size", "noise_std"):
             forged["run"][key][0][2] = forged["run"]["steps"]
-        forged["proof"]["of"] |= {"since": 0, "distances": [[[0, 0, forged["run"]["steps"]]]]}
-        with pytest.raises(Refused, match="cost is"):
+        with pytest.raises(Refused, match=why):
             accepted(seal_nodes(forged))
-
-
-_SHUFFLED: dict[str, tuple[li.NoisySGD, li.Assumption, dict[str, float]]] = {
-    "composition": (li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled"), li.Clipped(), {"order": 4.0}),
-    "value iteration over orders": (
-        li.NoisySGD(120, 0.1, 0.05, 1.0, 40, 10, "shuffled", 0.05),
-        li.Convex(1.0),
-        {"order": 4.0},
-    ),
-    "each participation by itself": (
-        li.NoisySGD(38, 0.01, 0.5, 1.35, 18, 6, "shuffled"),
-        li.Holder(1.1, 0.5),
-        {"order": 21.3},
-    ),
-}
-"""Every way to pool all orders of shuffled batches."""
-
-
-@pytest.mark.parametrize("route", _SHUFFLED)
-def test_pooled_orders_cannot_be_those_of_another_run(route: str) -> None:
-    """Fewer distances, a start from the domain where there is none, an order that is said to be known, other epochs."""
-    run, assumption, ask = _SHUFFLED[route]
-    found = _uncontracted(run, assumption, **ask)
-    assert found.route == route
-    certificate = _made(run, assumption, **ask)
-    assert accepted(certificate)
-    assert _value(certificate) <= found.value(ask["order"], None) * (1 + 1e-9)
-    with precision():
-        least = _least(certificate, certificate["proof"]["of"], "cost") * (1 + 1e-12)
-        certificate["proof"]["of"]["cost"] = dyadic(least)
-        value = upper(exact(ask["order"]) / 2 * exact(least))
-        certificate["proof"]["rdp"] = certificate["claim"]["value"] = dyadic(value)
-    assert accepted(seal_nodes(certificate))
-    of: tuple[Any, ...] = ("proof", "of")
-    proof = certificate["proof"]["of"]
-    forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
-        [((*of, "cost"), _scaled(proof["cost"], 0.9999))],
-        [(("claim", "at"), dyadic(ask["order"] * 1.01))],
-        [((*of, "distances"), [])],
-        [((*of, "distances"), [rows[1:] for rows in proof["distances"]])],
-        [((*of, "since"), run.steps)],
-        [((*of, "since"), -1)],
-        [(("run", "scheme"), "cyclic")],
-        [(("run", "scheme"), "without_replacement")],
-        [(("run", "batch_size"), run.batch // 2)],
-        [(("run", "clip_norm"), dyadic(run.clip_norm * 1.01))],
-    ]
-    if route == "value iteration over orders":
-        forgeries += [[(("run", "diameter"), None)], [(("run", "diameter"), dyadic(run.diameter * 1.1))]]
-    for forgery in forgeries:
-        with pytest.raises(Refused):
-            raise AssertionError(f"{forgery} is accepted: {accepted(_changed(certificate, *forgery))}")
-
-
-@pytest.mark.parametrize("route", _SHUFFLED)
-def test_no_choice_of_distances_makes_the_orders_cost_less_than_what_is_true(route: str) -> None:
-    """Whatever is listed, for chords or not: what follows is no less than what linear losses cost."""
-    run, assumption, ask = _SHUFFLED[route]
-    described, rng = _Run(write_run(run)), np.random.default_rng(5)
-    s, sigma, count = 2 * run.step_size_at(0) * run.clip_norm / run.batch, run.noise_std_at(0), run.steps // run.batches
-    alone = s**2 / (
-        run.batches * sigma**2
-    )  # the noise of all steps from a participation to the end of its epoch hides it
-    least = alone if run.diameter < inf else count * alone
-    kappa = arb(ask["order"] * (ask["order"] - 1) / 2)
-    with precision():
-        loss = _Loss(write_loss(assumption))
-        for _ in range(25):
-            since = int(rng.integers(0, 3)) if count > 3 else 0
-            steps = run.steps - since * run.batches
-            lists = rng.uniform(0, 4 * s, (int(rng.integers(1, 5)), steps)) * (rng.random((1, steps)) < rng.random())
-            rows = [[[*dyadic(float(z)), 1] for z in one] for one in lists]
-            node = {"since": since, "ahead": int(rng.integers(0, 4)), "distances": rows, "chords": False}
-            assert not checker._orders(node, described, loss, kappa) < least / 4
-            if isinstance(assumption, li.Convex):
-                assert not checker._orders(node | {"chords": True}, described, loss, kappa) < least / 4
+    for key in ("step_size", "noise_std"):
+        rows = certificate["run"][key]
+        forged = _changed(certificate, (("run", key), [[*rows[0][:2], 24], [*_scaled(rows[0][:2], 0.5), 1]]))
+        with pytest.raises(Refused, match="orders cost more"):
+            accepted(forged)
 
 
 def test_blocks_of_automatic_clipping_have_a_certificate() -> None:
@@ -623,8 +562,8 @@ def test_the_commands(tmp_path: Path) -> None:
     certificate = json.loads(path.read_text().replace('"steps": 1', '"steps": '))
     path.write_text(json.dumps(seal_nodes(certificate | {"remark": "epsilon is 0"})))
     more = told.invoke(cli, ["verify", str(path)])
-    assert isinstance(more.exception, li.InputError)
-    assert "remark: Extra inputs" in str(more.exception)
+    assert more.exit_code == 1
+    assert "no rule reads the keys ['remark']" in more.output
     assert told.invoke(cli, ["verify", str(tmp_path / "nothing")]).exit_code != 0
 
 

@@ -7,7 +7,6 @@ import sympy as sp
 from sympy.core.cache import clear_cache
 
 from lastiterate.__main__ import main
-from lastiterate.commands import check
 from lastiterate.numeric import store
 from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import cache, lock, runner
@@ -58,19 +57,16 @@ def test_agreement_is_status_0_and_the_last_line_counts(capsys):
     assert rejected == "1 of 1 mutants and 3 of 3 near misses rejected"
 
 
-def test_a_check_out_of_time_is_told_while_it_computes_and_in_the_end(ledger, make_claim, capsys, monkeypatch):
+def test_a_check_out_of_time_is_told(ledger, make_claim, capsys, monkeypatch):
     def endless(*_):
         while True:
             sum(range(100))
 
     monkeypatch.setattr(identity, "decide", endless)
-    monkeypatch.setattr(check, "EVERY", 0.0)
     ledger(make_claim(TRUE, key="toy/square"))
     assert status("check", "--time-limit", "0.5", "--no-cache", "--jobs", "1") == 1
     said = capsys.readouterr()
     assert "no answer within 0.5 s of computing; simplify the check or raise --time-limit" in said.out
-    assert "deciding claims for" in said.err
-    assert "toy/square, identity (" in said.err
     assert status("check", "--time-limit", "0") == 2
 
 
@@ -137,7 +133,7 @@ def test_one_claim_alone(capsys):
         (("show", "toy/wrong", "--recompute", "--digits", "0"), "digits=0"),
         (("list", "--paper", "zzz"), "lastiterate list"),
         (("check", "--jobs", "0"), "jobs"),
-        (("check", "--format", "xml"), "junit"),
+        (("check", "--format", "xml"), "markdown"),
     ],
 )
 @pytest.mark.usefixtures("ledger")
@@ -156,7 +152,7 @@ def test_a_corrupt_lock_file_is_status_2(capsys):
 
 
 @pytest.mark.usefixtures("ledger")
-def test_json_and_junit(capsys):
+def test_json(capsys):
     assert status("check", "--format", "json", "--jobs", "1") == 0
     data = json.loads(capsys.readouterr().out)
     assert {entry["key"]: entry["verdict"] for entry in data["claims"]} == {
@@ -164,8 +160,6 @@ def test_json_and_junit(capsys):
         "toy/wrong": "REFUTED",
     }
     assert data["claims"][1]["outcomes"][0]["counterexample"]["at"]
-    assert status("check", "--format", "junit", "--jobs", "1") == 0
-    assert capsys.readouterr().out.startswith("<?xml")
 
 
 @pytest.mark.usefixtures("ledger")

@@ -1,12 +1,8 @@
-"""Counts: `list`, the report and the site count the claims alike; the README is held against them in its own test."""
+"""Counts: the report and the site count the claims alike; the README is held against them in its own test."""
 
 import importlib.util
-import json
 from pathlib import Path
 
-import pytest
-
-from lastiterate.__main__ import main
 from lastiterate.proofs_checks.lock import read_lock
 from lastiterate.proofs_checks.report.entries import Entry, by_paper
 from lastiterate.proofs_checks.selection import OURS, counted, owner, paper_title
@@ -25,14 +21,6 @@ def test_ours_are_apart() -> None:
     assert sum(COUNTS[OURS].values()) == sum(claim.role in (Role.OURS, Role.CODE) for claim in CLAIMS)
     beside = next(claim for claim in CLAIMS if claim.role is Role.OURS and claim.key.startswith("chien_li/"))
     assert owner(beside) == OURS
-
-
-def test_list_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["list", "--counts", "--json"])
-    assert ended.value.code == 0
-    told = json.loads(capsys.readouterr().out)
-    assert {paper: {v: n for v, n in own.items() if n} for paper, own in told.items()} == COUNTS
 
 
 def test_the_report_counts_them() -> None:

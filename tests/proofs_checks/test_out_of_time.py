@@ -16,7 +16,7 @@ from lastiterate.proofs_checks.engines.time_limit import allowing, limited
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.lock import failures
-from lastiterate.proofs_checks.runner import WorkerStep, run
+from lastiterate.proofs_checks.runner import run
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, Verdict
 from lastiterate.symbolic.checks import Identity, Tracked
 from lastiterate.symbolic.claim import Claim
@@ -139,11 +139,3 @@ def test_in_another_thread_a_check_ends_at_a_question_to_z3() -> None:
     one.start()
     one.join(60)
     assert done == ["the engine had no time left"]
-
-
-def test_what_is_going_on_is_told(make_claim: Callable[..., Claim]) -> None:
-    told: list[WorkerStep] = []
-    run([make_claim(replace(TRUE, name="asleep"))], jobs=1, seconds=1, on_wait=told.extend)
-    steps = [one for one in told if one.words == "asleep"]
-    assert {one.claim for one in steps} == {"toy/claim"}
-    assert steps[-1].seconds > 0

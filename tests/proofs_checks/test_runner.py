@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 
 import pytest
 import sympy as sp
@@ -251,15 +250,12 @@ def test_selection(claims):
         select(claims, paper="toys")
 
 
-def test_three_formats(claims):
+def test_two_formats(claims):
     reports = run(claims, jobs=1)
     sentences = ("toy/a is PROVED, the lock file says REFUTED.", "toy/gone is missing: nothing.")
     data = json.loads(formats.as_json(reports, sentences))
     assert [entry["key"] for entry in data["claims"]] == ["toy/a", "toy/b", "toy/c"]
     assert data["drifts"] == list(sentences)
-    suite = ET.fromstring(formats.as_junit(reports, sentences))  # noqa: S314
-    assert suite.get("failures") == "2"
-    assert len(suite.findall("testcase")) == 4
     line = formats.summary(reports)
     verdicts = "3 claims: 3 PROVED, 0 SUPPORTED, 0 CITED, 0 TESTED, 0 REFUTED, 0 GAP, 0 TYPO, 0 UNDECIDED"
     assert line == f"{verdicts}; 3 of 3 mutants and 9 of 9 near misses rejected"

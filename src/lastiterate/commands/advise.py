@@ -4,21 +4,19 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.output import OutputFile, progress, say_json
+from lastiterate.commands.output import progress, say_result
 
 _EXAMPLES = """\b
-Examples:
+Example:
   lastiterate advise run.toml --delta 1e-5
-  lastiterate advise run.toml --delta 1e-5 --plot advice.png
 """
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, default=1e-5, show_default=True, help="Delta of all numbers.")
-@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> None:
+def command(run_file: Path, delta: float, as_json: bool) -> None:
     """Advise on the run in RUN_FILE before it is trained: what its last iterate costs beside all iterates, and why.
 
     It also says from which step on the last iterate costs less, after how many steps one might stop and release
@@ -30,18 +28,6 @@ def command(run_file: Path, delta: float, plot: Path | None, as_json: bool) -> N
     run, assumption = load_run(run_file)
     with progress("advice, bounds") as told:
         advice = advise(run, assumption, delta=delta, on_bound=told)
-    files: tuple[Path, ...] = ()
-    if plot is not None:
-        from lastiterate.commands.pictures import figure_advice
-        from lastiterate.numeric.plotting import write_figure
-
-        with progress("picture, lengths") as told:
-            drawn = figure_advice(advice, on_length=told)
-        files = write_figure(drawn, plot.parent, plot.stem)
-    if as_json:
-        say_json(advice.as_dict() | ({"files": [str(path) for path in files]} if files else {}))
-        return
-    click.echo(str(advice))
-    click.echo("A narrow domain, decay and few steps also hold the model back: look at what they do to its accuracy.")
-    for path in files:
-        click.echo(str(path))
+    say_result(advice, str(advice), as_json=as_json)
+    if not as_json:
+        click.echo("A narrow domain, decay and few steps also hold the model back: look at its accuracy, too.")

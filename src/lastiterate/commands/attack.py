@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, from_checkpoint, option, read_run_file, require_torch, resuming
 from lastiterate.commands.output import progress, say_json
 
@@ -33,11 +32,7 @@ _CLIPPING = "clipping alone"
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--delta", type=float, required=True, help="Delta of (epsilon, delta), in (0, 1).")
-@click.option(
-    "--workload",
-    shell_complete=workloads,
-    help="Network: builtin:NAME or module:factory; crafted losses of one parameter if left out.",
-)
+@click.option("--workload", help="Network, builtin:NAME or module:factory; crafted losses if left out.")
 @from_checkpoint
 @option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Attack.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
@@ -86,12 +81,10 @@ def command(
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = read_run_file(run_file)
-    if workload is None and kind != "canary":
-        raise InputError(f"kind={kind} needs the real samples of a workload, got none; give --workload, or use canary.")
     if workload is not None and others is not None:
         raise InputError(f"others is about crafted losses, got others={others} and workload={workload}; leave one out.")
-    if workload is None and checkpoint is not None:
-        raise InputError(f"A checkpoint needs its network, got checkpoint={checkpoint}; give --workload, too.")
+    if workload is None and (kind != "canary" or checkpoint is not None):
+        raise InputError(f"kind={kind} with checkpoint={checkpoint} needs a network, got none; give --workload, too.")
     if canaries is not None and (runs, others, target, initialisation) != (None, None, None, "drawn"):
         raise InputError(
             f"One training with canaries={canaries} leaves no choice of runs, others, target or initialisation, got "

@@ -1,10 +1,11 @@
 """``lastiterate calibrate``: the least noise, most steps, widest domain or smallest batch that meets a target."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import progress, say_result
 
 _EXAMPLES = """\b
 Examples:
@@ -25,15 +26,12 @@ Examples:
     help="What to change: noise_std, steps, diameter or batch_size.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(run_file: Path, epsilon: float, order: float | None, delta: float | None, vary: str, as_json: bool) -> None:
+def command(run_file: Path, vary: str, as_json: bool, **target: Any) -> None:
     """Change one number of the run in RUN_FILE until it just meets the target, on the safe side."""
     from lastiterate.numeric.calibrate import calibrate
     from lastiterate.numeric.run_file import load_run
 
     run, assumption = load_run(run_file)
     with progress(f"{vary}, bounds") as told:
-        found = calibrate(run, assumption, epsilon=epsilon, order=order, delta=delta, vary=vary, on_bound=told)
-    if as_json:
-        say_json(found.as_dict())
-    else:
-        click.echo(str(found))
+        found = calibrate(run, assumption, vary=vary, on_bound=told, **target)
+    say_result(found, str(found), as_json=as_json)

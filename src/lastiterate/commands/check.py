@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.claims import Book, book, folder_argument
+from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
 from lastiterate.commands.completion import claims as keys_of_claims
-from lastiterate.commands.completion import papers
-from lastiterate.commands.output import EVERY, console, progress, saying
+from lastiterate.commands.output import console, progress
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
@@ -18,7 +17,7 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
 
 @click.command(name="check")
 @folder_argument
-@click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
+@paper_option
 @click.option(
     "--claim",
     "keys",
@@ -27,11 +26,11 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
     shell_complete=keys_of_claims,
     help="Only this claim; may be given again.",
 )
-@click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
+@jobs_option
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "json", "junit", "markdown", "html"]),
+    type=click.Choice(["text", "json", "markdown"]),
     default="text",
     show_default=True,
     help="How to print what was decided.",
@@ -45,11 +44,8 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
     show_default=True,
     help="Computing time of a check, a mutant or a near miss, after which it has no answer.",
 )
-@click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
+@no_cache
 @click.option("--update-lock", is_flag=True, help="Write what was found to the lock file.")
-@click.option(
-    "--update-unneeded", is_flag=True, help="Find conditions that no check needs, for `show`, and do no more."
-)
 @click.option("--second-opinion", is_flag=True, help="Ask cvc5 for all that z3 has proved.")
 def command(
     path: Path | None,
@@ -60,7 +56,6 @@ def command(
     time_limit: float,
     no_cache: bool,
     update_lock: bool,
-    update_unneeded: bool,
     second_opinion: bool,
 ) -> int:
     r"""Decide every claim of the ledger, or of the folder or file PATH, and compare with the lock file.
@@ -77,18 +72,12 @@ def command(
       lastiterate check --paper chien_li --jobs 2 --json
       lastiterate check claims --update-lock
     """
-    if jobs == 0 or jobs < -1:
-        raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     if second_opinion:
         from lastiterate.proofs_checks.second_opinion import need_cvc5
 
         need_cvc5()  # before minutes are spent on the claims
     if second_opinion and path is not None:
         raise click.UsageError(f"--second-opinion is for the ledger, got PATH={path} too; leave one out.")
-    if update_unneeded:
-        if path is not None:
-            raise click.UsageError(f"--update-unneeded is for the ledger, got PATH={path} too; leave one out.")
-        return _write_unneeded(paper, keys, jobs)
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
@@ -107,15 +96,12 @@ def command(
     found = chosen.drifts(reports, expected, complete=complete)
     if style == "json":
         click.echo(formats.as_json(reports, found))
-    elif style == "junit":
-        click.echo(formats.as_junit(reports, found, chosen.places))
-    elif style in ("html", "markdown"):
+    elif style == "markdown":
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
 
         listed = entries(chosen.choose(paper=paper, keys=keys), reports)
-        page = "ledger.html.j2" if style == "html" else "ledger.md.j2"
-        click.echo(ledger_page(listed, found, template=page))
+        click.echo(ledger_page(listed, found, template="ledger.md.j2"))
     else:
         console().print(formats.table(reports))
         for line in formats.limits(reports):
@@ -128,20 +114,6 @@ def command(
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
     contradicted = second_opinion and _contradicted(paper, keys, jobs)
     return 1 if found or contradicted else 0
-
-
-def _write_unneeded(paper: str | None, keys: Sequence[str], jobs: int) -> int:
-    """Write down the conditions of the claims that no check needs."""
-    from lastiterate.proofs_checks.runner import find_all
-    from lastiterate.proofs_checks.selection import of_ledger
-    from lastiterate.proofs_checks.unneeded import find_unneeded, unneeded_path, update_unneeded
-
-    with progress("leaving out conditions") as told:
-        found = find_all(find_unneeded, of_ledger(paper=paper, keys=keys), jobs=jobs, on_claim=told)
-    update_unneeded(found)
-    count = sum(len(conditions) for one in found for conditions in one.parts.values())
-    click.echo(f"{with_noun(count, 'condition')} of {with_noun(len(found), 'claim')} in {unneeded_path()}", err=True)
-    return 0
 
 
 def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
@@ -171,18 +143,11 @@ def _decided(
     cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
     if cache and whole and (kept := cache.read_ledger()):
         return kept
-    from lastiterate.proofs_checks.runner import WorkerStep, run
+    from lastiterate.proofs_checks.runner import run
 
     claims = chosen.choose(paper=paper, keys=keys)
-    say = saying("deciding claims", EVERY)
-
-    def wait(steps: Sequence[WorkerStep]) -> None:
-        doing = ", ".join(f"{one.claim}, {one.words} ({one.seconds:.0f} s)" for one in steps)
-        say(doing)
-        told(doing=doing)
-
     with progress("deciding claims") as told:
-        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=seconds, on_claim=told, on_wait=wait)
+        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=seconds, on_claim=told)
     if cache and whole:
         cache.write_ledger(claims)
     return reports

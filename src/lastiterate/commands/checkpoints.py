@@ -1,21 +1,21 @@
 """``lastiterate checkpoints``: Hölder constants along a training, from the checkpoints that it saved."""
 
+from dataclasses import asdict
 from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import computing, metric_option, option, print_table, require_torch, resuming
-from lastiterate.commands.output import OutputFile, progress, say_json
+from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.runtime.constants.record import AlongTraining
 
 
 @click.command()
-@click.argument("workload", shell_complete=workloads)
+@click.argument("workload")
 @click.argument("checkpoints", nargs=-1, required=True, type=click.Path(path_type=Path))
 @option("--lambda", "order", type=float, default=1.0, help="Hölder order in (0, 1].")
 @option("--points", default=100, help="Points drawn around every checkpoint.")
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 @click.option("--layers", is_flag=True, help="Constants of every layer, too; they cost no gradient.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, for a workload that reads it.")
 @metric_option
-@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def command(
@@ -37,7 +36,6 @@ def command(
     layers: bool,
     data: Path | None,
     metric: Path | None,
-    plot: Path | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -53,7 +51,7 @@ def command(
     \b
     Examples:
       lastiterate checkpoints builtin:iris-mlp-tanh step-0.pt step-100.pt step-200.pt
-      lastiterate checkpoints mine:factory saved --layers --plot constants.png
+      lastiterate checkpoints mine:factory saved --layers
       lastiterate checkpoints hf:my_model trainer_output --data tokens.parquet --samples 20 --points 10
     """
     require_torch()
@@ -76,20 +74,10 @@ def command(
             along = constants_along_training(chosen, found, (order,), settings, layers=layers, metric=weights)
     if me.rank:
         return
-    files: tuple[Path, ...] = ()
-    if plot is not None:
-        from lastiterate.numeric.plotting import write_figure
-        from lastiterate.runtime.pictures import draw_along
-
-        files = write_figure(draw_along(along, order), plot.parent, plot.stem)
     if as_json:
-        from dataclasses import asdict
-
-        say_json(asdict(along) | {"files": [str(path) for path in files]}, indent=2)
-        return
-    _print(along)
-    for path in files:
-        click.echo(path)
+        say_json(asdict(along), indent=2)
+    else:
+        _print(along)
 
 
 def _print(found: "AlongTraining") -> None:
@@ -107,12 +95,12 @@ def _print(found: "AlongTraining") -> None:
     ]
     title = f"{found.workload}: L along its training, lambda {found.lambdas[0]:g} (lower estimates)"
     headings = ("", "checkpoint", "moved", "L from the one before", "L around it")
-    print_table(title, headings, rows, left="checkpoint")
+    print_table(title, headings, rows)
     names = found.stages[0].layers
     if names:
         by_layer = [(name, *(stage.layers[name].cell(0) for stage in found.stages)) for name in names]
         places = (str(place) for place in range(1, len(found.stages) + 1))
-        print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer, left="layer")
+        print_table("L of each layer's block around each checkpoint", ("layer", *places), by_layer)
     click.echo(
         f"Per-sample gradients, the largest over {found.samples} samples; {found.points} points in a ball of radius "
         f"{found.radius:g} around each checkpoint, in the same directions. The true constants are no smaller. "

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import click
 
+from lastiterate.commands.completion import papers
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.cache import ReportCache, said_by
 from lastiterate.proofs_checks.lock import failures
@@ -16,10 +17,22 @@ from lastiterate.proofs_checks.selection import of_ledger, select
 from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
-folder_argument: Callable[[Any], Any] = click.argument(
-    "path", required=False, type=click.Path(exists=True, path_type=Path)
-)
+
+def _checked(_: click.Context, __: click.Parameter, jobs: int) -> int:
+    if jobs == 0 or jobs < -1:
+        raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
+    return jobs
+
+
+folder_argument: Final = click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
 """A folder or a file of claims; the ledger where it is left out."""
+paper_option: Final = click.option(
+    "--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper."
+)
+jobs_option: Final = click.option(
+    "--jobs", default=-1, show_default="all cores", callback=_checked, help="Worker processes."
+)
+no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
 
 
 @dataclass(frozen=True)

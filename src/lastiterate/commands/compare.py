@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.completion import theorems
 from lastiterate.commands.output import progress, say_json
 
 _EXAMPLES = """\b
@@ -18,12 +17,7 @@ Examples:
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--order", type=float, default=2.0, show_default=True, help="Order alpha > 1.")
-@click.option(
-    "--theorem",
-    "name",
-    shell_complete=theorems,
-    help="One theorem by name, with its verdict, why, and what is true instead.",
-)
+@click.option("--theorem", "name", help="One theorem by name, with its verdict, why, and what is true instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(run_file: Path, order: float, name: str | None, as_json: bool) -> None:
     """Show what each theorem claims for the run in RUN_FILE, with its verdict in the ledger.

@@ -1,9 +1,8 @@
-"""Shell completion of keys of claims, papers, workloads and theorems, looked up when asked for."""
+"""Shell completion of keys of claims and of papers, looked up when asked for."""
 
 import json
 from collections.abc import Callable, Iterable
-from importlib import import_module, resources
-from typing import Any
+from importlib import resources
 
 import click
 from click.shell_completion import CompletionItem
@@ -25,20 +24,5 @@ def _keys() -> Iterable[str]:
     return dict(json.loads(lock.read_text(encoding="utf-8")))
 
 
-def _found(module: str, name: str) -> Any:
-    return getattr(import_module(f"lastiterate.{module}"), name)
-
-
-def _workloads() -> Iterable[str]:
-    """The built-in ones; nothing without torch."""
-    try:
-        return [f"builtin:{name}" for name in _found("runtime.workloads.loading", "BUILTIN")]
-    except ImportError:
-        return []
-
-
 claims = _among(_keys)
 papers = _among(lambda: dict.fromkeys(key.partition("/")[0] for key in _keys()))
-workloads = _among(_workloads)
-theorems = _among(lambda: _found("numeric.published.theorems", "THEOREMS"))
-commands = _among(lambda: _found("__main__", "COMMANDS"))

@@ -5,17 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastiterate.commands.completion import workloads
-from lastiterate.commands.measuring import (
-    computing,
-    from_checkpoint,
-    option,
-    print_table,
-    read_run_file,
-    require_torch,
-    resuming,
-)
-from lastiterate.commands.output import OutputFile, progress, say_json
+from lastiterate.commands import measuring
+from lastiterate.commands.measuring import computing, from_checkpoint, option, resuming
+from lastiterate.commands.output import progress, say_json
 
 if TYPE_CHECKING:
     from lastiterate.runtime.attacks.drift import Drift
@@ -23,7 +15,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 Examples:
   lastiterate drift run.toml --workload builtin:iris-mlp-tanh
-  lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200 --plot drift.png
+  lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200
   lastiterate drift run.toml --workload my_models:factory --replaced 7 --json
   lastiterate drift run.toml --workload my_models:factory --checkpoint net.pt --initialisation crafted
 """
@@ -34,7 +26,7 @@ _LITTLE = 0.1
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--workload", required=True, shell_complete=workloads, help="Network: builtin:NAME or module:factory.")
+@click.option("--workload", required=True, help="Network: builtin:NAME or module:factory.")
 @from_checkpoint
 @option("--pairs", default=1000, help="Pairs of runs.")
 @option("--replaced", default=0, help="Index of the sample that differs.")
@@ -48,7 +40,6 @@ _LITTLE = 0.1
 @option("--level", default=0.95, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--plot", type=OutputFile(".png"), help="Picture to write, .png; a CSV beside it.")
 @resuming
 def command(
     run_file: Path,
@@ -56,7 +47,6 @@ def command(
     checkpoint: Path | None,
     threads: int,
     as_json: bool,
-    plot: Path | None,
     resume: Path | None,
     **options: Any,
 ) -> int:
@@ -68,13 +58,13 @@ def command(
     exceeds one that is not an estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
     replaced the workload has one more than the run's dataset_size: the last one, which takes its place.
     """
-    require_torch()
+    measuring.require_torch()
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.attacks.drift import measure_drift
     from lastiterate.runtime.devices import threads_of_torch
     from lastiterate.runtime.workloads.loading import load_workload
 
-    run, assumption = read_run_file(run_file)
+    run, assumption = measuring.read_run_file(run_file)
     network = load_workload(workload, checkpoint=checkpoint)
     folder = resume or cache_folder("drift")
     kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
@@ -85,23 +75,17 @@ def command(
         say_json(_as_dict(network.name, found), indent=2)
     else:
         _print(network.name, found, start)
-    if plot is not None:
-        from lastiterate.numeric.plotting import write_figure
-        from lastiterate.runtime.pictures import draw_drift
-
-        for path in write_figure(draw_drift(found, network.name), plot.parent, plot.stem):
-            click.echo(path, err=as_json)
     return 1 if found.refuted else 0
 
 
 def _as_dict(name: str, found: "Drift") -> dict[str, object]:
-    interval = found.interval
+    interval, coupled = found.interval, found.coupled
     return {
         "workload": name,
-        "pairs": found.coupled.distances.shape[1],
-        "replaced": found.coupled.replaced,
-        "pull": found.coupled.pull,
-        "greatest": found.coupled.greatest.tolist(),
+        "pairs": coupled.distances.shape[1],
+        "replaced": coupled.replaced,
+        "pull": coupled.pull,
+        "greatest": coupled.greatest.tolist(),
         "tracked": [
             {"name": one.name, "kind": str(one.rests), "statement": one.statement, "excess": one.excess}
             | {"distances": one.distances.tolist()}
@@ -124,7 +108,7 @@ def _print(name: str, found: "Drift", start: str) -> None:
         rows.append((str(t), f"{found.coupled.greatest[t]:.4g}", *tracked))
     title = f"{name}: distance of coupled runs, and tracked distance D_t by what it rests on"
     headings = ("step", f"greatest of {pairs}", *(f"{one.name}, {one.rests}" for one in found.tracked))
-    print_table(title, headings, rows, left="")
+    measuring.print_table(title, headings, rows)
     for one in found.tracked:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")

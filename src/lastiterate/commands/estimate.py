@@ -1,8 +1,6 @@
 """``lastiterate estimate``: the Hölder constants of a network, and what they would mean for privacy."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic
@@ -10,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lastiterate.commands.completion import workloads
 from lastiterate.commands.measuring import (
     computing,
     from_checkpoint,
@@ -41,7 +38,7 @@ _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "b
 
 
 @click.command()
-@click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True, shell_complete=workloads)
+@click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True)
 @option(
     "--lambda",
     "lambdas",
@@ -98,8 +95,6 @@ _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "b
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, a folder or file, for what reads it.")
 @from_checkpoint
 @metric_option
-@click.option("--csv", "table", type=OutputFile(), help="File for the table of several.")
-@click.option("--plot", type=OutputFile(".png"), help="Picture of several, .png, with its CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @resuming
 def command(
@@ -109,8 +104,6 @@ def command(
     data: Path | None,
     checkpoint: Path | None,
     metric: Path | None,
-    table: Path | None,
-    plot: Path | None,
     as_json: bool,
     resume: Path | None,
     **options: Any,
@@ -144,7 +137,7 @@ def command(
       lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
       lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate hf:my_model --data tokens.parquet
-      lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu --plot both.png
+      lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu
       lastiterate estimate mine:factory --metric adam.pt
       lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
@@ -153,10 +146,6 @@ def command(
     from lastiterate.numeric.store import cache_folder
     from lastiterate.runtime.constants.distributed import process_group
 
-    if len(names) == 1 and (table or plot):
-        raise InputError("--csv and --plot need several workloads, got one; name others beside it, or use --json.")
-    if table and plot and table == plot.with_suffix(".csv"):
-        raise InputError(f"The picture writes a CSV of its own, got csv={table} beside plot={plot}; name another.")
     if len(names) > 1 and recheck is not None:
         raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
     if recheck is not None:
@@ -169,7 +158,7 @@ def command(
             _refuse_of_several(chosen, options | {"checkpoint": checkpoint, "metric": metric})
             rows = _side_by_side(chosen, lambdas, folder)
             if me.rank == 0:
-                print_side_by_side(rows, table, plot, as_json)
+                _say_side_by_side(rows, as_json)
             return
         look = search_worst if chosen[0].draw == "search" else _draw_pairs
         found = look(chosen[0], lambdas, folder)
@@ -268,15 +257,12 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
 def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
     """Print what was found; nothing follows from it for privacy where it is in a metric."""
-    from lastiterate.runtime.constants.record import HolderEstimate, LayerConstants, WorstCaseConstants
+    from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
-    from lastiterate.runtime.pair_table import Kind
 
     plain = found.trusted and metric is None
     carried = [carry_over(found.run, found.holder(lam)) for lam in found.lambdas] if plain else []
     said: dict[str, Any] = {}
-    layers: tuple[LayerConstants, ...] = ()
-    together = None
     if isinstance(found, WorstCaseConstants):
         found = found if metric is None else replace(found, bounded=None)
         if chosen.options["save_pairs"] is not None:
@@ -284,19 +270,16 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: 
         said["search"] = found.as_dict()
     else:
         said["measurement"] = found.as_dict()
-        layers = found.layers if found.trusted else ()
-        if layers and plain and all(layer.measured[Kind.SAMPLE].kept for layer in layers):
-            together = carry_over(found.run, found.by_layer())
         if not found.trusted:
             said["untrusted"] = f"{found.untrusted}."
-    if not as_json:
-        print_found(found, carried, chosen.advised, metric)
-        if layers and isinstance(found, HolderEstimate):
-            print_layers(found, together, metric)
+    if as_json:
+        numbers = zip(found.lambdas, carried, strict=bool(carried))
+        said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
+        say_json(said, indent=2)
         return
-    numbers = zip(found.lambdas, carried, strict=bool(carried))
-    said["carried"] = [{"lambda": lam} | number.as_dict() for lam, number in numbers]
-    say_json(said | ({"layers_together": together.as_dict()} if together else {}), indent=2)
+    print_found(found, carried, chosen.advised, metric)
+    if isinstance(found, HolderEstimate) and found.layers and found.trusted:
+        print_layers(found, metric)
 
 
 def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) -> None:
@@ -332,11 +315,8 @@ def _recheck(workload: "Workload", path: Path, as_json: bool) -> None:
 
     rows = recheck(workload, path)
     if as_json:
-        pairs = [
-            {"lambda": r.lam, "said": r.said, "recomputed": r.found, "problem": r.problem, "holds": r.holds}
-            for r in rows
-        ]
-        say_json({"rechecked": pairs}, indent=2)
+        names = {"lambda": "lam", "said": "said", "recomputed": "found", "problem": "problem", "holds": "holds"}
+        say_json({"rechecked": [{key: getattr(row, name) for key, name in names.items()} for row in rows]}, indent=2)
     for row in () if as_json else rows:
         verdict = "holds" if row.holds else f"does not hold{': ' * bool(row.problem)}{row.problem}"
         click.echo(
@@ -395,8 +375,8 @@ def print_found(
         click.echo(line)
 
 
-def print_layers(found: "HolderEstimate", together: "Estimate | None", metric: Path | None) -> None:
-    """The constants of every layer, and what they give together."""
+def print_layers(found: "HolderEstimate", metric: Path | None) -> None:
+    """Print the constants of every layer."""
     from lastiterate.runtime.pair_table import Kind
 
     rows = []
@@ -404,48 +384,23 @@ def print_layers(found: "HolderEstimate", together: "Estimate | None", metric: P
         constants = layer.measured[Kind.SAMPLE]
         name = layer.name if metric is None else layer.name.removeprefix("network.")
         rows.append((name, str(layer.size), *(constants.cell(k) for k in range(len(found.lambdas)))))
-    headings = ("layer", "parameters", *(f"lambda {lam:g}" for lam in found.lambdas))
     title = "L of each layer's block of the per-sample gradient (lower estimates)"
-    print_table(title, headings, rows, left="layer")
-    if metric is not None:
-        return
-    if together is None:
-        click.echo("The layers do not combine: of some layer no pair could be trusted.")
-        return
-    click.echo(
-        f"All layers together, each with the order that suits it: epsilon {together.epsilon:.4f} in the same setting, "
-        "if all these L are true. Against one order for all it can gain only where the orders of the layers differ."
-    )
+    print_table(title, ("layer", "parameters", *_headings(found.lambdas)), rows)
 
 
-def print_side_by_side(
-    rows: Sequence["WorkloadConstants"], table: Path | None, plot: Path | None, as_json: bool
-) -> None:
-    """Print the table of several workloads, and write it and its picture where they are asked for."""
-    from lastiterate.numeric.store import write_whole, writing
+def _say_side_by_side(rows: Sequence["WorkloadConstants"], as_json: bool) -> None:
+    """Print what is found and certified of several workloads."""
     from lastiterate.runtime.constants.record import words_found, words_upper
 
-    files: list[Path] = []
-    if table is not None:
-        with writing("A table needs", f"csv={table}"):
-            table.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(table, _as_csv(rows).encode())
-        files.append(table)
-    if plot is not None:
-        from lastiterate.numeric.plotting import write_figure
-        from lastiterate.runtime.pictures import draw_side_by_side
-
-        files += write_figure(draw_side_by_side(rows), plot.parent, plot.stem)
     if as_json:
-        say_json({"side_by_side": [asdict(row) for row in rows], "files": [str(path) for path in files]}, indent=2)
+        say_json({"side_by_side": [asdict(row) for row in rows]}, indent=2)
         return
     cells = []
     for row in rows:
-        both = (rf"\[{words_found(a)}, {words_upper(b)}]" for a, b in zip(row.found, row.certified, strict=True))
+        both = (f"[{words_found(a)}, {words_upper(b)}]" for a, b in zip(row.found, row.certified, strict=True))
         cells.append((row.workload, f"{row.parameters:,}", str(row.samples), *both, f"{row.seconds:.1f}"))
-    title = r"Hölder constants of per-sample gradients, \[found, certified]"
-    headings = ("workload", "parameters", "samples", *(f"lambda {lam:g}" for lam in rows[0].orders), "seconds")
-    print_table(title, headings, cells, left="workload")
+    title = "Hölder constants of per-sample gradients, [found, certified]"
+    print_table(title, ("workload", "parameters", "samples", *_headings(rows[0].orders), "seconds"), cells)
     click.echo(
         "Constants found are lower estimates, each in the ball around that network's own initial parameters; certified "
         "ones are upper bounds."
@@ -455,21 +410,10 @@ def print_side_by_side(
             click.echo(f"{row.workload} recommends {_as_options(row.settings)}.")
         if row.why:
             click.echo(f"No finite constant of {row.workload} is certified, {row.why.rstrip('.')}.")
-    for path in files:
-        click.echo(path)
 
 
-def _as_csv(rows: Sequence["WorkloadConstants"]) -> str:
-    """One line for each workload and order."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("workload", "parameters", "samples", "lambda", "found", "certified", "why", "seconds"))
-    for row in rows:
-        for lam, found, certified in zip(row.orders, row.found, row.certified, strict=True):
-            known = "" if certified is None else repr(certified)
-            size = (row.workload, row.parameters, row.samples)
-            writer.writerow((*size, lam, repr(found), known, row.why, f"{row.seconds:.1f}"))
-    return out.getvalue()
+def _headings(orders: Sequence[float]) -> Iterator[str]:
+    return (f"lambda {order:g}" for order in orders)
 
 
 def _as_options(settings: Mapping[str, object]) -> str:

@@ -1,10 +1,11 @@
 """``lastiterate forget``: what clean steps leave of a deleted sample, or how many of them a target needs."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from lastiterate.commands.output import progress, say_json
+from lastiterate.commands.output import progress, say_result
 
 _EXAMPLES = """\b
 Examples:
@@ -24,15 +25,7 @@ Examples:
 @click.option("--retrained", is_flag=True, help="The target is of the number against a model that was retrained.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    run_file: Path,
-    steps: int | None,
-    epsilon: float | None,
-    order: float | None,
-    delta: float | None,
-    step_size: float | None,
-    noise_std: float | None,
-    retrained: bool,
-    as_json: bool,
+    run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
 ) -> None:
     """Bound what the last iterate still tells of a deleted sample of the run in RUN_FILE, after clean steps."""
     from lastiterate.numeric.errors import InputError
@@ -46,17 +39,8 @@ def command(
         )
     run, assumption = load_run(run_file)
     if epsilon is None:
-        found = forgetting(
-            run, assumption, steps or 0, order=order, delta=delta, step_size=step_size, noise_std=noise_std
-        )
+        found = forgetting(run, assumption, steps or 0, **target)
     else:
         with progress("clean steps, bounds") as told:
-            found = steps_to_forget(
-                run, assumption, epsilon=epsilon, order=order, delta=delta, step_size=step_size, noise_std=noise_std,
-                retrained=retrained, on_bound=told,
-            )  # fmt: skip
-    if as_json:
-        say_json(found.as_dict())
-        return
-    click.echo(f"clean_steps = {found.clean_steps}")
-    click.echo(str(found.table()))
+            found = steps_to_forget(run, assumption, epsilon=epsilon, retrained=retrained, on_bound=told, **target)
+    say_result(found, f"clean_steps = {found.clean_steps}\n{found.table()}", as_json=as_json)

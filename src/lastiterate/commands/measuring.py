@@ -1,7 +1,6 @@
 """Options and checks shared by the commands that train networks."""
 
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from lastiterate.commands.output import WIDTH
 from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,18 +69,11 @@ def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric:
     return in_metric(chosen, read_metric(metric, chosen))
 
 
-def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], left: str) -> None:
-    """Print a table of texts, one column of which is aligned on the left."""
-    from rich.console import Console
-    from rich.table import Table
+def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
+    """Print a table of texts."""
+    from lastiterate.numeric.display import TextTable
 
-    table = Table(title=title, title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == left else "right")
-    for row in rows:
-        table.add_row(*row)
-    out = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH)
-    out.print(table)
+    click.echo(str(TextTable(title, tuple(headings), tuple(rows))))
 
 
 def require_torch() -> None:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryFile
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -17,6 +16,8 @@ from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from lastiterate.numeric.display import Displayed
 
 WIDTH: Final = 130
 """Columns of a table where the output is not a terminal."""
@@ -45,6 +46,14 @@ def say_json(value: Any, indent: int | None = None) -> None:
 def dumped(value: Any, indent: int | None) -> str:
     """The text that `say_json` prints."""
     return json.dumps(plain(value), indent=indent, allow_nan=False)
+
+
+def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
+    """Print a result as one JSON object, or a text about it."""
+    if as_json:
+        say_json(found.as_dict())
+    else:
+        click.echo(text)
 
 
 def end_quietly() -> NoReturn:
@@ -86,28 +95,9 @@ class OutputFile(click.Path):
             return path
 
 
-EVERY: Final = 30.0
-"""Seconds between two lines about what is going on, where stderr is not a terminal."""
-
-
-def saying(words: str, seconds: float) -> Callable[[str], None]:
-    """A function that says on stderr, unless that is a terminal, what is going on, at most once in so many seconds."""
-    began = last = monotonic()
-
-    def say(doing: str) -> None:
-        nonlocal last
-        if monotonic() >= last + seconds and not sys.stderr.isatty():
-            last = monotonic()
-            click.echo(f"{words} for {last - began:.0f} s: {doing}", err=True)
-
-    return say
-
-
 @contextmanager
 def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
     """Show a progress bar where stderr is a terminal; yields the function to call with (finished, all).
-
-    It also takes ``doing``, in words, what is being done.
 
     ``kept`` ends the sentence about the finished parts after Ctrl-C; nothing is said where it is empty.
 
@@ -123,8 +113,8 @@ def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task(words, total=None)
 
-        def tell(done: int | None = None, total: int | None = None, doing: str = "") -> None:
-            bar.update(task, completed=done, total=total, description=f"{words}{doing and ': '}{doing}")
+        def tell(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
 
         try:
             yield tell

@@ -1,25 +1,17 @@
-"""Pictures of results: a sweep along one of its axes, and a planned run at shorter lengths."""
+"""Pictures of a sweep along one of its axes."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import replace
 from itertools import cycle
-from math import inf, isfinite, nan
+from math import inf, isfinite
 from pathlib import Path
 from typing import Final
 
-from lastiterate.numeric.advice import Advice
-from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, echo
-from lastiterate.numeric.losses.assumptions import Clipped, Convex
-from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, as_png
-from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.numeric.sweeps import SweepPlan, SweepTable
 
 _MOST_CURVES: Final = 12
-_LENGTHS: Final = 9
 
 
 def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
@@ -105,51 +97,3 @@ def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
     path = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png")
     write_whole(path, as_png(figure_sweep(table, plot)))
     return path
-
-
-def figure_advice(
-    advice: Advice, lengths: int = _LENGTHS, *, on_length: Callable[[int, int], None] | None = None
-) -> Figure:
-    """Epsilon of a planned run over so many lengths, evenly on a logarithmic axis, and over those of the advice.
-
-    Curves are composition, the last iterate, a lower bound of it, and with a domain the estimate of linear losses.
-    """
-    last = advice.run.steps
-    told = {count for count in (advice.helps_from, advice.stop_after) if count}
-    steps = sorted({max(1, round(last ** (k / (lengths - 1)))) for k in range(lengths)} | told)
-    rows: list[tuple[float, float, float, float]] = []
-    for done, count in enumerate(steps):
-        if on_length is not None:
-            on_length(done, len(steps))
-        rows.append(_row(advice, replace(advice.run, steps=count)))
-    composed, ours, below, linear = (tuple(column) for column in zip(*rows, strict=True))
-    x = tuple(float(count) for count in steps)
-    curves = [
-        Curve("composition", "all iterates, composition", x, composed, color=COLORS["grey"], width=4.0),
-        Curve("last iterate", "last iterate", x, ours, color=COLORS["blue"], width=2.0),
-        Curve("lower", "last iterate, at least", x, below, CurveKind.LOWER, color=COLORS["black"], line="--"),
-    ]
-    if advice.domain:
-        words = "linear losses, without the domain"
-        curves.append(Curve("linear", words, x, linear, CurveKind.ESTIMATE, color=COLORS["orange"], line="-."))
-    panel = Panel(
-        tuple(curve for curve in curves if sum(value > 0 for value in curve.y) > 1),  # one point is not a curve
-        top=1.5 * max(composed),
-        bottom=max(min(value for value in (*below, *linear) if value > 0) / 2, min(ours) / 100),
-        across="steps $T$",
-        upward="$\\varepsilon$",
-        title=f"δ = {advice.delta:g}",
-    )
-    size = f"step size {advice.run.step_size_at(0):g}, noise {advice.run.noise_std_at(0):g}"
-    note = f"{'; '.join(advice.found.assumptions)}; {size}."
-    return Figure("What the last iterate costs, by the length of the run", note, (panel,))
-
-
-def _row(advice: Advice, run: NoisySGD) -> tuple[float, float, float, float]:
-    delta, plain = advice.delta, replace(run, diameter=inf, weight_decay=0.0)
-    return (
-        bound(plain, Clipped(), delta=delta).epsilon,
-        bound(run, advice.assumption, delta=delta).epsilon,
-        lower_bound(run, advice.assumption, delta=delta).value or nan,
-        lower_bound(replace(run, diameter=inf), Convex(0.0), delta=delta).value or nan,  # nothing is known
-    )

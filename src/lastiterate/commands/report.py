@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from lastiterate.commands.claims import book, folder_argument
-from lastiterate.commands.completion import papers
+from lastiterate.commands.claims import book, folder_argument, jobs_option, no_cache, paper_option
 from lastiterate.commands.output import progress, say_json
 from lastiterate.proofs_checks.runner import run
 
@@ -13,15 +12,14 @@ from lastiterate.proofs_checks.runner import run
 @click.command(name="report")
 @folder_argument
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write to.")
-@click.option("--paper", metavar="ID", shell_complete=papers, help="Only the claims of this paper.")
-@click.option("--jobs", default=-1, show_default="all cores", help="Worker processes.")
-@click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
+@paper_option
+@jobs_option
+@no_cache
 @click.option("--json", "as_json", is_flag=True, help="Print the names of the files as one JSON object.")
 def command(path: Path | None, out: Path, paper: str | None, jobs: int, no_cache: bool, as_json: bool) -> None:
     r"""Write the ledger, or the claims of the folder or file PATH, as pages that need no network.
 
-    Writes index.html with every claim, a page of lines and claims for each paper, ledger.md, ledger.json and
-    junit.xml.
+    Writes index.html with every claim, a page of lines and claims for each paper, ledger.md and ledger.json.
 
     \b
     Example:
@@ -30,8 +28,6 @@ def command(path: Path | None, out: Path, paper: str | None, jobs: int, no_cache
     """
     from lastiterate.proofs_checks.report.pages import files, write_folder
 
-    if jobs == 0 or jobs < -1:
-        raise click.BadParameter(f"jobs needs a number of at least 1, or -1 for all cores, got jobs={jobs}.")
     chosen = book(path)
     claims = chosen.choose(paper=paper)
     with progress("deciding claims") as told:

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from lastiterate.commands.completion import commands
 from lastiterate.commands.printed import PRINTED
 from lastiterate.numeric.errors import InputError, suggestion
 
@@ -37,7 +36,7 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 @click.command(name="schema")
-@click.argument("name", metavar="COMMAND", required=False, shell_complete=commands)
+@click.argument("name", metavar="COMMAND", required=False)
 def command(name: str | None) -> None:
     r"""Print the JSON schema of what COMMAND prints under --json, or of every command.
 

@@ -15,9 +15,9 @@ from lastiterate.commands.output import progress, say_json
 def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bool) -> None:
     r"""Check a CERTIFICATE that `bound --certificate` wrote: everything but the choices in it is computed again.
 
-    Exit status 0 where it holds, 1 where it is refused, 2 where it has keys that no rule reads. The file
-    proofs_checks/certificates/checker.py does the same alone, but for such keys. With --theorem all that the
-    derived theorem supposes of each step is evaluated at the numbers of the certificate, and gives its cost.
+    Exit status 0 where it holds, 1 where it is refused. The file proofs_checks/certificates/checker.py does the same
+    alone. With --theorem all that the derived theorem supposes of each step is evaluated at the numbers of the
+    certificate, and gives its cost.
 
     \b
     Examples:
@@ -28,7 +28,6 @@ def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bo
 
     from lastiterate.numeric.errors import InputError
     from lastiterate.proofs_checks.certificates.checker import Refused, check
-    from lastiterate.proofs_checks.certificates.shape import shaped
 
     if by_theorem:
         from lastiterate.proofs_checks.engines.replay import replay_theorems
@@ -42,8 +41,6 @@ def command(ctx: click.Context, certificate: Path, as_json: bool, by_theorem: bo
         holds, said = True, check(text)
     except Refused as refused:
         holds, said = False, str(refused)
-    if holds:
-        shaped(text)
     told: list[dict[str, object]] = []
     if holds and by_theorem:
         try:

@@ -191,7 +191,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
     [
         (["run.toml", "--delta", "0"], "delta needs a number in (0, 1), got delta=0"),
         (["run.toml", "--delta", "1e-5", "--runs", "3"], "runs needs at least 4"),
-        (["run.toml", "--delta", "1e-5", "--kind", "loss"], "kind=loss needs the real samples of a workload"),
+        (["run.toml", "--delta", "1e-5", "--kind", "loss"], "kind=loss with checkpoint=None needs a network"),
         (["run.toml", "--delta", "1e-5", "--kind", "canarry"], "'canarry' is not one of 'canary', 'loss', 'shadow'"),
         (["run.toml", "--delta", "1e-5", "--others", "sideways"], "others needs one of still, pull, outward"),
         (["run.toml", "--delta", "1e-5", "--target", "1"], "target needs an index below dataset_size=1, got target=1"),

@@ -11,11 +11,9 @@ from torch import nn
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import draw
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks.drift import Drift, Rests, measure_drift
-from lastiterate.runtime.pictures import draw_drift
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -81,15 +79,6 @@ def test_linear_losses_leave_nothing_to_measure() -> None:
     assert [one.name for one in found.tracked] == ["clipping alone"]
 
 
-def test_the_picture_shows_what_is_certified_and_what_is_not(cancer: Drift) -> None:
-    figure = draw_drift(cancer, "breast cancer")
-    kinds = {curve.name: str(curve.status) for curve in figure.curves}
-    assert kinds["greatest"] == "measured"
-    assert kinds["closed form"] == "upper bound"
-    assert kinds["measured"] == "estimate"
-    assert all(len(curve.x) == len(curve.y) == 12 for curve in figure.curves)
-
-
 FILE = """
 [run]
 steps = 12
@@ -122,13 +111,11 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_own_folder")
-def test_the_command_prints_a_table_and_writes_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run.toml", *CANCER, "--plot", "drift.png", "--resume", "kept"]) == 0
+def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run.toml", *CANCER, "--resume", "kept"]) == 0
     out = capsys.readouterr().out
     assert "D_t by closed form, certified: never exceeded." in out
     assert "W_2 is" in out
-    assert Path("drift.png").read_bytes().startswith(b"\x89PNG")
-    assert "closed form" in Path("drift.csv").read_text()
     assert len(list(Path("kept").rglob("block-*.npz"))) == 1
     assert not Path("cache/lastiterate").exists()
 
@@ -159,7 +146,6 @@ def test_the_command_prints_json_and_fails_where_an_assumption_does(capsys: pyte
         (["run.toml", *CANCER, "--points", "-1"], "points needs a whole number of at least 0, got points=-1"),
         (["run.toml", *CANCER, "--level", "1"], "level needs a number in (0, 1), got level=1"),
         (["run.toml", *CANCER, "--device", "cuda:99"], "got device=cuda:99"),
-        (["run.toml", *CANCER, "--plot", "drift.pdf"], "needs a name in .png, got plot=drift.pdf"),
         (["large.toml", *CANCER], "dataset_size=569 needs 570 samples here, one of them to take the place of another"),
         (["none.toml", *CANCER], "got path=none.toml"),
     ],
@@ -217,13 +203,3 @@ def test_advice_does_not_repeat_what_was_given(
 def test_points_are_counted() -> None:
     with pytest.raises(InputError, match=r"points=1\.5"):
         measure_drift(quadratics(), RUN, Clipped(), pairs=4, points=1.5)  # type: ignore[arg-type]
-
-
-def test_distances_beyond_plain_numbers_are_powers_of_ten_and_an_assumption_is_named_one() -> None:
-    drift = measure_drift(quadratics(), RUN, Smooth(1.0), pairs=4, points=0)
-    drawn = draw_drift(drift, "quadratics")
-    assert [curve.label for curve in drawn.curves[1:]] == ["$D_t$ by the file, assumed", "$D_t$ by clipping alone"]
-    tiny = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-6, top=1.0),))
-    assert "10^{-5}" in draw(tiny).axes[0].yaxis.get_major_formatter()(1e-5)
-    plain = replace(drawn, panels=(replace(drawn.panels[0], bottom=1e-3, top=1.0),))
-    assert draw(plain).axes[0].yaxis.get_major_formatter()(1e-2) == "0.01"

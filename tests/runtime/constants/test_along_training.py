@@ -15,7 +15,6 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training
 from lastiterate.runtime.constants.sampling import Sampling
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.pictures import draw_along
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -129,48 +128,24 @@ def test_one_checkpoint_and_missing_ones_are_refused(saved: list[Path], tmp_path
         constants_along_training(_quartic(), [saved[0], tmp_path / "none.pt"], (1.0,))
 
 
-def test_the_picture_has_what_was_measured(tmp_path: Path) -> None:
-    work, paths = _trained(tmp_path)
-    found = constants_along_training(work, paths, (1.0,), Sampling(points=5), layers=True)
-    whole, layers = draw_along(found, 1.0).panels
-    around, between = whole.curves
-    assert around.x == (1.0, 2.0, 3.0)
-    assert around.y == tuple(stage.around.constants[0] for stage in found.stages)
-    assert between.x == (2.0, 3.0)
-    assert [curve.label for curve in layers.curves] == ["layer 0", "layer 2"]
-    for panel in (whole, layers):
-        values = [y for curve in panel.curves for y in curve.y]
-        assert 0 < panel.bottom < min(values) <= max(values) < panel.top
-
-
 def _run(*arguments: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["checkpoints", *arguments])
     assert not ended.value.code
 
 
-def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "saved").mkdir()
     work, paths = _trained(tmp_path / "saved")
     found = constants_along_training(work, paths, (1.0,), Sampling(points=4), layers=True)
     same = (work.name, str(tmp_path / "saved"), "--points", "4", "--layers", "--resume", str(tmp_path / "kept"))
-    _run(*same, "--plot", str(tmp_path / "picture.png"))
+    _run(*same)
     told = capsys.readouterr().out
     for stage in found.stages:
         assert Path(stage.checkpoint).name in told
         assert stage.around.cell(0) in told
         assert all(one.cell(0) in told for one in stage.layers.values())
     assert "The true constants are no smaller" in told
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "picture.csv").read_text().count(",around,") == 3
     _run(*same, "--json")
     said = json.loads(capsys.readouterr().out)
     assert [stage["around"]["constants"] for stage in said["stages"]] == [[*s.around.constants] for s in found.stages]
-    assert said["files"] == []
-
-
-def test_a_picture_of_another_kind_is_refused(saved: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["checkpoints", "builtin:iris-mlp", *map(str, saved), "--plot", "a.svg"])
-    assert ended.value.code == 2
-    assert "--plot needs a name in .png, got plot=a.svg; name it a.png." in capsys.readouterr().err

@@ -82,7 +82,6 @@ def test_layers_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "each layer's block" in out
     assert "320" in out
-    assert "All layers together" in out
     assert run(["builtin:iris-mlp-tanh", *SMALL, "--lambda", "1", "--layers", "--json"]) == 0
     found = HolderEstimate.from_json(capsys.readouterr().out)
     assert [layer.size for layer in found.layers] == [320, 195]
