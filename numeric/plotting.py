@@ -34,7 +34,7 @@ second, or that goes below the third number, in powers of ten."""
 _PAD, _INK, _WORDS, _ACROSS = 0.025, "#444444", 40, 4
 """Margin for markers at the ends, colour of the note, letters in a line of the legend, panels in a row."""
 _WIDTHS: Final = {1: 5.9, 2: 4.7, 3: 4.1}
-_SKETCH, _LEGEND, _HEIGHT, _LINE, _LETTERS = (4.4, 2.5), 3.0, 4.9, 0.135, 17
+_LEGEND, _HEIGHT, _LINE, _LETTERS = 3.0, 4.9, 0.135, 17
 """Sizes in inches, as the widths of panels by their number; and letters of the note in an inch."""
 
 
@@ -161,22 +161,6 @@ def draw(figure: Figure) -> "Canvas":
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5, color=_INK)
     _legend(canvas, figure)
     return canvas
-
-
-def sketch(figure: Figure) -> str:
-    """Draw one panel as an SVG for a narrow screen: no title, and the legend above the axes."""
-    from matplotlib import rc_context
-
-    (panel,) = figure.panels
-    image = io.StringIO()
-    with rc_context({"svg.hashsalt": "lastiterate", "font.size": 9}):
-        canvas = _canvas(*_SKETCH)
-        axes = canvas.subplots()
-        _fill(axes, panel)
-        samples = [axes.plot([], [], label=curve.label, **_look(curve))[0] for curve in panel.curves]
-        canvas.legend(handles=samples, loc="outside upper left", ncols=2, frameon=False, handlelength=3)
-        canvas.savefig(image, format="svg", metadata={"Date": None})
-    return image.getvalue()
 
 
 def as_png(figure: Figure) -> bytes:

@@ -13,7 +13,7 @@ import ast
 import json
 import sys
 import sysconfig
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -40,9 +40,6 @@ from lastiterate.symbolic.claim import Claim
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
 """What may decide a claim of a folder of one's own, whose modules may use anything of it."""
-
-_KEPT = (LOCK, "__pycache__")
-"""Files of what was found."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
 """Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
@@ -75,7 +72,7 @@ def _foundation(numbers: bool) -> str:
 @lru_cache(maxsize=1)
 def everything() -> str:
     """Hash of the whole package, claims and data included, and of the versions of Python and the solvers."""
-    return _hashed(_files("*.*", frozenset(_KEPT)))
+    return _hashed(_files())
 
 
 def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
@@ -87,13 +84,12 @@ def _hashed(files: Iterable[tuple[str, bytes]]) -> str:
     return digest.hexdigest()
 
 
-def _files(pattern: str, unwanted: frozenset[str]) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of each file of this pattern in whose path no unwanted name stands."""
+def _files() -> Iterator[tuple[str, bytes]]:
     for package in PACKAGES:
         folder = Path(import_module(package).__path__[0])
-        for path in sorted(folder.rglob(pattern)):
+        for path in sorted(folder.rglob("*.*")):
             inside = path.relative_to(folder)
-            if not unwanted & set(inside.parts):
+            if not {LOCK, "__pycache__"} & set(inside.parts):
                 yield f"{package}/{inside.as_posix()}", path.read_bytes()
 
 
@@ -130,21 +126,18 @@ def _declared(facts: Mapping[str, Any]) -> str:
 
 
 def _canonical(value: Any, printer: ReprPrinter | None = None) -> Any:
-    """A claim's data as nested lists of text, the same for equal claims in every process."""
-    return _plain(value, (printer or _Distinct()).doprint)
-
-
-def _plain(value: Any, printed: Callable[[sp.Basic], str]) -> Any:
+    printer = printer or _Distinct()
     if isinstance(value, sp.Basic):
-        return printed(value)
+        return printer.doprint(value)
     if isinstance(value, Enum):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *([f.name, _plain(getattr(value, f.name), printed)] for f in fields(value))]
+        parts = ([one.name, _canonical(getattr(value, one.name), printer)] for one in fields(value))
+        return [type(value).__name__, *parts]
     if isinstance(value, Mapping):
-        return sorted([_plain(k, printed), _plain(v, printed)] for k, v in value.items())
+        return sorted([_canonical(key, printer), _canonical(entry, printer)] for key, entry in value.items())
     if isinstance(value, tuple | list):
-        return [_plain(entry, printed) for entry in value]
+        return [_canonical(entry, printer) for entry in value]
     return repr(value)
 
 
@@ -267,7 +260,6 @@ def _is_key(text: str) -> bool:
 
 
 def _is_text(node: ast.stmt) -> bool:
-    """Tell whether a statement is nothing but a string: a docstring, or one below a constant."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

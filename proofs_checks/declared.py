@@ -144,7 +144,6 @@ def _renamed(value: Any, rename: Callable[[sp.Basic], sp.Basic]) -> Any:
 
 
 def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
-    """The symbols that stand alone on one side of an inequality, which makes them real."""
     orders = [a for a in assumptions if isinstance(a, Relational) and not isinstance(a, sp.Eq | sp.Ne)]
     return {side for order in orders for side in order.args if side.is_Symbol}
 
@@ -247,8 +246,6 @@ def misfit(claim: Claim) -> str:
 
 
 class _Odd(NamedTuple):
-    """A part that is not of its type, what is needed, and the field where it stands."""
-
     value: Any
     needed: str
     place: str = ""
@@ -271,7 +268,6 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 
 def _field(owner: Any) -> _Odd | None:
-    """The first part of a record that is not of its type."""
     for one in fields(owner):
         odd = _odd(getattr(owner, one.name, None), _hints(owner.__class__)[one.name])
         if odd is not None:
@@ -288,12 +284,10 @@ def _advice(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value in at most 60 characters."""
     return text if len(text := repr(value)) <= 60 else f"an object of type {type(value).__name__}"
 
 
 def _odd(value: Any, kind: Any) -> _Odd | None:
-    """The part of a value that is not of the kind; None where all is."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any or origin is ClassVar:
         return None

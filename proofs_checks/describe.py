@@ -4,7 +4,7 @@
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
@@ -133,37 +133,27 @@ def _range(symbol: sp.Expr) -> str:
     return f"a{'n' * said.startswith(('e', 'i', 'o'))} {said}{', not an integer' * bool(symbol.is_noninteger)}"
 
 
-def _derived(*ends: Span) -> Iterator[str]:
+def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[object], cited: Iterable[object]) -> Iterator[str]:
     """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.
 
     A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
     """
-    spans = list(dict.fromkeys(span for end in ends for span in end.lines()))
-    number = {id(span): index for index, span in enumerate(spans, 1)}
-    for span in spans:
-        premises = ", ".join(str(number[id(premise)]) for premise in span.premises)
-        yield f"{number[id(span)]:3} {span.rule}{f' ({premises})' if premises else ''}: {span}"
-        for shown in span.shown:
-            yield f"      {shown.condition}   [{shown.how}]"
-    yield "Supposes"
-    yield from (f"  {one}" for one in sorted({str(one) for end in ends for one in end.hypotheses}))
-    yield from (f"  {condition}" for condition in sorted({str(one) for end in ends for one in end.given}))
-    yield "Rests on"
-    yield from (f"  {one}" for one in _cited(*ends))
-
-
-def _deduced(made: Proposition) -> Iterator[str]:
-    """Every judgement by number with its rule and side conditions, then what is supposed and what is cited."""
-    lines = list(made.lines())
-    number = {id(one): index for index, one in enumerate(lines, 1)}
-    for one in lines:
+    judgements = list(dict.fromkeys(one for end in ends for one in end.lines()))
+    number = {id(one): index for index, one in enumerate(judgements, 1)}
+    for one in judgements:
         premises = ", ".join(str(number[id(premise)]) for premise in one.premises)
         yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}"
         yield from (f"      {shown.condition}   [{shown.how}]" for shown in one.shown)
     yield "Supposes"
-    yield from (f"  {condition}" for condition in sorted(map(str, made.given)))
+    yield from (f"  {one}" for one in supposed)
     yield "Rests on"
-    yield from (f"  {one}" for one in ("Lebesgue's integral, Fubini's theorem", *made.cited()))
+    yield from (f"  {one}" for one in cited)
+
+
+def _derived(*ends: Span) -> list[str]:
+    supposed = sorted({str(one) for end in ends for one in end.hypotheses})
+    given = sorted({str(one) for end in ends for one in end.given})
+    return list(_lines(ends, [*supposed, *given], _cited(*ends)))
 
 
 def _cited(*spans: Span) -> list[str]:
@@ -182,14 +172,16 @@ def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
         return []
     given = frozenset(claim.assumptions)
     if isinstance(check, Deduced):
-        return list(_deduced(deduce(check.derivation)))
+        made = deduce(check.derivation)
+        cited = ("Lebesgue's integral, Fubini's theorem", *made.cited())
+        return list(_lines((made,), sorted(map(str, made.given)), cited))
     if isinstance(check, Tracked):
-        return list(_derived(track(check.derivation, given)))
+        return _derived(track(check.derivation, given))
     if isinstance(check, RenyiBound):
         given = frozenset(one for one in (*given, *check.given) if not one.has(largest_order))
     if isinstance(check, Derived | RenyiBound):
-        made = derive(check.derivation, given)
-        return list(_derived(made.first, made.second))
+        both = derive(check.derivation, given)
+        return _derived(both.first, both.second)
     return []
 
 

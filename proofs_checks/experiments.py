@@ -69,8 +69,6 @@ of one's own folder."""
 def _experiment(
     needs: str, known: EventIndicator | ValueRange | Moment, copies: int = 200_000
 ) -> Callable[[Drawing], Drawing]:
-    """Register a function that draws a quantity, with the names of its parameters and what is known of it."""
-
     def registered(draw: Drawing) -> Drawing:
         EXPERIMENTS[draw.__name__.strip("_")] = Experiment(frozenset(needs.split()), copies, draw, known)
         return draw
@@ -101,49 +99,6 @@ def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
     """|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate."""
     noise = draw.normal(0.0, at["eta"] * at["sigma_DP"], (copies, _whole(at, "dim")))
     return np.asarray((noise**2).sum(axis=1))
-
-
-def _projection(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """Matrices A, shape (copies, d, p), with independent N(0, sigma_A^2) entries."""
-    return draw.normal(0.0, at["sigma_A"], (copies, _whole(at, "dim"), _whole(at, "ell")))
-
-
-@_experiment(
-    "dim ell sigma_A nu",
-    Moment(lambda at: _chi_moment(at["dim"], 2) * _chi_moment(at["ell"], 2) * (at["sigma_A"] * at["nu"]) ** 4),
-)
-def _projected_noise(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """|A e|^2, A with d x p entries N(0, sigma_A^2), e from N(0, nu^2 I_p)."""
-    noise = draw.normal(0.0, at["nu"], (copies, _whole(at, "ell")))
-    back = np.einsum("cij,cj->ci", _projection(draw, copies, at), noise)
-    return np.asarray((back**2).sum(axis=1))
-
-
-@_experiment("dim sigma_A", Moment(lambda at: _chi_moment(at["dim"], 2) * at["sigma_A"] ** 4))
-def _column_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """(A^T A)_11, the energy of a column of d entries N(0, sigma_A^2)."""
-    return np.asarray((_projection(draw, copies, dict(at) | {"ell": 1.0})[:, :, 0] ** 2).sum(axis=1))
-
-
-@_experiment("ell sigma_A", Moment(lambda at: _chi_moment(at["ell"], 2) * at["sigma_A"] ** 4))
-def _row_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """(A A^T)_11, the energy of a row of p entries N(0, sigma_A^2)."""
-    return np.asarray((_projection(draw, copies, dict(at) | {"dim": 1.0})[:, 0, :] ** 2).sum(axis=1))
-
-
-def _projected_gradient_square(at: Parameters) -> float:
-    """E (X^2 + X Y)^2 sigma_A^8 / p^2, X and Y chi-squared with p and d - 1 degrees of freedom."""
-    p, rest = at["ell"], at["dim"] - 1
-    total = _chi_moment(p, 4) + 2 * _chi_moment(p, 3) * rest + _chi_moment(p, 2) * _chi_moment(rest, 2)
-    return total * at["sigma_A"] ** 8 / p**2
-
-
-@_experiment("dim ell sigma_A", Moment(_projected_gradient_square))
-def _projected_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """|A A^T g|^2 / p for a unit vector g."""
-    matrix = _projection(draw, copies, at)
-    back = np.einsum("cij,cj->ci", matrix, matrix[:, 0, :])
-    return np.asarray((back**2).sum(axis=1) / at["ell"])
 
 
 def _normalised(gradient: Draws, stab: float) -> Draws:

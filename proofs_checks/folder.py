@@ -6,8 +6,8 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 """
 
 import sys
-from ast import Call, Constant, Import, ImportFrom, Module, parse, unparse, walk
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from ast import ImportFrom, parse, walk
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -30,7 +30,6 @@ LOCK: Final = "lastiterate.lock.json"
 """Name of the lock file, in the root of the repository."""
 
 _ROOTS: Final = (LOCK, "pyproject.toml", "pytest.ini", ".git")
-_CLAIMS: Final = ("Claim", "Step", "Ours")
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _OWNER: dict[tuple[str, str], str] = {}
 """The module of each name that was registered, by its kind and itself."""
@@ -108,71 +107,29 @@ def load(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise InputError(f"A module of claims needs to load, got {_told(error, file)}; mend it.") from error
+        raise InputError(f"A module of claims needs to load, got {_described(error, file)}; mend it.") from error
     _register(name, file, module)
     return module
 
 
-def _told(error: Exception, file: Path) -> str:
-    """An error with its line in a module and the claim that stands there, as far as they are known."""
+def _described(error: Exception, file: Path) -> str:
     said = f"{type(error).__name__}: {str(error).rstrip('.')}"
     if "truth value of Relational" in str(error):
         said = "conditions joined by Python's `and`, `or` or `<` between three; write a tuple (p > 1, q > 1)"
     own = [one.lineno for one in extract_tb(error.__traceback__) if Path(one.filename).resolve() == file.resolve()]
     line = error.lineno if isinstance(error, SyntaxError) else next(reversed(own), None)
-    if line is None:
-        return f"{said} in {file}"
-    key = "" if isinstance(error, SyntaxError) else _key_at(line, parse(file.read_bytes()))
-    return f"{said} in line {line} of {file}{f', claim {key}' if key else ''}"
+    return f"{said} in {file}" if line is None else f"{said} in line {line} of {file}"
 
 
-def _key_at(line: int, module: Module) -> str:
-    """The key of the claim in whose call a line stands; "" where it stands in none."""
-    for call, first in _calls(module, _CLAIMS):
-        if call.lineno <= line <= (call.end_lineno or 0):
-            return first
-    return ""
-
-
-def _calls(module: Module, names: Collection[str]) -> Iterator[tuple[Call, str]]:
-    """The calls of functions of some names, wherever they come from, with the text that is their first argument."""
-    for call in walk(module):
-        if isinstance(call, Call) and unparse(call.func).rpartition(".")[2] in names:
-            named = [word.value for word in call.keywords if word.arg in ("name", "names", "key")]
-            first = next(iter([*call.args, *named]), None)
-            if isinstance(first, Constant) and isinstance(first.value, str):
-                yield call, first.value
-
-
-_MAKERS: Final = ("Symbol", "symbols", "Dummy", "Wild", "var")
-"""Functions that make a symbol of the name they are given."""
-
-_OURS: Final = {"*", *(name for name, value in vars(notation).items() if isinstance(value, Symbol))}
-"""Names by which a module takes a letter from the prelude."""
-
-
-def _declared(file: Path) -> Iterator[Symbol]:
-    """The letters of `notation` that a module does not have from there, and so for a meaning of its own.
-
-    It makes them itself or has them from a module beside it that does; or neither takes anything from `notation` or a
-    paper of the ledger, or a letter from the prelude.
-    """
-    ours, names, seen, left = False, set[str](), set[Path](), [file]
-    while left:
-        if (path := left.pop()) in seen or not path.is_file():
-            continue
-        seen.add(path)
-        module = parse(path.read_bytes())
-        names |= {name for _, first in _calls(module, _MAKERS) for name in first.replace(",", " ").split()}
-        for node in walk(module):
-            if not isinstance(node, Import | ImportFrom):
-                continue
-            taken = [one.name for one in node.names]
-            homes = [getattr(node, "module", None) or "", *taken]
-            left += [path.with_name(f"{home.rpartition('.')[2]}.py") for home in homes]
-            parts = {part for home in homes for part in home.split(".")}
-            ours |= bool({"notation", *ledger.ORDER} & parts) or ("prelude" in parts and bool(_OURS & {*taken}))
-    yield from (letter for letter in MEANING if letter.name in names or not ours)
+def _strange_letters(file: Path) -> Iterator[Symbol]:
+    """The letters of `notation` that a module does not import by name, which have no meaning in its claims."""
+    imports = [one for one in walk(parse(file.read_bytes())) if isinstance(one, ImportFrom)]
+    ours = [one for one in imports if (one.module or "").startswith("lastiterate.")]
+    taken = {name.name for one in ours for name in one.names}
+    papers = {part for one in ours for part in str(one.module).split(".")} & ledger.ORDER.keys()
+    if not papers and not taken & {"*", "notation"}:
+        named = {letter for name, letter in vars(notation).items() if name in taken and isinstance(letter, Symbol)}
+        yield from (letter for letter in MEANING if letter not in named)
 
 
 def written_in(claim: Claim) -> str:
@@ -197,33 +154,24 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
             f"{type(claims).__name__}(...); add a comma" if isinstance(claims, Claim) else f"{echo(claims)}; write one"
         )
         raise InputError(f"{file} needs a tuple CLAIMS of Claim records, got CLAIMS={got}.")
-    given = dict.fromkeys(_declared(file), "")
+    given = dict.fromkeys(_strange_letters(file), "")
     for claim in claims:
         if isinstance(claim.letters, Mapping):  # else `misfits` says so of this claim alone
             object.__setattr__(claim, "letters", given | dict(claim.letters))
-    keys = [claim.key for claim in claims]
-    for place, key in enumerate(keys):
-        if key in known or key in keys[:place]:
-            raise InputError(
-                f"Each claim needs its own key, got key={key} twice, in {written_in(claims[place])}; rename one."
-            )
+    keys = set(known)
+    for claim in claims:
+        key, where, paper = claim.key, f"in {written_in(claim)}", claim.key.split("/")[0]
+        if key in keys:
+            raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
         if not _KEY.fullmatch(key):
             raise InputError(
-                "A key needs the form paper/number in lower case, digits and _, "
-                f"got key={key!r} in {written_in(claims[place])}; rename it."
+                f"A key needs the form paper/number in lower case, digits and _, got key={key!r} {where}; rename it."
             )
-        paper = key.split("/")[0]
-        if paper in ledger.ORDER and key in {claim.key for claim in ledger.claims(paper)}:
-            raise InputError(
-                f"A key needs to be free, got key={key} in {written_in(claims[place])}, a claim of the ledger; "
-                "rename it."
-            )
-        if not isinstance(claims[place].source, Source):
-            got = claims[place].source
-            where = written_in(claims[place])
-            raise InputError(
-                f"The claim {key} needs a Source for a source, got source={got!r} in {where}; write Source(...)."
-            )
+        if paper in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
+            raise InputError(f"A key needs to be free, got key={key} {where}, a claim of the ledger; rename it.")
+        if not isinstance(claim.source, Source):
+            raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
+        keys.add(key)
     return tuple(claims)
 
 
@@ -233,17 +181,16 @@ def _registries() -> dict[str, dict[str, Any]]:
     from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
     from lastiterate.symbolic.ledger import OWN
 
-    named: dict[str, dict[str, Any]] = {
+    return {
         "DERIVATIONS": DERIVATIONS,
         "TRACKED": TRACKED,
         "ATTACKS": ATTACKS,
         "EXPERIMENTS": EXPERIMENTS,
+        "CLAIMS": OWN,
     }
-    return named | {"CLAIMS": OWN}
 
 
 def _forget() -> None:
-    """Take out what another folder has registered."""
     registries = _registries()
     for kind, entry in _OWNER:
         del registries[kind][entry]

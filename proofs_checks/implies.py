@@ -229,7 +229,6 @@ def _is_of_ledger(claim: Claim) -> bool:
 
 
 def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
-    """Judgements that a derivation reaches: one order of a distance, both of a divergence."""
     if isinstance(check, Tracked):
         return (track(check.derivation, numbers),)
     made = derive(check.derivation, numbers)
@@ -259,11 +258,7 @@ def _not_implied(claim: Claim) -> str:
 
 
 def _follows(said: ForAll, claim: Claim) -> None:
-    """Raise an error unless the derivations together bound what the statement says.
-
-    Raises:
-        UnprovedError: they do not, or it is not seen.
-    """
+    """Raise an error unless the derivations together bound what the statement says."""
     if not isinstance(said.body, Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound of a divergence is needed")
     order, *laws = said.body.lhs.args
@@ -298,7 +293,6 @@ def _reach(
     granted: set[Basic],
     supposed: frozenset[Boolean],
 ) -> None:
-    """Raise an error unless the profiles reach each alternative of the bound of a statement."""
     has_c = any(one.has(c) for one in (said.body, *said.conditions))
     meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, Eq) and one.lhs == c and not has_c}
     signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
@@ -331,7 +325,6 @@ class _Theorem(NamedTuple):
 
 
 def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic, Expr]) -> _Theorem:
-    """A derivation for full batches and equal steps, put into the letters of a statement."""
     if not isinstance(check.profile, Gauss):
         raise UnprovedError("a Gaussian profile is needed")
     made = derive(check.derivation, frozenset(assumptions)).first
@@ -375,11 +368,6 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic
 
 
 def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
-    """The terms of which the least is claimed, each for all choices in its ranges.
-
-    Raises:
-        UnprovedError: a letter of a range stands elsewhere, too, or a sum has a minimum for each of its terms.
-    """
     for minimum in square.atoms(LeastOver):
         first, *ranges = minimum.args
         letters = [one[0] for one in ranges if isinstance(one, Tuple)]
@@ -393,11 +381,7 @@ def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
 
 
 def _window(square: Expr, ranges: tuple[Basic, ...], supposed: frozenset[Boolean]) -> None:
-    """Raise an error unless the window of a term begins at one of the steps 0, ..., T - 1, and nothing else is chosen.
-
-    Raises:
-        UnprovedError: it is not seen.
-    """
+    """Raise an error unless the window of a term begins at a step in 0, ..., T - 1, and nothing else is chosen."""
     chosen = {one[0]: one[1:] for one in ranges if isinstance(one, Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
         raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
@@ -435,7 +419,6 @@ def _reached(
 
 
 def _equal(square: Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> None:
-    """Raise an error unless the square of a theorem is at most the term."""
     letters, names = dict[Symbol, Expr](), dict[Basic, Symbol]()
     laws = frozenset(law for _, law in theorem.laws)
     said = (square, theorem.square, *theorem.sums.values(), *supposed)
@@ -459,7 +442,6 @@ def _ratio(one: Expr, other: Expr) -> Expr | None:
 
 
 def _at_step(summand: Expr) -> Expr:
-    """A summand at step tau + j, in the letters of that step."""
     named = {one: _letter(one) for one in summand.atoms(AppliedUndef) if one.args == (t,)}
     return summand.xreplace(named).subs(t, tau + _j)
 
@@ -512,7 +494,6 @@ def _show(condition: Boolean, given: frozenset[Boolean]) -> None:
 
 
 def _powers(expression: Expr) -> dict[Expr, None]:
-    """Powers with a letter for an exponent, which are no negative numbers."""
     return dict.fromkeys(one for one in expression.atoms(Pow) if not one.exp.is_number)
 
 
@@ -541,9 +522,6 @@ def _join(
         letters: the letters of the statement, each with a quantifier.
         granted: the conditions of the statement, and those that they contain.
         supposed: the relations between numbers among them.
-
-    Raises:
-        UnprovedError: they do not, or it is not seen.
     """
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
@@ -602,7 +580,6 @@ class _Case:
         return what.subs(self.values, simultaneous=True)
 
     def _signs(self, letters: Collection[Symbol]) -> list[Boolean]:
-        """The declarations of letters, said of their values."""
         return [one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])]
 
     def _facts(self, claim: Claim, letters: Collection[Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
@@ -623,7 +600,6 @@ class _Case:
 
 
 def _alternatives(bound: Expr) -> Iterator[Expr]:
-    """The terms that a bound may be: the least of several numbers is one of them."""
     choices = sorted(bound.atoms(Min), key=str)
     for chosen in product(*(one.args for one in choices)):
         yield bound.xreplace(dict(zip(choices, chosen, strict=True)))
@@ -638,7 +614,6 @@ def _names(*conditions: Boolean) -> dict[Expr, Dummy]:
 
 
 def _signed(condition: Boolean) -> Boolean:
-    """An inequality without the positive factors of the difference of its sides."""
     if not isinstance(condition, Le):
         return condition
     gap = factor(condition.lhs - condition.rhs)

@@ -1,21 +1,24 @@
 """The expected verdict of every claim, committed; every way in which a run can drift from it, or fail without one."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from annotated_types import Ge
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import digest, write_whole
 from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Grade, Outcome, Verdict
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 FILE = "verdicts.lock.json"
-_COUNTS = ("checks", "rejected", "near_misses")
-_KEYS = {"verdict", "grade", *_COUNTS}
-_TEXTS = ("says", "statement", "supposes")
 
 
 class Said(NamedTuple):
@@ -37,11 +40,13 @@ class LockedVerdict:
     suppose and rest on; "" where there are none.
     """
 
+    __pydantic_config__ = {"extra": "forbid", "strict": True}  # noqa: RUF012 - pydantic reads it
+
     verdict: Verdict
     grade: Grade | None
-    checks: int
-    rejected: int
-    near_misses: int
+    checks: Annotated[int, Ge(0)]
+    rejected: Annotated[int, Ge(0)]
+    near_misses: Annotated[int, Ge(0)]
     says: str = ""
     statement: str = ""
     supposes: str = ""
@@ -74,41 +79,26 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
             f"The lock file needs to be readable JSON, got path={path} ({error}); "
             "restore it, or write it with `lastiterate check --update-lock`."
         ) from None
-    if not isinstance(data, dict):
-        raise InputError(f"The lock file needs one entry for each claim, got path={path} without; restore it.")
-    lines = text.splitlines()
+    from pydantic import ValidationError
 
-    def where(key: str) -> str:
-        line = next((number for number, line in enumerate(lines, 1) if f"{json.dumps(key)}:" in line), 1)
-        return f"{path}:{line}"
-
-    return {key: _entry(key, entry, where) for key, entry in data.items()}
-
-
-def _entry(key: str, entry: object, where: Callable[[str], str]) -> LockedVerdict:
-    if (
-        not isinstance(entry, dict)
-        or set(entry) - set(_TEXTS) != _KEYS
-        or not all(isinstance(entry.get(name, ""), str) for name in _TEXTS)
-    ):
-        got = sorted(entry) if isinstance(entry, dict) else entry
-        raise InputError(
-            f"An entry of the lock file needs {', '.join(sorted(_KEYS))} and perhaps {', '.join(_TEXTS)}, "
-            f"got {key}={got!r} in {where(key)}; restore it, or write it with `lastiterate check --update-lock`."
-        )
     try:
-        verdict = Verdict(entry["verdict"])
-        grade = None if entry["grade"] is None else Grade(entry["grade"])
-        for count in (entry[name] for name in _COUNTS):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-                raise ValueError(f"{count!r} is not a number of checks, mutants or near misses")
-    except ValueError as error:
+        return _adapter().validate_json(text)
+    except ValidationError as error:
+        (key, *_), what = [*map(str, error.errors()[0]["loc"]), ""], error.errors()[0]["msg"]
+        numbered = enumerate(text.splitlines(), 1)
+        line = next((number for number, line in numbered if f"{json.dumps(key)}:" in line), 1)
         raise InputError(
-            f"An entry of the lock file needs a verdict, a grade and three counts, got {key}={entry!r} ({error}) "
-            f"in {where(key)}; restore it."
+            "The lock file needs a verdict, a grade and three counts for each claim, got "
+            f"{key or type(data).__name__} ({what}) in {path}:{line}; restore it, or write it with "
+            "`lastiterate check --update-lock`."
         ) from None
-    counts, texts = (entry[name] for name in _COUNTS), (entry.get(name, "") for name in _TEXTS)
-    return LockedVerdict(verdict, grade, *counts, *texts)
+
+
+@cache
+def _adapter() -> "TypeAdapter[dict[str, LockedVerdict]]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(dict[str, LockedVerdict])
 
 
 def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -> None:
@@ -119,8 +109,7 @@ def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -
     """
     path = path or lock_path()
     data = {
-        key: {name: value for name, value in asdict(entries[key]).items() if name not in _TEXTS or value}
-        for key in sorted(entries)
+        key: {name: value for name, value in asdict(entries[key]).items() if value != ""} for key in sorted(entries)
     }
     try:
         write_whole(path, (json.dumps(data, indent=1) + "\n").encode())
@@ -155,12 +144,7 @@ def drifts(
         else:
             found += _changed(report, locked, here)
             found += _resaid(report.key, locked, says.get(report.key))
-        found += [
-            f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
-            for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses))
-            for wrong in tried
-            if not wrong.rejected
-        ]
+        found += _not_rejected(report)
     if complete:
         found += [
             f"{key} is missing: the lock file says {_words(entry)}."
@@ -185,16 +169,12 @@ def _changed(report: ClaimReport, locked: LockedVerdict, here: LockedVerdict) ->
         )
     if here.checks != locked.checks:
         yield f"{report.key} has {here.checks} checks, the lock file says {locked.checks}."
-    if here.rejected != locked.rejected:
-        yield (
-            f"{report.key} rejects {here.rejected} of {len(report.mutants)} mutants, "
-            f"the lock file says {locked.rejected}."
-        )
-    if here.near_misses != locked.near_misses:
-        yield (
-            f"{report.key} rejects {here.near_misses} of {len(report.near_misses)} near misses, "
-            f"the lock file says {locked.near_misses}."
-        )
+    for now, before, tried, kind in (
+        (here.rejected, locked.rejected, report.mutants, "mutants"),
+        (here.near_misses, locked.near_misses, report.near_misses, "near misses"),
+    ):
+        if now != before:
+            yield f"{report.key} rejects {now} of {len(tried)} {kind}, the lock file says {before}."
 
 
 def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
@@ -208,8 +188,7 @@ def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
         yield f"{key} says something else than when it was locked."
 
 
-def why(outcome: Outcome) -> str:
-    """The answer of an engine, in words."""
+def _answer(outcome: Outcome) -> str:
     return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
 
 
@@ -221,10 +200,11 @@ def failures(report: ClaimReport) -> tuple[str, ...]:
     """One sentence for each way in which a claim does not stand; of one that does not hold its mutants say nothing."""
     if report.verdict not in STANDS:
         return (f"{report.key} is {report.verdict}{f': {report.left_open}' if report.left_open else ''}.",)
-    tried = (("mutant", report.mutants), ("near miss", report.near_misses))
-    return tuple(
-        f"{report.key} does not reject the {kind} '{wrong.check}': {why(wrong)}."
-        for kind, outcomes in tried
-        for wrong in outcomes
-        if not wrong.rejected
-    )
+    return tuple(_not_rejected(report))
+
+
+def _not_rejected(report: ClaimReport) -> Iterator[str]:
+    for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses)):
+        for wrong in tried:
+            if not wrong.rejected:
+                yield f"{report.key} does not reject the {kind} '{wrong.check}': {_answer(wrong)}."

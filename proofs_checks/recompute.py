@@ -93,7 +93,6 @@ def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> 
 def _sides(
     check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counterexample, digits: int
 ) -> RecomputedPoint:
-    """Both sides of a relation at the parameters, in balls wide enough for the digits."""
     left, relation, right = sides
     point = _point(found, left, right)
     bits = _bits(digits)
@@ -103,19 +102,16 @@ def _sides(
 
 
 def _bits(digits: int) -> int:
-    """Working precision for so many digits, with some to lose."""
     return ceil(digits * 3.33) + 64
 
 
 def _broken(left: arb, relation: Relation, right: arb) -> bool:
-    """Tell whether the balls show that the relation fails."""
     if relation is Relation.EQUAL:
         return not left.overlaps(right)
     return bool(left >= right) if relation is Relation.BELOW else bool(left > right)
 
 
 def _point(found: Counterexample, *parts: sp.Basic | int) -> Point:
-    """The stored parameters as exact values of the symbols of the expressions."""
     symbols = free_symbols(*(sp.sympify(part, strict=True) for part in parts))
     return {symbol: sp.Rational(found.at[str(symbol)]) for symbol in symbols if str(symbol) in found.at}
 
@@ -125,7 +121,6 @@ def _ball(expression: sp.Expr, point: Point, bits: int) -> arb:
 
 
 def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relation, sp.Expr]:
-    """The closed form and the recursion run up to the stored index, at the stored parameters."""
     point = _point(found, check.closed_form, check.initial, check.step, check.index)
     value = sp.sympify(check.initial, strict=True).xreplace(point)
     for i in range(check.start + 1, int(point[check.index]) + 1):

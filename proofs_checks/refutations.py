@@ -1,4 +1,4 @@
-"""The run that the page of a refuted claim shows: its words, two numbers, rounded towards one another, a picture."""
+"""The run that the page of a refuted claim shows: its words, and two numbers, rounded towards one another."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from typing import Final
 
 import sympy as sp
 
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel
 from lastiterate.proofs_checks.exact_values import enclosures
 from lastiterate.proofs_checks.statement import Line, as_text
 from lastiterate.symbolic.claim import RefutingRun, Words
@@ -17,8 +16,6 @@ DIGITS: Final = 4
 """Significant digits of both numbers, wherever they stand."""
 
 _BITS: Final = 128
-_WIDE: Final = 30
-"""An axis over a larger ratio is logarithmic."""
 _LONG: Final = 5
 """From this power of ten on a number is written as one."""
 _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
@@ -61,7 +58,6 @@ def round_numbers(refutation: RefutingRun) -> TwoNumbers:
 
 
 def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> Fraction:
-    """The value of a formula where it is rational, else an end of its enclosure."""
     point = {letter: sp.sympify(value, strict=True) for letter, value in at.items()}
     value = side.xreplace(point)
     if value.is_Rational:
@@ -72,7 +68,6 @@ def _end(side: sp.Expr, at: Mapping[sp.Symbol, sp.Expr | int], *, up: bool) -> F
 
 
 def _rounded(end: Fraction, *, up: bool) -> str:
-    """A decimal of so many digits, rounded outwards."""
     context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     value = context.divide(Decimal(end.numerator), Decimal(end.denominator)).normalize()
     return f"{value:f}" if -_LONG < value.adjusted() < _LONG else f"{value:E}".replace("E+", "e").replace("E", "e")
@@ -118,29 +113,3 @@ def in_one_line(refutation: RefutingRun) -> str:
     """The run and both numbers in a line."""
     _, run, numbers = lines(refutation)
     return f"{run}; {numbers}"
-
-
-def draw_refutation(refutation: RefutingRun) -> Figure:
-    """Claimed against true over one parameter, the others as in the run; both are ends of enclosures."""
-    letter, places = refutation.over
-    above = refutation.sign == ">="
-    claimed, true = (
-        tuple(float(_end(side, {**refutation.at, letter: place}, up=up)) for place in places)
-        for side, up in ((refutation.claimed, not above), (refutation.true, above))
-    )
-    x = tuple(float(place) for place in places)
-    values = (*claimed, *true)
-    wide = min(values) > 0 and max(values) > _WIDE * min(values)
-    kind, words = (CurveKind.BOUND, "at most") if above else (CurveKind.LOWER, "at least")
-    panel = Panel(
-        curves=(
-            Curve("claimed", "claimed", x, claimed, CurveKind.REFUTED, COLORS["orange"], "--", 2.0),
-            Curve("true", "true" if refutation.exact else f"true: {words}", x, true, kind, COLORS["blue"], width=2.0),
-        ),
-        top=max(values) * (1.6 if wide else 1.08),
-        across=f"${sp.latex(letter)}$",
-        upward=" ",
-        logarithmic=max(x) > _WIDE * min(x),
-        bottom=min(values) / 1.6 if wide else 0.0,
-    )
-    return Figure("", "", (panel,))

@@ -44,8 +44,6 @@ Found = TypeVar("Found", bound=Answer)
 
 @dataclass(frozen=True)
 class _Task(Generic[Found]):
-    """A question about many claims, and the seconds that a check may take."""
-
     claims: Sequence[Claim]
     find: Callable[[Claim], Found]
     seconds: float
@@ -145,7 +143,6 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
 
 
 def _open(task: _Task[Found], jobs: int) -> Iterator[Found]:
-    """The answers as they come."""
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
     if not task.claims or multiprocessing.current_process().daemon or (jobs <= 1 and not forks):

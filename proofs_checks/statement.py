@@ -44,7 +44,6 @@ def of_check(check: Check) -> Iterator[Line]:
 
 
 def _listed(lead: str, each: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[Line]:
-    """A sentence that lists the rows, if there are any."""
     found = list(rows)
     if found:
         parts = tuple(part for row in found for part in row)
@@ -111,8 +110,6 @@ def in_a_line(claim: Claim) -> str:
 
 
 class _Words(StrPrinter):  # type: ignore[misc]
-    """An equation within a sentence has its sign between its sides."""
-
     def _print_Equality(self, said: sp.Eq) -> str:  # noqa: N802 as Sympy calls it
         return f"{self._print(said.lhs)} = {self._print(said.rhs)}"
 

@@ -43,9 +43,7 @@ class RefutingRun:
         quantity: what both numbers measure.
         claimed: what the statement says of it.
         true: what holds: the quantity itself, or the end of it that contradicts the statement.
-        over: the letter of the horizontal axis of the picture, and the values that it takes there.
         sign: what the statement says stands between the truth and ``claimed``.
-        exact: whether ``true`` is the quantity itself, and not a bound of it.
         says: the statement as printed, for a claim whose own `Statement` is None.
     """
 
@@ -55,9 +53,7 @@ class RefutingRun:
     quantity: Words
     claimed: Expr
     true: Expr
-    over: tuple[Symbol, tuple[Expr | int, ...]]
     sign: Literal["<=", "<", ">="] = "<="
-    exact: bool = False
     says: Statement | None = None
 
     @property

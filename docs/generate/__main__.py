@@ -55,7 +55,7 @@ def _made(*, coarse: bool) -> dict[str, str | bytes]:
     """Path -> content of every generated page and picture."""
     return {
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
-        "verdicts.md": verdict_page(coarse=coarse),
+        "verdicts.md": verdict_page(),
         "reference/claims.md": claim_page(),
         **subject_pages(),
         **notebook_pages(),

@@ -53,12 +53,12 @@ _SOUND = {
 _FAULTY = (Verdict.REFUTED, Verdict.GAP, Verdict.TYPO, Verdict.UNDECIDED)
 
 
-def verdict_page(*, coarse: bool = False) -> str:
-    """The page as Markdown, with tables in HTML; a coarse one has a picture of each paper's first refutation alone."""
+def verdict_page() -> str:
+    """The page as Markdown, with tables in HTML."""
     parts = [_LEAD, counts_table(), f"<style>{CARD_STYLE}</style>\n".replace("\n\n", "\n")]
     for paper, group in groupby(CLAIMS, key=_paper):
         parts.append(f"## {paper_title(paper)}\n")
-        parts += _sections(list(group), coarse=coarse)
+        parts += _sections(list(group))
     return "\n".join(parts)
 
 
@@ -78,7 +78,7 @@ def counts_table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def _sections(claims: list[Claim], *, coarse: bool) -> list[str]:
+def _sections(claims: list[Claim]) -> list[str]:
     locked = read_lock()
     repairs = mending(CLAIMS)
     parts: list[str] = []
@@ -86,10 +86,7 @@ def _sections(claims: list[Claim], *, coarse: bool) -> list[str]:
         faulty = [claim for claim in claims if locked[claim.key].verdict is verdict]
         if faulty and verdict is Verdict.REFUTED:
             parts.append(f"### {verdict} {{ #{_paper(claims[0])}-{verdict.lower()} }}\n")
-            parts += [
-                _refuted(claim, repairs.get(claim.key, ()), pictured=claim is faulty[0] or not coarse)
-                for claim in faulty
-            ]
+            parts += [_refuted(claim, repairs.get(claim.key, ())) for claim in faulty]
         elif faulty:
             rows = "".join(_faulty(claim, repairs.get(claim.key, ())) for claim in faulty)
             head = "<tr><th>Claim</th><th>Why</th><th>What holds instead</th></tr>"
@@ -125,10 +122,10 @@ def _faulty(claim: Claim, instead: Sequence[Claim]) -> str:
     return f"<tr>{_name(claim)}<td>{_words(claim.remark)}</td><td>{_mends(instead)}</td></tr>\n"
 
 
-def _refuted(claim: Claim, instead: Sequence[Claim], *, pictured: bool) -> str:
+def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
     """What the report has first for this claim, as a block that Markdown leaves alone."""
     where = f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
-    shown = "".join(line.strip() for line in card(claim, instead, pictured=pictured).splitlines())
+    shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"
     return f'<div class="refuted" id="{claim.key}"><h4>{_words(claim.title)}</h4><p>{where}</p>{shown}{why}</div>\n'
 

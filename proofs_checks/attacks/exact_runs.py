@@ -60,7 +60,6 @@ def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: f
 def _on_an_interval(
     order: float, steps: int, diameter: float, cycle: tuple[WalkStep, ...], other: tuple[WalkStep, ...] = ()
 ) -> BothDirections | None:
-    """A clamped walk, and another one or else its mirror image."""
     first = last_masses(Walk(steps, diameter, cycle))
     if first is not None and not other:
         value = renyi_below(order, first, Masses(first.low[::-1], first.high[::-1]))
@@ -136,8 +135,6 @@ def _sign_drift(setting: Setting, assumed: Assumed) -> BothDirections | None:
 
 
 def _batched(sampling: str, *, bounded: bool) -> ExactRun:
-    """Constant gradients, projected to an interval or not at all."""
-
     def solve(setting: Setting, _assumed: Assumed) -> BothDirections | None:
         run, order = run_of(setting, sampling), setting["alpha"]
         noise, r = run.noise_std_at(0), run.step_size_at(0) * run.clip_norm / run.batch * JUST_BELOW
@@ -164,7 +161,6 @@ def _batched(sampling: str, *, bounded: bool) -> ExactRun:
 
 
 def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
-    """The steps of an epoch, or one step with a random batch, where the sample adds ``move``."""
     plain, met = (Update.affine(1.0, drift, run.diameter / 2) for drift in (0.0, move))
     noise = run.noise_std_at(0)
     if run.scheme.fixed:
@@ -215,8 +211,6 @@ def _added(batches: str, *, second: bool) -> ExactRun:
 
 
 def _best(scheme: str, *, dp: bool) -> ExactRun:
-    """The best of all runs of `lower_bound`, which chooses among them."""
-
     def solve(setting: Setting, assumed: Assumed) -> BothDirections | None:
         target = {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
         try:

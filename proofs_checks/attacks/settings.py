@@ -12,12 +12,10 @@ from lastiterate.proofs_checks.attacks.record import Setting
 
 
 def _scale(generator: random.Random, low: float, high: float) -> float:
-    """10 to a power drawn evenly between low and high."""
     return float(10.0 ** generator.uniform(low, high))
 
 
 def _often(generator: random.Random, corners: tuple[float, ...], otherwise: float, share: float = 0.3) -> float:
-    """One of the corners with the given chance, else the other value."""
     return generator.choice(corners) if generator.random() < share else otherwise
 
 

@@ -73,7 +73,6 @@ _ASSUMED: Final[Mapping[str, Assumed]] = {
 
 
 def _thin(scheme: str) -> int:
-    """Share of the settings at which a bound is asked: those of random batches take long."""
     return 1 if SCHEMES[scheme].fixed else 10
 
 
@@ -88,8 +87,6 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
 
 
 def _shifts(scheme: str, assumed: Assumed) -> AttackedBound:
-    """The least cost over all shifts, as the theorems on them have it, not the least of all routes."""
-
     def evaluate(setting: Setting) -> float:
         run = run_of(setting, scheme)
         return bound_by_shifts(run, assumption_at(setting, assumed), order=setting["alpha"]).epsilon
@@ -112,7 +109,6 @@ def _with_delta(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _run(setting: Setting) -> NoisySGD:
-    """The run of a setting with a size of batches."""
     return NoisySGD(
         int(setting["T"]),
         setting["eta"],
@@ -188,7 +184,6 @@ def _with_projections(*, bounded: bool) -> Iterator[Setting]:
 
 
 def _with_projections_and_delta(*, bounded: bool) -> Iterator[Setting]:
-    """Some of these at a delta."""
     for setting in _with_projections(bounded=bounded):
         if setting["alpha"] == 2:
             yield {**setting, "delta": 1e-5 if setting["n"] == 1 else 1e-2}

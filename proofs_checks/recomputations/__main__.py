@@ -7,7 +7,6 @@ from lastiterate.proofs_checks.recomputations.record import FILE, recorded_numbe
 
 
 def _record() -> None:
-    """Write the file again; numbers within their limits stay as they are."""
     found = [one for numbers in recomputations().values() for one in numbers() if one.recorded]
     same = {one.what: recorded_numbers()[one.what] for one in found if one.low <= one.value <= one.high}
     rows = {one.what: same.get(one.what, one.value) for one in found}

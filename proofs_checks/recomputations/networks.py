@@ -56,8 +56,6 @@ def _cross_entropy(outputs: Array, label: int) -> float:
 
 
 class _Case:
-    """Layers for the code, and the loss of a label as a function of the numbers that move."""
-
     def __init__(self, layers: list[Layer], x: Array, forward: Callable[[Array], Array], start: Array) -> None:
         self.layers, self.x, self.forward, self.start = layers, x, forward, start
         self.labels = range(len(forward(start)))

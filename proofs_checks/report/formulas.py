@@ -24,8 +24,6 @@ _LATEX: Final = str.maketrans(
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
-    """Sympy's printer with the quantities and conditions of statements, found by the names of their classes."""
-
     def _print_Symbol(self, expr: sp.Symbol) -> str:  # noqa: N802
         """A word upright, a letter as ever."""
         made: str = super()._print_Symbol(expr)

@@ -1,6 +1,5 @@
 """The ledger as pages: templates filled in, each page one file that needs nothing else."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata, resources
@@ -12,7 +11,6 @@ from markupsafe import Markup
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting import Figure, sketch
 from lastiterate.numeric.store import write_whole
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
@@ -23,7 +21,7 @@ from lastiterate.proofs_checks.report.formulas import as_html, inline, relation_
 from lastiterate.proofs_checks.selection import paper_title, papers
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict, tally, with_noun
-from lastiterate.symbolic.claim import Claim, RefutingRun
+from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.papers import PAPERS, Item, items
 
 HOME: Final = "index.html"
@@ -32,7 +30,6 @@ _ACTIVE: Final = str.maketrans({character: f"\\{character}" for character in "\\
 
 
 def _asset(name: str) -> Markup:
-    """A style sheet or script of ours, put into the page as it is."""
     return Markup((resources.files("lastiterate.proofs_checks.report") / name).read_text(encoding="utf-8"))  # noqa: S704
 
 
@@ -60,7 +57,6 @@ def _templates() -> Environment:
         measured_text=lambda told: as_text([refutations.measured_quantity(told)]),
         parameters=refutations.run_parameters,
         shown=refutations.round_numbers,
-        drawn=_drawn,
         derivation=derivation,
         statement=lambda check: as_html(of_check(check)),
         inline=inline,
@@ -78,28 +74,16 @@ def _templates() -> Environment:
     return made
 
 
-def _drawn(told: RefutingRun) -> str:
-    """The picture of a refutation as an address that holds it."""
-    return f"data:image/svg+xml;base64,{_encoded(refutations.draw_refutation(told))}"
-
-
-@lru_cache(maxsize=64)
-def _encoded(figure: Figure) -> str:
-    """A picture once drawn: that of a claim stands on the page of its paper and on that of all claims."""
-    return b64encode(sketch(figure).encode()).decode()
-
-
-def card(claim: Claim, instead: Sequence[Claim], home: str = "", *, pictured: bool = True) -> Markup:
-    """The first screen of a refuted claim: statement, failure, numbers, picture, and what holds instead.
+def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
+    """The first screen of a refuted claim: statement, failure, numbers, and what holds instead.
 
     Args:
         claim: a claim with a refutation.
         instead: the claims that mend it.
         home: address of the page on which claims stand by key, "" for the page itself.
-        pictured: whether the picture is drawn, which takes longer than the rest.
     """
     macros = _templates().get_template("refutation.html.j2").make_module(None)
-    return Markup(macros.refutation(claim, instead, home, pictured))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
+    return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
 
 
 def ledger_page(

@@ -97,7 +97,6 @@ _laid_out(cli)
 
 
 def _no_option(error: click.NoSuchOption) -> str:
-    """Say which options there are, where none is as good as the one that was given."""
     params = error.ctx.command.params if error.ctx else ()
     known = [name for one in params for name in one.opts if name.startswith("--")]
     hint = suggestion(error.option_name, known, f"the options are {', '.join(known)}.", cutoff=0.75)

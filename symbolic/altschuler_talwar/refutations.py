@@ -29,7 +29,6 @@ SMALL_BATCHES: Final = RefutingRun(
     quantity=_loss,
     claimed=_price,
     true=event(alpha, tail(alpha - 1) * _rate, tail(alpha)),
-    over=(alpha, tuple(range(12, 41))),
     says=private(_price, Convex(L, K), Diameter(D), _drawn, eta * L <= 2),
 )
 
@@ -45,7 +44,6 @@ ALL_ORDERS: Final = RefutingRun(
     quantity=_loss,
     claimed=_price,
     true=event(alpha, _rate * tail((alpha - 1) / sigma_dp), tail(alpha / sigma_dp)),
-    over=(alpha, tuple(range(90, 301, 10))),
     says=_AllOrders(alpha, sigma_dp),
 )
 
@@ -67,7 +65,6 @@ STRONGLY_CONVEX: Final = RefutingRun(
     quantity=_loss,
     claimed=_price,
     true=event(alpha, _rate / 2, tail(_far)),
-    over=(sigma_dp, tuple(Rational(k, 100) for k in (10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100))),
     says=private(_price, StronglyConvex(m, L, K), Diameter(D), _drawn, Eq(eta, 2 / (L + m))),
 )
 
@@ -89,6 +86,5 @@ REMOVAL: Final = RefutingRun(
     quantity=_loss,
     claimed=alpha * K**2 / (2 * n**2 * sigma_dp**2),
     true=log(_side**2 / (1 - _side) + (1 - _side) ** 2 / _side),
-    over=(n, tuple(range(5, 41))),
     says=_Removal(K, 2 * K),
 )

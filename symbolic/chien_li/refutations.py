@@ -27,8 +27,6 @@ RANDOM_BATCHES: Final = RefutingRun(
     quantity=_loss,
     claimed=T * SampledDown(b / n, _noise, alpha),
     true=SampledUp(b / n, _noise, alpha),
-    over=(alpha, tuple(range(2, 41))),
-    exact=True,
 )
 
 _pushed, _pulled = tail((D / 2 - eta * K) / sigma), tail((D / 2 + eta * K) / sigma)
@@ -45,7 +43,6 @@ OUTPUT_PERTURBATION: Final = RefutingRun(
     quantity=_loss,
     claimed=alpha * D**2 / (2 * sigma**2),
     true=log(_pushed**2 / _pulled + (1 - _pushed) ** 2 / (1 - _pulled)),
-    over=(D, tuple(Rational(k, 100) for k in (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 100, 120))),
 )
 
 STRICT_EVERY_T: Final = RefutingRun(
@@ -62,9 +59,7 @@ STRICT_EVERY_T: Final = RefutingRun(
     quantity=_cost,
     claimed=T * s**2,
     true=Min(T * s**2, s**2 * (1 + c) ** 2),
-    over=(c, tuple(Rational(k, 20) for k in range(1, 20))),
     sign="<",
-    exact=True,
     says=closed(_Stricter(T), c < 1),
 )
 
@@ -84,8 +79,6 @@ UNTESTED: Final = RefutingRun(
     quantity=_loss,
     claimed=_unit * (_growth + 1) / (_growth - 1) * (_growth**T - 1) / (_growth**T + 1),
     true=T * _unit,
-    over=(T, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
-    exact=True,
     says=private(
         _unit * (_growth + 1) / (_growth - 1) * (_growth**T - 1) / (_growth**T + 1), FullBatches(n), Smooth(L)
     ),
@@ -106,7 +99,6 @@ SMALL_LAMBDA: Final = RefutingRun(
     quantity=_cost,
     claimed=Min(T * s**2, D**2),
     true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # none of them is always the least
-    over=(D, tuple(Rational(k, 10) for k in range(4, 21))),
     sign=">=",
     says=_Identical(Min(T * s**2, D**2)),
 )

@@ -8,7 +8,6 @@ from lastiterate.symbolic.prelude import *
 
 _slope: Final[Words] = words("least mean length of the gradient")
 _gap: Final[Words] = words("excess of the population risk at the mean iterate")
-_decades = tuple(10**k for k in range(3, 13))
 
 _noise = sqrt(C_2 * chi) / epsilon
 _length = sqrt(sqrt(C_2 * chi))
@@ -27,7 +26,6 @@ PRIVACY: Final = RefutingRun(
     quantity=words("least delta at epsilon = 1"),
     claimed=exp(-chi),
     true=2 * tail(_length) * delta_of_gdp(epsilon, _length / _noise),
-    over=(chi, tuple(range(2, 41, 2))),
 )
 
 NECESSARY: Final = RefutingRun(
@@ -41,9 +39,7 @@ NECESSARY: Final = RefutingRun(
     quantity=words("least delta at epsilon = {}", epsilon),
     claimed=exp(-((epsilon - mu**2 / 2) ** 2) / (2 * mu**2)),
     true=delta_of_gdp(epsilon, mu),
-    over=(epsilon, tuple(Rational(k, 10) for k in range(6, 41, 2))),
     sign=">=",
-    exact=True,
 )
 
 _moments = 7 * b**2 * alpha / (nu**2 * n**2)
@@ -60,8 +56,6 @@ MOMENTS: Final = RefutingRun(
     quantity=words("Rényi divergence of order {} of one step", alpha),
     claimed=_moments,
     true=log(1 + (b / n) ** 2 * (exp(1 / nu**2) - 1)),
-    over=(nu, tuple(Rational(k, 100) for k in range(45, 101, 5))),
-    exact=True,
     says=private(_moments, BatchesOf(b, n), 10 * b < n, alpha <= nu**2 / 2 * log(n / b)),
 )
 
@@ -77,8 +71,6 @@ CONVEX: Final = RefutingRun(
     quantity=_gap,
     claimed=eta * ell * (1 + stab) * (sqrt(ell) * (log(T) + 1) * nu**2 / (2 * T) + dim**2 / 2),
     true=L * dim * ell * eta**2 * nu**2 / 8,
-    over=(nu, tuple(range(4, 61, 4))),
-    exact=True,
 )
 
 _rate = 1 / sqrt(T) + log(T) / (T * sqrt(T))
@@ -95,8 +87,6 @@ RATE: Final = RefutingRun(
     quantity=_gap,
     claimed=r * _rate,
     true=Rational(99, 100) ** 2 / 2,
-    over=(T, _decades),
-    exact=True,
     says=condition("Rate", "some constant {0} has E f(mean iterate) - f* at most {1} for every {2} and {3}")(
         r, r * _rate, T, ConvexSmooth(L)
     ),
@@ -119,8 +109,6 @@ CLIPPING_BIAS: Final = RefutingRun(
     quantity=_slope,
     claimed=_bound,
     true=_stays,
-    over=(T, (300, 1000, 3000, 10**4, 3 * 10**4, 10**5, 10**6, 10**7)),
-    exact=True,
 )
 
 COMPLEXITY: Final = RefutingRun(
@@ -136,8 +124,6 @@ COMPLEXITY: Final = RefutingRun(
     quantity=_slope,
     claimed=r * xi,
     true=sqrt(4 + 2 * xi + xi**2) - 1 - xi,
-    over=(xi, tuple(Rational(m, 10**k) for k in (6, 5, 4) for m in (1, 2, 5))),
-    exact=True,
     says=condition(
         "Complexity",
         "with batches of {0} samples, {1} steps and gamma at most {2} the mean gradient is at most {3}; {4}",

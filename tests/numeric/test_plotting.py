@@ -143,12 +143,9 @@ def test_markers_at_the_ends_are_whole_and_have_bars_where_no_line_is_drawn(loga
     ]
 
 
-def test_a_sketch_is_the_same_in_every_build_and_marks_a_long_axis_in_powers_of_ten() -> None:
+def test_a_long_axis_is_marked_in_powers_of_ten() -> None:
     far = Curve("far", "far", (1e3, 1e12), (1.0, 2.0))
     figure = Figure("", "", (Panel((far,), 2.5, across="$T$", upward=" "),))
-    drawn = plotting.sketch(figure)
-    assert drawn == plotting.sketch(figure)
-    assert drawn.lstrip().startswith("<?xml")
     axes = draw(figure).axes[0]
     axes.figure.canvas.draw()
     assert not any("," in label.get_text() for label in axes.get_xticklabels())

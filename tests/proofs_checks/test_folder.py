@@ -34,7 +34,7 @@ def module(folder: Path, text: str) -> Path:
     ("text", "told"),
     [
         ("\nCLAIMS = (qq,)", "got NameError: name 'qq' is not defined in line 8 of {}; mend it."),
-        ('CLAIMS = (Claim("a/b", "", SOURCE,\nInequality(p)),)', "in line 8 of {}, claim a/b; mend it."),
+        ('CLAIMS = (Claim("a/b", "", SOURCE,\nInequality(p)),)', "in line 8 of {}; mend it."),
         ("CLAIMS = (", "got SyntaxError: '(' was never closed"),
         ('CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)', "a tuple (p > 1, q > 1) in line 7 of"),
         (CLAIM.replace('"<="', '">="'), "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line"),
@@ -46,7 +46,7 @@ def module(folder: Path, text: str) -> Path:
             CLAIM.replace("a/b", "chien_li/theorem_3_12"),
             "got key=chien_li/theorem_3_12 in one.py:7, a claim of the ledger;",
         ),
-        (CLAIM.replace("SOURCE", "'Draft'"), "needs a Source for a source, got source='Draft' in one.py:7; write"),
+        (CLAIM.replace("SOURCE", "'Draft'"), "source needs a Source, got source='Draft' in one.py:7; write"),
     ],
 )
 @pytest.mark.parametrize("relative", [True, False])

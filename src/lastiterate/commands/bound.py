@@ -71,7 +71,6 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
 
 
 def _steps(found: "Bound") -> str:
-    """Describe the steps that are charged, and why all of them are where all of them are."""
     from lastiterate.numeric.explain import why_composition
 
     start, stop = found.window

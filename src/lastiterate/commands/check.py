@@ -139,7 +139,6 @@ def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
 def _decided(
     chosen: Book, paper: str | None, keys: Sequence[str], jobs: int, seconds: float, *, keep: bool
 ) -> tuple[ClaimReport, ...]:
-    """The reports of the claims that are asked for; the ledger is not built where all of them are kept."""
     cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
     if cache and whole and (kept := cache.read_ledger()):
         return kept
@@ -156,7 +155,6 @@ def _decided(
 def _say_drifts(
     chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.LockedVerdict]
 ) -> None:
-    """Each drift, and below those of a claim what its checks came to that do not hold."""
     said: list[str] = []
     kind = "drift" if chosen.locked else "fails"
     for entry in reports:

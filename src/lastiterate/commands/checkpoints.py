@@ -81,7 +81,6 @@ def command(
 
 
 def _print(found: "AlongTraining") -> None:
-    """The constants at every checkpoint, those of its layers below, and what they are worth."""
     shared = commonpath([Path(stage.checkpoint).absolute().parent for stage in found.stages])
     rows = [
         (

@@ -87,7 +87,6 @@ class Book:
         return lock.LockedVerdict.of(report, self._says((report,))[report.key])
 
     def _says(self, reports: Sequence[ClaimReport]) -> Mapping[str, lock.Said]:
-        """Contents and statements of the claims of the reports."""
         keys = [report.key for report in reports if report.key not in self._said]
         self._said.update((claim.key, said_by(claim)) for claim in (self.choose(keys=keys) if keys else ()))
         return self._said

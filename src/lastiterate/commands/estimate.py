@@ -246,7 +246,6 @@ def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Wo
 
 
 def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "HolderEstimate":
-    """The largest constants over drawn pairs; finished parts are kept and found again."""
     from lastiterate.runtime.constants.holder import estimate_holder
 
     name, layers = chosen.workload.name, chosen.options["layers"]
@@ -256,7 +255,6 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
 
 
 def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: Path | None, as_json: bool) -> None:
-    """Print what was found; nothing follows from it for privacy where it is in a metric."""
     from lastiterate.runtime.constants.record import HolderEstimate, WorstCaseConstants
     from lastiterate.runtime.constants.saved_pairs import save_pairs
 
@@ -283,7 +281,6 @@ def _say(found: "HolderEstimate | WorstCaseConstants", chosen: _Chosen, metric: 
 
 
 def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) -> None:
-    """Refuse what is about one workload alone."""
     for key in (key for key in ("checkpoint", "metric", "save_pairs", "layers") if options[key]):
         raise InputError(f"--{key.replace('_', '-')} needs one workload, got several; measure that one alone.")
     for one in chosen:
@@ -292,7 +289,6 @@ def _refuse_of_several(chosen: Sequence[_Chosen], options: Mapping[str, Any]) ->
 
 
 def _side_by_side(chosen: Sequence[_Chosen], lambdas: Sequence[float], folder: Path) -> list["WorkloadConstants"]:
-    """Search one workload after the other; finished parts are kept and found again."""
     from lastiterate.runtime.constants.record import WorkloadConstants
 
     rows: list[WorkloadConstants] = []
@@ -389,7 +385,6 @@ def print_layers(found: "HolderEstimate", metric: Path | None) -> None:
 
 
 def _say_side_by_side(rows: Sequence["WorkloadConstants"], as_json: bool) -> None:
-    """Print what is found and certified of several workloads."""
     from lastiterate.runtime.constants.record import words_found, words_upper
 
     if as_json:
