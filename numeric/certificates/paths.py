@@ -16,7 +16,7 @@ from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.certificates.description import Node, UncertifiedError, dyadic, run_lengths
 from lastiterate.numeric.losses.assumptions import Assumption, Sized
-from lastiterate.numeric.losses.expansion import Affine, PowerDrift
+from lastiterate.numeric.losses.expansion import Affine
 from lastiterate.numeric.rounding import exact, geometric_sum, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import optimum
