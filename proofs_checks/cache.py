@@ -4,9 +4,6 @@ The key of an entry is a hash of the claim's data, of what the modules say that 
 versions of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
 claim, is dropped and decided again. A checksum tells of damage, not of intent: who can write to the folder can have
 any verdict printed, as who can write to the package can; ``--no-cache`` takes nothing from it.
-
-While no file of the package changes, neither do the claims of the ledger: which reports are theirs is kept too, and
-they need not be built, which takes seconds.
 """
 
 import ast
@@ -193,24 +190,6 @@ class ReportCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.address(claim)
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
-
-    def read_ledger(self) -> tuple[ClaimReport, ...] | None:
-        """The reports of the whole ledger while nothing has changed; None where one is missing."""
-        try:
-            names: dict[str, str] = json.loads(read_sealed(self._contents()))
-        except (OSError, DamagedError):
-            return None
-        reports = tuple(report for key, name in names.items() if (report := self._read(self.folder / name, key)))
-        return reports if len(reports) == len(names) else None
-
-    def write_ledger(self, claims: Iterable[Claim]) -> None:
-        """Note which reports are those of the ledger, all of whose claims these are."""
-        names = {claim.key: self.address(claim).name for claim in claims}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._contents(), seal(json.dumps(names).encode() + b"\n"))
-
-    def _contents(self) -> Path:
-        return self.folder / f"ledger-{everything()[:33]}.json"
 
 
 _PACKAGE: Final = "lastiterate"

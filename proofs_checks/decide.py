@@ -83,10 +83,7 @@ def _in_error(claim: Claim, why: str) -> ClaimReport:
 def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = sp.S.Zero) -> tuple[Check, ...]:
     """Wrong variants of a check, at most `answers.MOST` by terms of its sides.
 
-    Args:
-        check: one that holds.
-        assumptions: of its claim.
-        room: the share of its bound that is known to be room; a near miss is stronger by more than that.
+    ``room`` is the share of the bound known to be room; a near miss is stronger by more than that.
 
     >>> from sympy import Symbol
     >>> from lastiterate.symbolic.checks import Identity

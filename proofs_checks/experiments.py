@@ -46,14 +46,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A quantity that can be drawn.
-
-    Attributes:
-        needs: names of the parameters.
-        copies: how many are drawn.
-        draw: independent copies, from a generator, the number of copies and the parameters.
-        known: what makes the confidence interval valid.
-    """
+    """A quantity that can be drawn."""
 
     needs: frozenset[str]
     copies: int

@@ -40,9 +40,6 @@ class ClaimFolder:
     """The claims of a folder or a file.
 
     Attributes:
-        path: the folder or file.
-        claims: those of all modules, in the order of their file names.
-        lock: the file of the expected verdicts, there or not.
         digest: hash of the sources, which derivations, attacks and experiments may be part of, and of what they import.
     """
 

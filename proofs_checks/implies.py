@@ -516,12 +516,8 @@ def _join(
 ) -> None:
     """Raise an error unless the bounds among the checks of a claim together give the one of its statement.
 
-    Args:
-        claim: the claim, of which all checks hold.
-        bound: of the divergence of order alpha of the last iterates.
-        letters: the letters of the statement, each with a quantifier.
-        granted: the conditions of the statement, and those that they contain.
-        supposed: the relations between numbers among them.
+    ``bound`` is of the divergence of order alpha of the last iterates, ``granted`` are the conditions of the statement
+    and those that they contain, ``supposed`` the relations between numbers among them.
     """
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))

@@ -128,11 +128,7 @@ def drifts(
 ) -> tuple[str, ...]:
     """One sentence for each way in which the reports differ from what is expected.
 
-    Args:
-        reports: what was decided.
-        expected: the lock file's entries.
-        complete: whether the reports are of the whole ledger, so that an entry without a report is a drift.
-        says: what the claims say, where the lock file has it.
+    In a ``complete`` run an entry without a report is a drift; ``says`` is compared where the lock file has it.
     """
     found: list[str] = []
     seen: set[str] = set()

@@ -43,7 +43,6 @@ class RecomputedPoint:
     """A counterexample as it comes out this time.
 
     Attributes:
-        check: name of the check that it refutes.
         found: parameters and the new enclosures of both sides.
         certain: whether these enclosures alone show that the check fails.
     """

@@ -23,14 +23,7 @@ _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), 
 
 @dataclass(frozen=True)
 class TwoNumbers:
-    """The two numbers of a refuted claim as every output has them.
-
-    Attributes:
-        claimed: what the statement says: "0.08074".
-        true: what holds there: "37.57".
-        most: words for the side on which the claim is, "at most".
-        least: words for the side on which the truth is, "at least".
-    """
+    """The two numbers of a refuted claim as every output has them."""
 
     claimed: str
     true: str

@@ -216,15 +216,8 @@ def run(
 ) -> tuple[ClaimReport, ...]:
     """Decide the claims.
 
-    Args:
-        claims: what to decide.
-        jobs: number of worker processes; -1 for one a core.
-        cache: where reports are kept and looked up; None decides everything again.
-        on_claim: called with (decided, all) claims.
-        seconds: of computing that a check, a mutant or a near miss may take; then it has no answer.
-
-    Returns:
-        One report for each claim, in the order of the claims.
+    A check, a mutant or a near miss that computes for more ``seconds`` has no answer; ``on_claim`` is called with the
+    numbers of decided and of all claims, and without a cache everything is decided again.
     """
     wanted = tuple(claims)
     kept = {claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None}

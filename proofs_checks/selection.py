@@ -55,11 +55,7 @@ def select(
 
 
 def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The claims of the ledger that are asked for; papers that are not named are not imported.
-
-    Raises:
-        InputError: as `select`.
-    """
+    """The claims of the ledger that are asked for; papers that are not named are not imported."""
     near = ledger.naming(*keys) if paper is None else ()
     if keys and {claim.key for claim in near} >= set(keys):
         return select(near, keys=keys)

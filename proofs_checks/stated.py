@@ -19,12 +19,8 @@ class Stated:
     """Claim of a printed theorem about a run, with the ledger's verdict on it.
 
     Attributes:
-        name: of the theorem.
-        title: as a reader knows it.
         claim: key of the claim that decides it.
-        verdict: of the claim, from the lock file.
         epsilon: what is claimed, a Renyi epsilon rounded up; None where the theorem does not speak of the run.
-        order: alpha.
         reading: how the paper's quantities are read off the run.
         refusal: what the theorem needs and the run has not; empty where it speaks of it.
         why: the claim's remark; empty where it holds.

@@ -62,8 +62,6 @@ class Counterexample:
     Attributes:
         at: each parameter with its exact value, a rational ("3/4") or an exact decimal ("0.1").
         left: enclosure of the left side, "[middle +/- radius]" or an exact number.
-        relation: what was claimed between the sides.
-        right: enclosure of the right side.
         note: what the sides are, where it does not go without saying (which law is the numerator).
     """
 
@@ -79,12 +77,8 @@ class Outcome:
     """The answer of one engine to one check.
 
     Attributes:
-        check: name of the check.
-        engine: who answered.
-        status: held, refuted, undecided or error.
         grade: strength of the evidence; None unless held.
         detail: the evidence in words: how it was shown, or what is left to show.
-        counterexample: for a refuted check, the point.
         scope: for a check that holds, on what its evidence rests where that is less than what the assumptions leave:
             the box, the sample, the settings; "" where it is all of it.
         premises: what a derivation supposes and rests on.
@@ -117,15 +111,10 @@ class ClaimReport:
     """The verdict on a claim with its evidence.
 
     Attributes:
-        key: the claim's key.
-        verdict: see `verdict_of`.
         grade: weakest grade among the checks; None unless all hold.
-        outcomes: one for each check, in the claim's order.
         misprint: outcome of the check as printed, for a claim with a misprint.
-        mutants: one for each mutant of the claim, in its order.
         near_misses: one for each near miss of a check that holds; see `lastiterate.proofs_checks.decide`.
         left_open: what of the claim's own statement its checks leave open; see `lastiterate.proofs_checks.implies`.
-        seconds: time it took to decide, mutants and near misses included.
         shown: outcome of the run that the page of a refuted claim shows, see `lastiterate.symbolic.claim`.
     """
 
@@ -240,11 +229,6 @@ def limit_by(outcome: Outcome, key: str, used: tuple[Outcome, ...]) -> Outcome:
     """An outcome that relies on a claim, limited to the grade and the scopes of that claim's checks.
 
     The weaker grade and every scope pass on, and so does what that claim rests on.
-
-    Args:
-        outcome: of the check that uses the claim.
-        key: the claim's key.
-        used: the outcomes of its checks.
     """
     grade = weakest(used)
     if outcome.grade is None:

@@ -60,8 +60,6 @@ class ExactRun:
     """An exactly solvable pair of runs.
 
     Attributes:
-        name: as claims have it.
-        run: the losses, in words.
         meets: the assumptions under which it is admissible, for settings where `lower` gives an answer.
         solve: lower bounds at a setting of its kind of domain, None where it is not admissible there.
         bounded: whether it needs a bounded domain or D = inf; None where it takes either.

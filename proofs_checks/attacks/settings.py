@@ -94,9 +94,7 @@ def settings(seed: int, *, bounded: bool) -> Iterator[Setting]:
     1/eta, so that no regime is rare: T = 1, alpha near 1 and large, contraction near 1 and near 0, domains far
     smaller and far larger than a step. Every smooth setting has eta <= 2/L in most draws, not in all.
 
-    Args:
-        seed: names the stream.
-        bounded: finite diameters (and shorter runs, whose laws are enclosed numerically) or D = inf.
+    Bounded ones have finite diameters and shorter runs, whose laws are enclosed numerically; the others D = inf.
     """
     yield from _round(bounded=bounded)
     if bounded:

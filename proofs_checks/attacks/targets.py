@@ -47,8 +47,6 @@ class AttackedBound:
     """A bound under attack.
 
     Attributes:
-        name: as claims have it.
-        assumed: its assumption on the losses.
         evaluate: the number that is claimed at a setting, rounded up.
         settings: those that it is asked at, bounded or not; None for the stream that all share.
         thin: it is asked at one in so many of these, where it takes long.

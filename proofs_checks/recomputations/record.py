@@ -29,10 +29,6 @@ class Number(NamedTuple):
 
     Attributes:
         what: the number, in words.
-        value: as the code computes it.
-        low: the least that it may be.
-        high: the greatest.
-        by: the source of the limits, in words.
         recorded: whether one of them is an earlier value of the code.
     """
 

@@ -13,9 +13,6 @@ class Entry:
     """A claim as the pages show it.
 
     Attributes:
-        claim: the record.
-        report: the verdict with its evidence.
-        instead: the claims that mend this one.
         replayed: whether its page shows every line of its derivations, which takes as long as to decide them.
     """
 
@@ -55,10 +52,7 @@ class PaperCount:
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
     """Claims and reports, in the same order, brought together.
 
-    Args:
-        claims: the claims.
-        reports: their reports.
-        replay: whether the derivations of all claims are shown line by line, and not only of those that mend another.
+    The derivations of claims that mend another are shown line by line, and with ``replay`` those of all.
     """
     mended = mending(claims)
     return tuple(

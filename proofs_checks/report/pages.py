@@ -77,10 +77,7 @@ def _templates() -> Environment:
 def card(claim: Claim, instead: Sequence[Claim], home: str = "") -> Markup:
     """The first screen of a refuted claim: statement, failure, numbers, and what holds instead.
 
-    Args:
-        claim: a claim with a refutation.
-        instead: the claims that mend it.
-        home: address of the page on which claims stand by key, "" for the page itself.
+    ``home`` is the address of the page on which claims stand by key, "" for the page itself.
     """
     macros = _templates().get_template("refutation.html.j2").make_module(None)
     return Markup(macros.refutation(claim, instead, home))  # type: ignore[attr-defined]  # noqa: S704 - a template of ours
@@ -94,11 +91,7 @@ def ledger_page(
 ) -> str:
     """The page of all claims.
 
-    Args:
-        shown: the claims with their reports, in the order of the ledger.
-        drifts: sentences about verdicts that are not those of the lock file.
-        mapped: for each paper with a mapping page, the file beside this one.
-        template: "ledger.html.j2", complete with style and script inside, or "ledger.md.j2".
+    ``mapped`` has the file of the mapping page of each paper; ``drifts`` are sentences about verdicts not as locked.
     """
     groups = {paper: [entry for entry in shown if entry.paper == paper] for paper in papers([e.claim for e in shown])}
     return (
@@ -120,11 +113,7 @@ def ledger_page(
 def mapping_page(paper: str, listed: Sequence[Item], shown: Sequence[Entry], home: str) -> str:
     """The page that leads from the lines of a paper to its claims.
 
-    Args:
-        paper: the paper's name in keys.
-        listed: its numbered items.
-        shown: claims with their reports; those of other papers are looked up too.
-        home: file name of the page of all claims.
+    ``home`` is the file name of the page of all claims, ``shown`` may have claims of other papers.
     """
     return (
         _templates()
@@ -144,11 +133,7 @@ def files(
 ) -> dict[str, str]:
     """The report's files by name: the page of all claims, a mapping page for each paper, and what other programs read.
 
-    Args:
-        claims: the claims, in the order of the ledger.
-        reports: their reports, in the same order.
-        drifts: sentences about verdicts that are not those of the lock file.
-        own: whether the claims are of a folder of one's own: every derivation is shown line by line.
+    For claims of a reader's ``own`` every derivation is shown line by line.
     """
     shown = entries(claims, reports, replay=own)
     known = [paper for paper in dict.fromkeys(entry.paper for entry in shown) if paper in PAPERS]

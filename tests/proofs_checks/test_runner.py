@@ -70,18 +70,9 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     assert store.address(claim) != before
 
 
-def test_the_ledger_is_not_built_while_no_file_changes(claims, store, monkeypatch):
-    assert store.read_ledger() is None
-    reports = run(claims, jobs=1, cache=store)
-    store.write_ledger(claims)
-    assert store.read_ledger() == reports
+def test_claims_and_data_are_part_of_everything():
     everything = {name for name, _ in cache._files()}
     assert {"lastiterate.symbolic/chien_li/lemma_3_4.py", "lastiterate.symbolic/papers.toml"} <= everything
-    monkeypatch.setattr(cache, "everything", lambda: "another formula")
-    assert store.read_ledger() is None
-    store.write_ledger(claims)
-    store.address(claims[1]).unlink()
-    assert store.read_ledger() is None
 
 
 @pytest.fixture

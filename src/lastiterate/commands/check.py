@@ -9,10 +9,11 @@ import click
 from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.output import console, progress
-from lastiterate.proofs_checks import lock
+from lastiterate.proofs_checks import lock, runner
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
+from lastiterate.symbolic.claim import Claim
 
 
 @click.command(name="check")
@@ -81,8 +82,11 @@ def command(
     chosen = book(path)
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
+    cache = None if no_cache else chosen.cache
+    claims = chosen.choose(paper=paper, keys=keys)
     try:
-        reports = _decided(chosen, paper, keys, jobs, time_limit, keep=not no_cache)
+        with progress("deciding claims") as told:
+            reports = runner.run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=time_limit, on_claim=told)
     except KeyboardInterrupt:
         if not no_cache:
             raise
@@ -100,8 +104,7 @@ def command(
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
 
-        listed = entries(chosen.choose(paper=paper, keys=keys), reports)
-        click.echo(ledger_page(listed, found, template="ledger.md.j2"))
+        click.echo(ledger_page(entries(claims, reports), found, template="ledger.md.j2"))
     else:
         console().print(formats.table(reports))
         for line in formats.limits(reports):
@@ -112,16 +115,14 @@ def command(
         for sentence in found:
             file, _, line = chosen.places.get(sentence.split(" ")[0], "").rpartition(":")
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
-    contradicted = second_opinion and _contradicted(paper, keys, jobs)
+    contradicted = second_opinion and _contradicted(claims, jobs)
     return 1 if found or contradicted else 0
 
 
-def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
+def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
     """Tell whether cvc5 contradicts z3, and say where, on stderr, and how much it leaves open."""
     from lastiterate.proofs_checks.second_opinion import opinions
-    from lastiterate.proofs_checks.selection import of_ledger
 
-    claims = of_ledger(paper=paper, keys=keys)
     with progress("asking cvc5") as told:
         given = opinions((claim.key for claim in claims), jobs=jobs, on_claim=told)
     for one in given:
@@ -134,22 +135,6 @@ def _contradicted(paper: str | None, keys: Sequence[str], jobs: int) -> bool:
     asked, agreed, left = (sum(getattr(one, of) for one in given) for of in ("questions", "agreed", "unknown"))
     click.echo(f"cvc5: {asked} questions, {agreed} answered as by z3, {left} left open", err=True)
     return any(one.disagreed for one in given)
-
-
-def _decided(
-    chosen: Book, paper: str | None, keys: Sequence[str], jobs: int, seconds: float, *, keep: bool
-) -> tuple[ClaimReport, ...]:
-    cache, whole = chosen.cache if keep else None, paper is None and not keys and not chosen.own
-    if cache and whole and (kept := cache.read_ledger()):
-        return kept
-    from lastiterate.proofs_checks.runner import run
-
-    claims = chosen.choose(paper=paper, keys=keys)
-    with progress("deciding claims") as told:
-        reports = run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=seconds, on_claim=told)
-    if cache and whole:
-        cache.write_ledger(claims)
-    return reports
 
 
 def _say_drifts(

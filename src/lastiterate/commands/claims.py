@@ -42,8 +42,6 @@ class Book:
     Attributes:
         choose: the claims of a paper or with some keys, in order.
         file: the lock file; None for that of the package.
-        cache: where reports are kept.
-        own: whether it is a folder of one's own.
         places: where each claim of it is written, by key.
     """
 

@@ -167,14 +167,7 @@ def command(
 
 
 class _Chosen:
-    """A workload, perhaps a subset, and the options of its measurement.
-
-    Attributes:
-        workload: the workload.
-        draw: how pairs are found.
-        options: all options, with those that it recommends in the place of what is left open.
-        advised: the latter.
-    """
+    """A workload, perhaps a subset, and the options of its measurement."""
 
     def __init__(self, workload: "Workload", options: Mapping[str, Any]) -> None:
         from lastiterate.runtime.workloads.workload import subset

@@ -54,11 +54,7 @@ resuming: Final = click.option(
 
 
 def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
-    """The workload of this name with these weights, in this metric.
-
-    Raises:
-        InputError: one of them cannot be had.
-    """
+    """The workload of this name with these weights, in this metric."""
     from lastiterate.runtime.workloads.loading import load_workload
 
     chosen = load_workload(name, data, checkpoint)
@@ -77,11 +73,7 @@ def print_table(title: str, headings: Iterable[str], rows: Iterable[tuple[str, .
 
 
 def require_torch() -> None:
-    """Refuse to train without torch.
-
-    Raises:
-        InputError: torch is missing.
-    """
+    """Refuse to train without torch."""
     if find_spec("torch") is None:
         raise InputError(
             "Training a network needs torch, got an installation without it; run pip install 'lastiterate[runtime]'."
@@ -89,11 +81,7 @@ def require_torch() -> None:
 
 
 def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
-    """The run and the assumption of a run file; clipping alone, which holds always, where it has no [assumption].
-
-    Raises:
-        InputError: as `lastiterate.numeric.run_file.load_run`.
-    """
+    """The run and the assumption of a run file; clipping alone, which holds always, where it has no [assumption]."""
     from lastiterate.numeric.run_file import described_tables, read_toml
 
     tables = read_toml(path)
