@@ -14,37 +14,7 @@ from functools import cache
 from itertools import product
 from typing import Final, NamedTuple
 
-from sympy import (
-    Basic,
-    Dummy,
-    Eq,
-    Expr,
-    Function,
-    Ge,
-    Gt,
-    Le,
-    Lt,
-    Max,
-    Min,
-    Mul,
-    Not,
-    Pow,
-    S,
-    Sum,
-    Symbol,
-    Tuple,
-    exp,
-    expand_log,
-    factor,
-    false,
-    log,
-    nan,
-    oo,
-    simplify,
-    symbols,
-    sympify,
-    zoo,
-)
+import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, Implies
@@ -120,18 +90,18 @@ from lastiterate.symbolic.statement import (
     parts,
 )
 
-_z, _next, _a = _AT_STEP = symbols("z_j z_next a_j", real=True)
+_z, _next, _a = _AT_STEP = sp.symbols("z_j z_next a_j", real=True)
 """The distance at a step of the window, that after it, and the shift."""
-_j: Final = Symbol("j", integer=True, nonnegative=True)
+_j: Final = sp.Symbol("j", integer=True, nonnegative=True)
 """The number of a step in its window."""
-_k, _v, _eta = symbols("k_j v_j eta_j", real=True)
-_FULL: Final = {b: n, _k: S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
+_k, _v, _eta = sp.symbols("k_j v_j eta_j", real=True)
+_FULL: Final = {b: n, _k: sp.S.One, _v: sigma**2, _eta: eta, w: T - tau, omega(_z): L * _z**lam}
 """Letters of derivations, for full batches, equal steps and Hoelder continuous gradients."""
 
 _EVERY: Final = "at every step j of the next number of steps "
 _NEIGHBOURS: Final = Neighbours(SAMPLES, OTHER)
-_DRAWN: Final[set[Basic]] = {_NEIGHBOURS, BatchesOf(b, n)}
-_CLASSES: Final[Mapping[str, set[Basic]]] = {
+_DRAWN: Final[set[sp.Basic]] = {_NEIGHBOURS, BatchesOf(b, n)}
+_CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
     "clipped": {Clipped(K)},
     "smooth": {Smooth(L), Clipped(K)},
     "Hoelder": {Holder(L, lam), Clipped(K)},
@@ -139,8 +109,8 @@ _CLASSES: Final[Mapping[str, set[Basic]]] = {
     "convex": {Convex(L, K)},
     "strongly convex": {StronglyConvex(m, L, K)},
 }
-_FULL_BATCH: Final = replaced(S.One, n)
-_GRANTS: Final[Mapping[tuple[str, tuple[Basic, ...]], set[Basic]]] = {
+_FULL_BATCH: Final = replaced(sp.S.One, n)
+_GRANTS: Final[Mapping[tuple[str, tuple[sp.Basic, ...]], set[sp.Basic]]] = {
     **{(LOSSES[name].says, LOSSES[name].constants): conditions for name, conditions in _CLASSES.items()},
     ("after every step both runs are in one convex set of this diameter", (D,)): {Diameter(D)},
     ("independent Gaussian noise of this variance is added in every coordinate", (sigma**2,)): set(),
@@ -187,10 +157,10 @@ def _not_supported(claim: Claim) -> str:
         return "all of the statement: no check shares a letter with it"
     if (
         isinstance(said, ForAll)
-        and isinstance(said.body, Le | Lt | Ge | Gt)
+        and isinstance(said.body, sp.Le | sp.Lt | sp.Ge | sp.Gt)
         and not any(part.has(QuantityBase, AppliedUndef, Condition) for part in parts(said))
     ):
-        sign: Sign = "<=" if isinstance(said.body, Le | Ge) else "<"
+        sign: Sign = "<=" if isinstance(said.body, sp.Le | sp.Ge) else "<"
         outcome = decide_check(Inequality(said.body.lts, sign, said.body.gts, said.conditions), ())
         if outcome.counterexample is not None:
             at = ", ".join(f"{name} = {value}" for name, value in outcome.counterexample.at.items())
@@ -259,7 +229,7 @@ def _not_implied(claim: Claim) -> str:
 
 def _follows(said: ForAll, claim: Claim) -> None:
     """Raise an error unless the derivations together bound what the statement says."""
-    if not isinstance(said.body, Le) or said.body.lhs.func is not RenyiDivergence:
+    if not isinstance(said.body, sp.Le) or said.body.lhs.func is not RenyiDivergence:
         raise UnprovedError("a bound of a divergence is needed")
     order, *laws = said.body.lhs.args
     if order != alpha or set(laws) != {LastIterate(SAMPLES), LastIterate(OTHER)}:
@@ -267,12 +237,12 @@ def _follows(said: ForAll, claim: Claim) -> None:
     if free(said):
         raise UnprovedError(f"{sorted(free(said), key=str)} need quantifiers")
     classes = [one for one in said.conditions if isinstance(one, Convex | StronglyConvex)]
-    constants = {Le(one.args[0], one.args[1]) for one in classes if isinstance(one, StronglyConvex)}
+    constants = {sp.Le(one.args[0], one.args[1]) for one in classes if isinstance(one, StronglyConvex)}
     supposed = frozenset(relations(said.conditions)) | constants
     why = unmeetable(supposed)
     if why:
         raise UnprovedError(why)
-    if said.body.rhs.has(oo, nan, zoo):
+    if said.body.rhs.has(sp.oo, sp.nan, sp.zoo):
         raise UnprovedError("a finite bound is needed")
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # no gradient there is longer
     profiles = [one for one in claim.checks if isinstance(one, Derived)]
@@ -287,14 +257,14 @@ def _follows(said: ForAll, claim: Claim) -> None:
 
 def _reach(
     said: ForAll,
-    bound: Expr,
+    bound: sp.Expr,
     assumptions: tuple[Boolean, ...],
     profiles: Sequence[Derived],
-    granted: set[Basic],
+    granted: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
     has_c = any(one.has(c) for one in (said.body, *said.conditions))
-    meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, Eq) and one.lhs == c and not has_c}
+    meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, sp.Eq) and one.lhs == c and not has_c}
     signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
     for condition in (*assumptions, *signs):
         _show(condition.subs(meant), supposed)
@@ -316,34 +286,34 @@ class _Theorem(NamedTuple):
         given: what it and the comparison of its profile suppose of the numbers.
     """
 
-    square: Expr
-    sums: Mapping[Symbol, Expr]
-    laws: tuple[tuple[Expr, Relational], ...]
-    start: Expr | None
+    square: sp.Expr
+    sums: Mapping[sp.Symbol, sp.Expr]
+    laws: tuple[tuple[sp.Expr, Relational], ...]
+    start: sp.Expr | None
     hypotheses: tuple[Hypothesis, ...]
     given: frozenset[Boolean]
 
 
-def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic, Expr]) -> _Theorem:
+def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Basic, sp.Expr]) -> _Theorem:
     if not isinstance(check.profile, Gauss):
         raise UnprovedError("a Gaussian profile is needed")
     made = derive(check.derivation, frozenset(assumptions)).first
     put = {**meant, **_FULL}
     if made.end.subs(w, T - tau) not in {T, T + t}:  # the domain is known from any step t on
         raise UnprovedError(f"laws after T steps are needed, got {made.end}")
-    distances, sums, others = list[Expr](), dict[Symbol, Expr](), list[Hypothesis]()
-    laws, ends, hidden = list[tuple[Expr, Relational]](), set[Boolean](), set[Boolean]()
+    distances, sums, others = list[sp.Expr](), dict[sp.Symbol, sp.Expr](), list[Hypothesis]()
+    laws, ends, hidden = list[tuple[sp.Expr, Relational]](), set[Boolean](), set[Boolean]()
     for one in made.hypotheses:
         if type(one) is Meaning and len(one.constants) == 4:
             letter, (first, after, count, last) = one.says.partition(",")[0], one.constants
-            term = after - Symbol(letter, real=True)
-            if first == 0 and Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
+            term = after - sp.Symbol(letter, real=True)
+            if first == 0 and sp.Symbol(letter, real=True) not in term.free_symbols and letter[0] != "z":
                 if count == w or (count == T and term.subs(_a, 0) == 0):
                     sums[last] = term.subs(put)
-            elif first in (S.Zero, D):  # else it is tracked before
+            elif first in (sp.S.Zero, D):  # else it is tracked before
                 distances.append(first)
-            if (Symbol(letter, real=True), after) == (_z, _next):
-                hidden.add(Eq(last, 0))
+            if (sp.Symbol(letter, real=True), after) == (_z, _next):
+                hidden.add(sp.Eq(last, 0))
         elif type(one) is Law and len(one.constants) == 2:
             laws.append((one.constants[0], one.constants[1].subs(put)))
         elif type(one) is End:
@@ -367,12 +337,12 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[Basic
     return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, kept, given)
 
 
-def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
+def _minima(square: sp.Expr) -> Iterator[tuple[sp.Expr, tuple[sp.Basic, ...]]]:
     for minimum in square.atoms(LeastOver):
         first, *ranges = minimum.args
-        letters = [one[0] for one in ranges if isinstance(one, Tuple)]
-        rest = square.xreplace({minimum: Dummy()})
-        if rest.has(*letters) or first.has(LeastOver) or any(one.has(minimum) for one in square.atoms(Sum)):
+        letters = [one[0] for one in ranges if isinstance(one, sp.Tuple)]
+        rest = square.xreplace({minimum: sp.Dummy()})
+        if rest.has(*letters) or first.has(LeastOver) or any(one.has(minimum) for one in square.atoms(sp.Sum)):
             raise UnprovedError(f"one minimum over {letters} is needed")
         for one, more in _minima(square.xreplace({minimum: first})):
             yield one, (*ranges, *more)
@@ -380,32 +350,32 @@ def _minima(square: Expr) -> Iterator[tuple[Expr, tuple[Basic, ...]]]:
     yield square, ()
 
 
-def _window(square: Expr, ranges: tuple[Basic, ...], supposed: frozenset[Boolean]) -> None:
+def _window(square: sp.Expr, ranges: tuple[sp.Basic, ...], supposed: frozenset[Boolean]) -> None:
     """Raise an error unless the window of a term begins at a step in 0, ..., T - 1, and nothing else is chosen."""
-    chosen = {one[0]: one[1:] for one in ranges if isinstance(one, Tuple) and one[0].args != (t,)}
+    chosen = {one[0]: one[1:] for one in ranges if isinstance(one, sp.Tuple) and one[0].args != (t,)}
     if chosen.keys() - {tau, w} or len(chosen) > 1 or (square.free_symbols & {tau, w}) - chosen.keys():
         raise UnprovedError(f"a choice of tau or of w is needed, got {sorted(chosen, key=str)}")
     for letter, (low, high) in chosen.items():
-        least, most = (S.Zero, T - 1) if letter == tau else (S.One, T)
-        _show(Ge(low, least), supposed)
-        _show(Le(high, most), supposed)
+        least, most = (sp.S.Zero, T - 1) if letter == tau else (sp.S.One, T)
+        _show(sp.Ge(low, least), supposed)
+        _show(sp.Le(high, most), supposed)
 
 
 def _reached(
-    square: Expr,
-    ranges: tuple[Basic, ...],
+    square: sp.Expr,
+    ranges: tuple[sp.Basic, ...],
     theorems: Sequence[_Theorem],
-    conditions: set[Basic],
+    conditions: set[sp.Basic],
     supposed: frozenset[Boolean],
 ) -> None:
     """Raise an error unless a theorem reaches the term, or one reaches each of those that it is the least of."""
-    known = set[Basic]().union(*(theorem.square.atoms(Min) for theorem in theorems))
-    least = next((one for one in square.atoms(Min) - known if len(one.args) > 1), None)
+    known = set[sp.Basic]().union(*(theorem.square.atoms(sp.Min) for theorem in theorems))
+    least = next((one for one in square.atoms(sp.Min) - known if len(one.args) > 1), None)
     if least is not None:
         for one in least.args:
             _reached(square.xreplace({least: one}), ranges, theorems, conditions, supposed)
         return
-    starts, why = set[Expr | None](), UnprovedError(f"no derivation reaches {square}")
+    starts, why = set[sp.Expr | None](), UnprovedError(f"no derivation reaches {square}")
     for theorem in theorems:
         try:
             _granted(theorem, ranges, conditions, supposed)
@@ -414,40 +384,40 @@ def _reached(
             why = error
         else:
             starts.add(theorem.start)
-    if not starts or (any(isinstance(one, Hides) for one in ranges) and not {S.Zero, D} <= starts):
+    if not starts or (any(isinstance(one, Hides) for one in ranges) and not {sp.S.Zero, D} <= starts):
         raise why
 
 
-def _equal(square: Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> None:
-    letters, names = dict[Symbol, Expr](), dict[Basic, Symbol]()
+def _equal(square: sp.Expr, theorem: _Theorem, supposed: frozenset[Boolean]) -> None:
+    letters, names = dict[sp.Symbol, sp.Expr](), dict[sp.Basic, sp.Symbol]()
     laws = frozenset(law for _, law in theorem.laws)
     said = (square, theorem.square, *theorem.sums.values(), *supposed)
-    terms = {one: _at_step(one.function) for one in square.atoms(Sum) if one.limits == (Tuple(t, tau, T - 1),)}
+    terms = {one: _at_step(one.function) for one in square.atoms(sp.Sum) if one.limits == (sp.Tuple(t, tau, T - 1),)}
     for letter, summand in theorem.sums.items():
         ratios = ((one, _ratio(summand, term)) for one, term in terms.items())
         for one, ratio in ((one, ratio) for one, ratio in ratios if ratio is not None):
-            _show(Ge(terms[one], 0), supposed | laws)
+            _show(sp.Ge(terms[one], 0), supposed | laws)
             letters[letter] = ratio * one
-            names[one] = new_letter(Symbol(f"Sigma_{len(names)}", positive=True), *said)
+            names[one] = new_letter(sp.Symbol(f"Sigma_{len(names)}", positive=True), *said)
     reached = theorem.square.subs(letters).xreplace(names)
     claimed = square.xreplace(names).doit()
-    _show(Le(reached, claimed, evaluate=False), supposed | {Le(tau, T - 1)})
+    _show(sp.Le(reached, claimed, evaluate=False), supposed | {sp.Le(tau, T - 1)})
 
 
 @cache
-def _ratio(one: Expr, other: Expr) -> Expr | None:
+def _ratio(one: sp.Expr, other: sp.Expr) -> sp.Expr | None:
     """The ratio of two summands that is the same at every step; None where it is not."""
-    ratio = simplify(one / other)
+    ratio = sp.simplify(one / other)
     return None if any(letter == _j or str(letter).endswith("_j") for letter in ratio.free_symbols) else ratio
 
 
-def _at_step(summand: Expr) -> Expr:
+def _at_step(summand: sp.Expr) -> sp.Expr:
     named = {one: _letter(one) for one in summand.atoms(AppliedUndef) if one.args == (t,)}
     return summand.xreplace(named).subs(t, tau + _j)
 
 
 def _granted(
-    theorem: _Theorem, ranges: tuple[Basic, ...], conditions: set[Basic], supposed: frozenset[Boolean]
+    theorem: _Theorem, ranges: tuple[sp.Basic, ...], conditions: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
     """Raise an error unless the conditions of a statement grant what a theorem supposes.
 
@@ -456,8 +426,10 @@ def _granted(
     for hypothesis in theorem.hypotheses:
         if not _is_granted(hypothesis, conditions):
             raise UnprovedError(f"the statement does not suppose that {hypothesis}")
-    chosen = [one for one in ranges if isinstance(one, Tuple) and one[0].args == (t,)]
-    inside = {relation for one, low, high in chosen for relation in (Gt(_letter(one), low), Lt(_letter(one), high))}
+    chosen = [one for one in ranges if isinstance(one, sp.Tuple) and one[0].args == (t,)]
+    inside = {
+        relation for one, low, high in chosen for relation in (sp.Gt(_letter(one), low), sp.Lt(_letter(one), high))
+    }
     given = frozenset({*supposed, *inside})
     for condition in theorem.given:
         _show(condition, supposed)
@@ -467,11 +439,11 @@ def _granted(
     for count, law in theorem.laws:
         if hidden is None or not law.free_symbols & {_z, _next, _a}:
             _show(law, given)
-        elif law not in (Ge(_a, 0), Ge(_next, 0)):
-            _hides(count, law, hidden, given | {Ge(_z, 0), Ge(_a, 0)})
+        elif law not in (sp.Ge(_a, 0), sp.Ge(_next, 0)):
+            _hides(count, law, hidden, given | {sp.Ge(_z, 0), sp.Ge(_a, 0)})
 
 
-def _hides(count: Expr, law: Relational, hidden: Basic, given: frozenset[Boolean]) -> None:
+def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
     """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes.
 
     What it supposes of all T steps holds before the window, too, without a shift.
@@ -484,24 +456,24 @@ def _hides(count: Expr, law: Relational, hidden: Basic, given: frozenset[Boolean
         sides = shifted, after(t, _z)
         powers = dict.fromkeys(one for side in sides for one in _powers(side))
         said = (*sides, *given)
-        put = {one: new_letter(Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
-        _show(Le(*(side.xreplace(put) for side in sides)), given)
+        put = {one: new_letter(sp.Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
+        _show(sp.Le(*(side.xreplace(put) for side in sides)), given)
 
 
 def _show(condition: Boolean, given: frozenset[Boolean]) -> None:
-    if condition != S.true:
+    if condition != sp.S.true:
         prove(condition, given)
 
 
-def _powers(expression: Expr) -> dict[Expr, None]:
-    return dict.fromkeys(one for one in expression.atoms(Pow) if not one.exp.is_number)
+def _powers(expression: sp.Expr) -> dict[sp.Expr, None]:
+    return dict.fromkeys(one for one in expression.atoms(sp.Pow) if not one.exp.is_number)
 
 
-def _letter(value: Expr) -> Symbol:
-    return Symbol(f"{value.func}_j", real=True)
+def _letter(value: sp.Expr) -> sp.Symbol:
+    return sp.Symbol(f"{value.func}_j", real=True)
 
 
-def _is_granted(hypothesis: Hypothesis, conditions: Collection[Basic]) -> bool:
+def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> bool:
     """Tell whether the conditions of a statement grant what a derivation supposes; a judgement is never granted."""
     needed = _GRANTS.get((hypothesis.says, hypothesis.constants))
     plain = hypothesis == Hypothesis(hypothesis.says, hypothesis.constants)
@@ -512,7 +484,11 @@ def _is_granted(hypothesis: Hypothesis, conditions: Collection[Basic]) -> bool:
 
 
 def _join(
-    claim: Claim, bound: Expr, letters: Collection[Basic], granted: Collection[Basic], supposed: frozenset[Boolean]
+    claim: Claim,
+    bound: sp.Expr,
+    letters: Collection[sp.Basic],
+    granted: Collection[sp.Basic],
+    supposed: frozenset[Boolean],
 ) -> None:
     """Raise an error unless the bounds among the checks of a claim together give the one of its statement.
 
@@ -526,7 +502,7 @@ def _join(
     cases = [_Case(claim, check, letters, granted, numbers) for check in claim.checks if isinstance(check, RenyiBound)]
     known = numbers.union(*(case.given for case in cases))
     for claimed in _alternatives(bound):
-        needs = [(*case.open, Le(case.bound, claimed, evaluate=False)) for case in cases]
+        needs = [(*case.open, sp.Le(case.bound, claimed, evaluate=False)) for case in cases]
         undefined = unmet([side for case in needs for one in case for side in one.args], tuple(numbers), entails)
         if undefined:
             raise UnprovedError(undefined)
@@ -542,11 +518,11 @@ class _Case:
         self,
         claim: Claim,
         check: RenyiBound,
-        letters: Collection[Basic],
-        granted: Collection[Basic],
+        letters: Collection[sp.Basic],
+        granted: Collection[sp.Basic],
         numbers: frozenset[Boolean],
     ) -> None:
-        self.values = {letter: sympify(value, strict=True) for letter, value in check.at.items()}
+        self.values = {letter: sp.sympify(value, strict=True) for letter, value in check.at.items()}
         run = [one for one in self.values if one in letters or (one in MEANING and one not in _CHOSEN)]
         if run:
             raise UnprovedError(f"{sorted(run, key=str)} are letters of the run, which are not chosen")
@@ -555,7 +531,7 @@ class _Case:
         if not all(supposed_order(one, granted) for one in orders):
             raise UnprovedError(f"the statement does not suppose {orders}")
         made = derive(check.derivation, frozenset(given).difference(orders)).first
-        if simplify(self._put(made.end) - T) != 0:
+        if sp.simplify(self._put(made.end) - T) != 0:
             raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
         for one in made.hypotheses:
             here = replace(one, constants=tuple(map(self._put, one.constants)))
@@ -572,19 +548,19 @@ class _Case:
         self.given = frozenset(one for one in needed if one not in own - known and _shown(one, known))
         self.open = [one for one in needed if one not in self.given]
 
-    def _put(self, what: Basic) -> Basic:
+    def _put(self, what: sp.Basic) -> sp.Basic:
         return what.subs(self.values, simultaneous=True)
 
-    def _signs(self, letters: Collection[Symbol]) -> list[Boolean]:
+    def _signs(self, letters: Collection[sp.Symbol]) -> list[Boolean]:
         return [one for letter in letters if letter in self.values for one in declared(letter, self.values[letter])]
 
-    def _facts(self, claim: Claim, letters: Collection[Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
+    def _facts(self, claim: Claim, letters: Collection[sp.Basic], numbers: frozenset[Boolean]) -> Iterator[Boolean]:
         """The inequalities among the checks at these values, where their premises are met."""
         for check in claim.checks:
             if not isinstance(check, Inequality | IntervalInequality):
                 continue
             one = derived((check,), claim.assumptions)
-            premises, fact = one.body.args if isinstance(one.body, Implies) else (S.true, one.body)
+            premises, fact = one.body.args if isinstance(one.body, Implies) else (sp.S.true, one.body)
             conditions = [*map(self._put, (*one.conditions, premises)), *self._signs(one.variables)]
             orders = [condition for condition in conditions if condition.has(largest_order)]
             if (
@@ -595,47 +571,47 @@ class _Case:
                 yield self._put(fact)
 
 
-def _alternatives(bound: Expr) -> Iterator[Expr]:
-    choices = sorted(bound.atoms(Min), key=str)
+def _alternatives(bound: sp.Expr) -> Iterator[sp.Expr]:
+    choices = sorted(bound.atoms(sp.Min), key=str)
     for chosen in product(*(one.args for one in choices)):
         yield bound.xreplace(dict(zip(choices, chosen, strict=True)))
 
 
-def _names(*conditions: Boolean) -> dict[Expr, Dummy]:
+def _names(*conditions: Boolean) -> dict[sp.Expr, sp.Dummy]:
     """A letter for every value of a function, of which nothing is known but its sign and whether it is whole."""
-    values = set().union(*(one.atoms(Function, Max) for one in conditions))
+    values = set().union(*(one.atoms(sp.Function, sp.Max) for one in conditions))
     facts = ("integer", "positive", "nonnegative")
     known = {one: {fact: True for fact in facts if getattr(one, f"is_{fact}")} for one in values}
-    return {one: Dummy(str(one), **({"real": True} | known[one])) for one in values}
+    return {one: sp.Dummy(str(one), **({"real": True} | known[one])) for one in values}
 
 
 def _signed(condition: Boolean) -> Boolean:
-    if not isinstance(condition, Le):
+    if not isinstance(condition, sp.Le):
         return condition
-    gap = factor(condition.lhs - condition.rhs)
-    return Le(Mul(*(one for one in Mul.make_args(gap) if not one.is_positive)), 0)
+    gap = sp.factor(condition.lhs - condition.rhs)
+    return sp.Le(sp.Mul(*(one for one in sp.Mul.make_args(gap) if not one.is_positive)), 0)
 
 
 def _cover(cases: Sequence[Sequence[Boolean]], known: frozenset[Boolean]) -> None:
     """Raise an error unless at every point all needs of some case are met: decide one need after the other."""
-    if entails(sorted(known, key=str), false):
+    if entails(sorted(known, key=str), sp.false):
         return
     left = sorted((tuple(one for one in case if not _shown(one, known)) for case in cases), key=len)
     if left and not left[0]:
         return
     undecided = next(
-        (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, Eq)), None
+        (one for case in left for one in case if isinstance(one, Relational) and not isinstance(one, sp.Eq)), None
     )
     if undecided is None:
         raise UnprovedError(f"no bound is known to serve where {', '.join(sorted(map(str, known)))}")
     _cover(left, known | {undecided})
-    _cover([case for case in left if undecided not in case], known | {Not(undecided)})
+    _cover([case for case in left if undecided not in case], known | {sp.Not(undecided)})
 
 
 @cache
 def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
     """Tell whether a condition follows, or the same of the logarithms of positive sides does."""
-    if condition == S.true or condition in known:
+    if condition == sp.S.true or condition in known:
         return True
     for one in dict.fromkeys((_logarithms(condition), condition)):
         try:
@@ -648,9 +624,9 @@ def _shown(condition: Boolean, known: frozenset[Boolean]) -> bool:
 
 def _logarithms(condition: Boolean) -> Boolean:
     """An inequality of positive numbers with exponentials as one of their logarithms, written out."""
-    if not isinstance(condition, Ge | Gt | Le | Lt) or not condition.has(exp):
+    if not isinstance(condition, sp.Ge | sp.Gt | sp.Le | sp.Lt) or not condition.has(sp.exp):
         return condition
     if not all(side.is_positive for side in condition.args):
         return condition
-    sides = (log(side).replace(log, lambda x: expand_log(log(x))) for side in condition.args)
+    sides = (sp.log(side).replace(sp.log, lambda x: sp.expand_log(sp.log(x))) for side in condition.args)
     return condition.func(*sides)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from lastiterate.numeric.errors import InputError, Interrupted
+from lastiterate.numeric.errors import Interrupted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,15 +71,10 @@ def console() -> "Console":
 
 
 class OutputFile(click.Path):
-    """The type of an option that names a file to write: whether it can be written is tried before the work.
+    """The type of an option that names a file to write: whether it can be written is tried before the work."""
 
-    Args:
-        suffix: that the name must end in; empty for any.
-    """
-
-    def __init__(self, suffix: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)
-        self._suffix = suffix
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """The path, where its folder, or the one that will hold that, can be written."""
@@ -87,11 +82,8 @@ class OutputFile(click.Path):
 
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         option = param.opts[0] if param else "the file"
-        got = f"{option.strip('-')}={path}"
-        if self._suffix and path.suffix != self._suffix:
-            raise InputError(f"{option} needs a name in {self._suffix}, got {got}; name it {path.stem}{self._suffix}.")
         folder = next(folder for folder in path.absolute().parents if folder.exists())
-        with writing(f"{option} needs", got), TemporaryFile(dir=folder):
+        with writing(f"{option} needs", f"{option.strip('-')}={path}"), TemporaryFile(dir=folder):
             return path
 
 
