@@ -16,11 +16,9 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
-from dataclasses import dataclass
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, NamedTuple
 
 from joblib import cpu_count
 
@@ -31,26 +29,18 @@ from lastiterate.proofs_checks.verdict import ClaimReport
 from lastiterate.symbolic.claim import Claim
 
 
-class Answer(Protocol):
-    """An answer about a claim."""
-
-    @property
-    def key(self) -> str:
-        """The claim's key."""
-
-
-Found = TypeVar("Found", bound=Answer)
-
-
-@dataclass(frozen=True)
-class _Task(Generic[Found]):
+class _Task(NamedTuple):
     claims: Sequence[Claim]
-    find: Callable[[Claim], Found]
+    cache: ReportCache | None
     seconds: float
 
-    def done(self, claim: Claim) -> Found:
+    def decide(self, place: int) -> ClaimReport:
+        """Decide one of the claims, and keep the report."""
         with allowing(self.seconds):
-            return self.find(claim)
+            report = decide(self.claims[place])
+        if self.cache is not None and not report.errs:
+            self.cache.write(self.claims[place], report)
+        return report
 
 
 _KEEP_FREED = (-1, -3)
@@ -58,7 +48,7 @@ _KEEP_FREED = (-1, -3)
 system clears its pages each time."""
 
 
-def _work(task: _Task[Any], connection: Connection, parent: int) -> None:
+def _work(task: _Task, connection: Connection, parent: int) -> None:
     """Answer in a process of its own, claim by claim: Ctrl-C is for the process that started it, which it ends with."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
     gc.freeze()  # what was made before the fork is not looked through again
@@ -72,7 +62,7 @@ def _work(task: _Task[Any], connection: Connection, parent: int) -> None:
         place, given_up = connection.recv()
         try:
             with watched(lambda number, _: connection.send((number,)), given_up):
-                answer = task.done(task.claims[place])
+                answer = task.decide(place)
         except Exception as error:
             error.add_note(traceback.format_exc())
             answer = error
@@ -88,7 +78,7 @@ def _end_with(parent: int) -> None:
 class _Worker:
     """A process that decides the claims of one theorem after the other, and what it is at."""
 
-    def __init__(self, task: _Task[Any], context: Any) -> None:
+    def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
         self.process = context.Process(target=_work, args=(task, there, os.getpid()), daemon=True)
         self.process.start()
@@ -142,11 +132,11 @@ def _together(claims: Sequence[Claim]) -> list[list[int]]:
     return sorted(theorems.values(), key=lambda places: sum(len(claims[p].checks) for p in places), reverse=True)
 
 
-def _open(task: _Task[Found], jobs: int) -> Iterator[Found]:
+def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
     jobs = min(len(task.claims), cpu_count() if jobs < 0 else jobs)
     forks = sys.platform == "linux"
     if not task.claims or multiprocessing.current_process().daemon or (jobs <= 1 and not forks):
-        yield from map(task.done, task.claims)
+        yield from map(task.decide, range(len(task.claims)))
         return
     # A fork has the claims and the libraries: to build and import them again takes seconds of each worker.
     context = multiprocessing.get_context("fork" if forks else "spawn")
@@ -222,34 +212,8 @@ def run(
     wanted = tuple(claims)
     kept = {claim.key: report for claim in wanted if cache is not None and (report := cache.read(claim)) is not None}
     rest = [claim for claim in wanted if claim.key not in kept]
-
-    def told(done: int, _: int) -> None:
-        on_claim(len(kept) + done, len(wanted))
-
-    found = find_all(partial(_decided, cache), rest, jobs=jobs, on_claim=told, seconds=seconds)
-    reports = kept | {report.key: report for report in found}
-    return tuple(reports[claim.key] for claim in wanted)
-
-
-def _decided(cache: ReportCache | None, claim: Claim) -> ClaimReport:
-    report = decide(claim)
-    if cache is not None and not report.errs:
-        cache.write(claim, report)
-    return report
-
-
-def find_all(
-    find: Callable[[Claim], Found],
-    claims: Sequence[Claim],
-    *,
-    jobs: int,
-    on_claim: Callable[[int, int], None],
-    seconds: float = SECONDS,
-) -> tuple[Found, ...]:
-    """The answers of a function of some module about each claim, in their order; other arguments as of `run`."""
-    answers: dict[str, Found] = {}
-    on_claim(0, len(claims))
-    for answer in _open(_Task(claims, find, seconds), jobs):
-        answers[answer.key] = answer
-        on_claim(len(answers), len(claims))
-    return tuple(answers[claim.key] for claim in claims)
+    on_claim(len(kept), len(wanted))
+    for report in _reports(_Task(rest, cache, seconds), jobs):
+        kept[report.key] = report
+        on_claim(len(kept), len(wanted))
+    return tuple(kept[claim.key] for claim in wanted)

@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 
 from lastiterate.numeric.contraction.uses import Clean
-from lastiterate.numeric.losses.assumptions import (
-    Assumption,
-    Blocks,
-    Clipped,
-    Convex,
-    Holder,
-    Minimum,
-    Smooth,
-    StronglyConvex,
-    Sum,
-    Tabulated,
-)
+from lastiterate.numeric.losses import assumptions as loss
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision
@@ -38,23 +27,23 @@ def _table(z: float) -> float:
     return 0.2 if z <= 0.5 else 0.8 if z <= 2 else inf
 
 
-_MODULI: dict[str, tuple[Assumption, Modulus]] = {
-    "smooth": (Smooth(0.7), lambda z: 0.7 * z),
-    "Hoelder": (Holder(0.9, 0.5), lambda z: 0.9 * sqrt(z)),
-    "clipped": (Clipped(), lambda _: inf),
-    "tabulated": (Tabulated((0.5, 2.0), (0.2, 0.8)), _table),
-    "sum": (Sum(Smooth(0.3), Holder(0.4, 0.5)), lambda z: 0.3 * z + 0.4 * sqrt(z)),
-    "blocks": (Blocks(Smooth(0.3), Smooth(0.4)), lambda z: 0.5 * z),
+_MODULI: dict[str, tuple[loss.Assumption, Modulus]] = {
+    "smooth": (loss.Smooth(0.7), lambda z: 0.7 * z),
+    "Hoelder": (loss.Holder(0.9, 0.5), lambda z: 0.9 * sqrt(z)),
+    "clipped": (loss.Clipped(), lambda _: inf),
+    "tabulated": (loss.Tabulated((0.5, 2.0), (0.2, 0.8)), _table),
+    "sum": (loss.Sum(loss.Smooth(0.3), loss.Holder(0.4, 0.5)), lambda z: 0.3 * z + 0.4 * sqrt(z)),
+    "blocks": (loss.Blocks(loss.Smooth(0.3), loss.Smooth(0.4)), lambda z: 0.5 * z),
     "blocks and a table": (
-        Blocks(Smooth(0.3), Tabulated((0.5, 2.0), (0.2, 0.8))),
+        loss.Blocks(loss.Smooth(0.3), loss.Tabulated((0.5, 2.0), (0.2, 0.8))),
         lambda z: 0.3 * z + _table(z),  # of orders 1 and 0: two groups
     ),
-    "blocks in two groups": (Blocks(Holder(1.0, 0.1), Holder(1.0, 0.9)), lambda z: z**0.1 + z**0.9),
+    "blocks in two groups": (loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)), lambda z: z**0.1 + z**0.9),
 }
-_AUTOMATIC: Any = automatic_clipping(Smooth(0.7), stability=0.5, clip_norm=_K)
-_CURVED: tuple[tuple[str, Assumption, float, float], ...] = (
-    ("convex", Convex(3.0), 0.0, 3.0),
-    ("strongly convex", StronglyConvex(4.5, 0.5), 0.5, 4.5),
+_AUTOMATIC: Any = automatic_clipping(loss.Smooth(0.7), stability=0.5, clip_norm=_K)
+_CURVED: tuple[tuple[str, loss.Assumption, float, float], ...] = (
+    ("convex", loss.Convex(3.0), 0.0, 3.0),
+    ("strongly convex", loss.StronglyConvex(4.5, 0.5), 0.5, 4.5),
 )
 
 
@@ -103,7 +92,7 @@ def recompute_expansions() -> Iterator[Number]:
 
             yield from _looked(f"{name}, two to five samples", losses.over_sizes(run, 0, 2, 5), least)
     with precision():
-        both = Minimum(Smooth(2.0), Holder(0.9, 0.5)).expansion(run, 0, differs=False)
+        both = loss.Minimum(loss.Smooth(2.0), loss.Holder(0.9, 0.5)).expansion(run, 0, differs=False)
     yield from _looked(
         "a minimum", both, lambda z: keeps * z + _ETA * min(2.0 * z, 0.9 * sqrt(z), 2 * _K) if z else 0.0
     )
@@ -112,14 +101,14 @@ def recompute_expansions() -> Iterator[Number]:
 def recompute_distances() -> Iterator[Number]:
     """Distances of runs: followed step by step, kept by weight decay, and hidden by reflections."""
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
-    program, z = ShiftProgram(run, Smooth(0.7), 1), 0.0
+    program, z = ShiftProgram(run, loss.Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):
         yield equals(f"distance before step {t}", found, z, "step by step")
         met = t % 2 == 1
         z = min(z + _ETA * (_B - met) / _B * min(0.7 * z, 2 * _K) + 2 * _ETA * _K / _B * met, 3.0)
     decayed = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=2.0)
     with precision():
-        every = [Holder(0.9, 0.5).expansion(decayed, 0, differs=met) for met in (True, False)]
+        every = [loss.Holder(0.9, 0.5).expansion(decayed, 0, differs=met) for met in (True, False)]
     z = 1.0
     for _ in range(200):
         drift = min(0.9 * sqrt(z), 2 * _K)
@@ -131,4 +120,6 @@ def recompute_distances() -> Iterator[Number]:
         back = x + min(0.8 * sqrt(x), 2.0)
         yield equals(f"a drift and its inverse at {y:g}", back, y)
     wide = NoisySGD(40, 0.1, 0.3, 1.0, dataset_size=6, diameter=7.5)
-    yield as_recorded("what reflections leave of a wide domain", float(Clean(wide, Convex(1.0), 5).variation[-1]), 1e-4)
+    yield as_recorded(
+        "what reflections leave of a wide domain", float(Clean(wide, loss.Convex(1.0), 5).variation[-1]), 1e-4
+    )

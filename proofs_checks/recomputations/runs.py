@@ -15,18 +15,7 @@ from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.certificates.description import from_dyadic
 from lastiterate.numeric.forgetting import forgetting
-from lastiterate.numeric.losses.assumptions import (
-    Assumption,
-    Blocks,
-    Clipped,
-    Convex,
-    Holder,
-    Minimum,
-    Smooth,
-    StronglyConvex,
-    Sum,
-    Tabulated,
-)
+from lastiterate.numeric.losses import assumptions as loss
 from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.participation import by_position, participation
@@ -46,12 +35,12 @@ from lastiterate.proofs_checks.recomputations.record import (
     upper_bound,
 )
 
-_CONVEX, _STRONG, _SMOOTH = Convex(1.0), StronglyConvex(1.0, 0.25), Smooth(1.0)
+_CONVEX, _STRONG, _SMOOTH = loss.Convex(1.0), loss.StronglyConvex(1.0, 0.25), loss.Smooth(1.0)
 _RENYI, _DP = {"order": 4.0}, {"delta": 1e-5}
-_BLOCKS = Blocks(Smooth(0.5), Holder(0.3, 0.5))
-_TABLE = Tabulated((0.1, 1.0), (0.2, 0.8))
-_LEAST = Minimum(Smooth(2.0), Holder(0.5, 0.25))
-_SUM = Sum(Smooth(0.5), Holder(0.3, 0.5))
+_BLOCKS = loss.Blocks(loss.Smooth(0.5), loss.Holder(0.3, 0.5))
+_TABLE = loss.Tabulated((0.1, 1.0), (0.2, 0.8))
+_LEAST = loss.Minimum(loss.Smooth(2.0), loss.Holder(0.5, 0.25))
+_SUM = loss.Sum(loss.Smooth(0.5), loss.Holder(0.3, 0.5))
 
 
 def _run(
@@ -66,7 +55,9 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
     return _run(steps, eta, noise, n, sampling="full", **more)
 
 
-def _number(name: str, run: NoisySGD, losses: Assumption, target: dict[str, float], *, exact: bool = True) -> Number:
+def _number(
+    name: str, run: NoisySGD, losses: loss.Assumption, target: dict[str, float], *, exact: bool = True
+) -> Number:
     """The bound of a run; its window and route are told with a number that moves."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
@@ -79,12 +70,12 @@ def recompute_contraction() -> Iterator[Number]:
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     for steps in (12, 19, 26):  # a block of 14 steps is best: parts of a block are left at the end
         yield _number(f"{steps} full steps", _full(steps, 0.1, 0.3, 1, diameter=2.0), _CONVEX, _DP)
-    cases: dict[str, tuple[NoisySGD, Assumption, dict[str, float]]] = {
+    cases: dict[str, tuple[NoisySGD, loss.Assumption, dict[str, float]]] = {
         "strongly convex, full": (_full(19, 0.1, 0.3, 1, diameter=2.0), _STRONG, _RENYI),
         "scheduled, full": (_full(5, eta[:5], 0.4, diameter=1.0), _CONVEX, _DP),
         "decay, full": (_full(12, 0.2, 0.3, diameter=1.5, weight_decay=0.5), _CONVEX, _DP),
         "cyclic in parts of epochs": (_run(9, 0.1, 0.1, diameter=0.25), _CONVEX, _RENYI),
-        "scheduled, cyclic": (_run(6, eta[:6], 0.26, 6, diameter=1.2), Clipped(), _DP),
+        "scheduled, cyclic": (_run(6, eta[:6], 0.26, 6, diameter=1.2), loss.Clipped(), _DP),
         "shuffled": (_run(8, 0.1, 0.3, 6, sampling="shuffled", diameter=0.6), _CONVEX, _DP),
         "scheduled, shuffled": (_run(5, eta[:5], 0.4, 6, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
         "without replacement": (_run(8, 0.1, 0.1, sampling="without_replacement", diameter=0.2), _CONVEX, _DP),
@@ -101,11 +92,11 @@ def recompute_classes() -> Iterator[Number]:
     """Every class of losses and scheme by shifts or composition, with decay and schedules."""
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
-    automatic: Any = automatic_clipping(Smooth(0.5), stability=0.5)
-    losses: dict[str, Assumption] = {
-        "smooth": _SMOOTH, "Hoelder": Holder(1.0, 0.5), "clipped": Clipped(), "convex": _CONVEX, "strong": _STRONG,
-        "tabulated": _TABLE, "sum": _SUM, "minimum": _LEAST, "blocks": _BLOCKS,
-        "blocks in two groups": Blocks(Holder(1.0, 0.1), Holder(1.0, 0.9)),
+    automatic: Any = automatic_clipping(loss.Smooth(0.5), stability=0.5)
+    losses: dict[str, loss.Assumption] = {
+        "smooth": _SMOOTH, "Hoelder": loss.Holder(1.0, 0.5), "clipped": loss.Clipped(), "convex": _CONVEX,
+        "strong": _STRONG, "tabulated": _TABLE, "sum": _SUM, "minimum": _LEAST, "blocks": _BLOCKS,
+        "blocks in two groups": loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)),
         "automatic": automatic,
     }  # fmt: skip
     for name, one in losses.items():
@@ -132,7 +123,7 @@ def recompute_classes() -> Iterator[Number]:
 def recompute_lower() -> Iterator[Number]:
     """Exact runs without a domain in closed form or by quadrature, and those on an interval as recorded."""
     by, order = "quadrature", 4.0
-    several: tuple[tuple[int, Assumption, float], ...] = ((8, _CONVEX, 0.0), (6, _STRONG, 0.25))
+    several: tuple[tuple[int, loss.Assumption, float], ...] = ((8, _CONVEX, 0.0), (6, _STRONG, 0.25))
     for steps, assumed, m in several:
         c = 1 - 0.2 * m
         gap, variance = (2 * 0.2 / 3) * sum(c**t for t in range(steps)), 0.25 * sum(c ** (2 * t) for t in range(steps))
@@ -153,7 +144,7 @@ def recompute_lower() -> Iterator[Number]:
             reached += [profiles.renyi_of_densities(p, q, order) for p, q in (laws, laws[::-1])]
         value = lower_bound(_run(steps, 0.2, 0.5, sampling=sampling), _CONVEX, order=order).value
         yield lower_bound_of(f"a mixture of {sampling} steps", value, max(reached) * (1 + 1e-9), by, 1e-3)
-    cases: tuple[tuple[str, NoisySGD, Assumption, dict[str, float]], ...] = (
+    cases: tuple[tuple[str, NoisySGD, loss.Assumption, dict[str, float]], ...] = (
         ("full", _full(4, 0.5, 0.7, diameter=1.0), _CONVEX, _RENYI),
         ("full, quadratic", _full(4, 0.5, 0.7, diameter=1.0), _STRONG, _RENYI),
         ("cyclic", _run(6, 0.3, 0.5, diameter=1.0), _CONVEX, _DP),
@@ -205,7 +196,7 @@ def recompute_uses() -> Iterator[Number]:
     yield equals("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2), "composition solved for them")
     batch = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size")
     yield equals("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
-    path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), Holder(1.0, 0.5), order=2.0)
+    path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), loss.Holder(1.0, 0.5), order=2.0)
     yield as_recorded("a bound and its gap", path.epsilon, TABLE)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5

@@ -14,9 +14,6 @@ from sympy.printing.latex import LatexPrinter
 from lastiterate.proofs_checks.statement import Line
 from lastiterate.symbolic.statement import Condition
 
-WIDE: Final = 260
-"""A displayed formula of more elements than this is wider than a sheet of paper; in print it is plain text instead."""
-
 _SIGNS: Final = {"==": "=", "<=": "≤", ">=": "≥", "<": "<", "<= and attained": "≤", "<~": "≲", ">>": "≫", "~": "∼"}
 _LATEX: Final = str.maketrans(
     {"<": r"\lt ", "≤": r"\leq ", "≥": r"\geq ", "≲": r"\lesssim ", "≫": r"\gg ", "∼": r"\sim "}
@@ -84,12 +81,7 @@ def row(*parts: sp.Basic | int | str) -> Markup:
     latex = (
         part.translate(_LATEX) if isinstance(part, str) else _latex(sp.sympify(part, strict=True)) for part in parts
     )
-    written = _mathml(" ".join(latex), "block", ' displaystyle="true"')
-    if written.count("</m") <= WIDE:
-        return Markup(written)  # noqa: S704 - a printed formula
-    words = " ".join(part if isinstance(part, str) else sp.sstr(part) for part in parts)
-    wide = Markup(written.replace("<math", '<math class="wide"', 1))  # noqa: S704 - a printed formula
-    return wide + Markup('<code class="plain-formula">{}</code>').format(words)
+    return Markup(_mathml(" ".join(latex), "block", ' displaystyle="true"'))  # noqa: S704 - a printed formula
 
 
 def as_html(lines: Iterable[Line]) -> Iterator[Markup]:

@@ -14,7 +14,7 @@ from lastiterate.numeric.store import ENVIRONMENT
 from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.report.entries import by_paper, entries
-from lastiterate.proofs_checks.report.formulas import as_html, inline, row
+from lastiterate.proofs_checks.report.formulas import as_html, inline
 from lastiterate.proofs_checks.report.pages import files, mapping_page, write_folder
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.symbolic import ledger as symbolic_ledger
@@ -78,13 +78,6 @@ def test_every_formula_of_the_ledger_is_well_formed_and_none_holds_latex():
             lines += quantified(claim.statement)
         for line in as_html(lines):
             assert "\\" not in "".join(ET.fromstring(f"<div>{line}</div>").itertext()), line  # noqa: S314
-
-
-def test_a_formula_too_wide_for_paper_is_printed_as_text():
-    long = sp.Add(*(sp.Symbol(f"a_{k}") ** 2 / (1 + x) for k in range(80)))
-    assert '<math class="wide"' in row(long, "=", y)
-    assert 'class="plain-formula">a_' in row(long, "=", y)
-    assert "plain-formula" not in row(x, "=", y)
 
 
 def test_every_claim_is_there_with_verdict_evidence_and_counterexample(contents):
