@@ -5,17 +5,18 @@
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
 
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import indent
+from functools import cache
 from typing import Final
 
 import sympy as sp
+from jinja2 import Environment, PackageLoader, Template
 from sympy.core.function import AppliedUndef
 
 from lastiterate.proofs_checks.declared import misfit, place_in_order
 from lastiterate.proofs_checks.engines.derivation import deduce, derive, track
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
+from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Status, tally
 from lastiterate.symbolic.checks import Check, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
@@ -27,23 +28,8 @@ from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND, letter
 from lastiterate.symbolic.vectors import Vector
 
 
-def _outcome(outcome: Outcome, *, tried: bool = False) -> Iterator[str]:
-    grade = f" ({outcome.grade})" if outcome.grade else ""
-    status = (
-        "stops short of it" if tried and outcome.rejected and outcome.status is not Status.REFUTED else outcome.status
-    )
-    yield f"{outcome.engine}: {status}{grade}{f'; {outcome.detail}' if outcome.detail else ''}"
-    if outcome.scope:
-        yield f"  scope: {outcome.scope}"
-    if outcome.rests_on:
-        yield f"  rests on: {', '.join(outcome.rests_on)}"
-    point = outcome.counterexample
-    if point:
-        if point.at:
-            yield "  at " + ", ".join(f"{name} = {value}" for name, value in point.at.items())
-        yield f"  {point.left}  {point.relation}  {point.right}  fails"
-        if point.note:
-            yield f"  sides: {point.note}"
+def _point(found: Counterexample) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in found.at.items())
 
 
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
@@ -56,7 +42,7 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
         yield f"check '{outcome.check}': {outcome.engine} says {outcome.status}{detail}"
         if outcome.counterexample is not None:
             point = outcome.counterexample
-            at = f"at {', '.join(f'{name} = {value}' for name, value in point.at.items())}: " if point.at else ""
+            at = f"at {_point(point)}: " if point.at else ""
             yield f"  {at}{point.left} {point.relation} {point.right} fails"
     for symbol, meaning, _ in () if misfit(claim) else symbols(claim):
         if _TWICE in meaning:
@@ -189,60 +175,33 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
     """Title, source, verdict, assumptions, symbols with units, checks, mutants and near misses, remark."""
     if why := misfit(claim):
         return f"{claim.key}\n  verdict: {report.verdict}; {why}"
-    grade = f" ({report.grade})" if report.grade else ""
-    lines = [
-        claim.key,
-        f"  {claim.title}",
-        f"  {claim.source}; {claim.role}",
-        f"  verdict: {report.verdict}{grade}; {tally(report)}",
-    ]
-    if report.scope:
-        lines.append(f"  scope: {report.scope}")
-    if report.left_open:
-        lines.append(f"  left open: {report.left_open}")
-    if report.rests_on:
-        lines.append(f"  rests on: {', '.join(report.rests_on)}")
-    if claim.repairs:
-        lines.append(f"  repairs: {claim.repairs}")
-    if claim.source.url:
-        lines.append(f"  {claim.source.url}")
     told = claim.refutation
-    said = told.says if told is not None and told.says is not None else claim.stated
-    lines += ["", "Statement"]
-    lines.append(indent(as_text(quantified(said)), "  "))
-    if told is not None:
-        fails, run, numbers = refutation_lines(told)
-        lines += ["", "What fails", indent(fails, "  "), "", "Counterexample", indent(run, "  "), f"  {numbers}"]
-    if instead:
-        lines += ["", "What holds instead", *(f"  {one.key}: {one.title}" for one in instead)]
-    conditions = [sp.pretty(condition, wrap_line=False) for condition in claim.assumptions] or ["none"]
-    lines += ["", "Assumptions", *(f"  {condition}" for condition in conditions)]
     named = list(symbols(claim))
-    width = max((len(str(symbol)) for symbol, *_ in named), default=0) + 2
-    if named:
-        lines += ["", "Symbols"]
-    lines += [f"  {symbol!s:{width}}{meaning}{f'  [{unit}]' if unit else ''}" for symbol, meaning, unit in named]
-    for check, outcome in zip(claim.checks, report.outcomes, strict=True):
-        lines += [
-            "",
-            f"Check {check.name}",
-            indent(as_text(of_check(check)), "    "),
-            *(f"  {x}" for x in _outcome(outcome)),
-        ]
-        lines += [f"    {x}" for x in derivation(claim, check, outcome)]
-    if claim.misprint is not None and report.misprint is not None:
-        lines += ["", "As printed", indent(as_text(of_check(claim.misprint)), "    ")]
-        lines += [f"  {line}" for line in _outcome(report.misprint)]
-    for mutant, tried in zip(claim.mutants, report.mutants, strict=True):
-        state = "rejected" if tried.rejected else "NOT rejected"
-        lines += ["", f"Mutant {mutant.name}: {state}", indent(as_text(of_check(mutant)), "    ")]
-        lines += [f"  {line}" for line in _outcome(tried, tried=True)]
-    if report.near_misses:
-        lines += ["", "Near misses"]
-        lines += [
-            f"  {'rejected' if one.rejected else 'NOT rejected'}: {one.check}{f' ({one.scope})' if one.scope else ''}"
-            for one in report.near_misses
-        ]
-    if claim.remark:
-        lines += ["", "Remark", indent(claim.remark, "  ")]
-    return "\n".join(lines)
+    page = _template().render(
+        claim=claim,
+        report=report,
+        tally=tally(report),
+        headings={
+            "scope: ": report.scope,
+            "left open: ": report.left_open,
+            "rests on: ": ", ".join(report.rests_on),
+            "repairs: ": claim.repairs,
+            "": claim.source.url,
+        },
+        said=as_text(quantified(told.says if told is not None and told.says is not None else claim.stated)),
+        failure=() if told is None else tuple(refutation_lines(told)),
+        instead=instead,
+        conditions=[sp.pretty(condition, wrap_line=False) for condition in claim.assumptions],
+        symbols=named,
+        width=max((len(str(symbol)) for symbol, *_ in named), default=0) + 2,
+        formula=lambda check: as_text(of_check(check)),
+        derivation=derivation,
+        point=_point,
+    )
+    return page.rstrip("\n")
+
+
+@cache
+def _template() -> Template:
+    folder = PackageLoader("lastiterate.proofs_checks", ".")
+    return Environment(loader=folder, trim_blocks=True, lstrip_blocks=True).get_template("claim.txt.j2")  # noqa: S701 - text

@@ -8,14 +8,13 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 import sys
 from ast import ImportFrom, parse, walk
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from re import compile as compile_
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sympy import Symbol
 
@@ -35,23 +34,12 @@ _OWNER: dict[tuple[str, str], str] = {}
 """The module of each name that was registered, by its kind and itself."""
 
 
-@dataclass(frozen=True)
-class ClaimFolder:
-    """The claims of a folder or a file.
+class ClaimFolder(NamedTuple):
+    """The claims of a folder or a file, their lock file, there or not, and their kept reports."""
 
-    Attributes:
-        digest: hash of the sources, which derivations, attacks and experiments may be part of, and of what they import.
-    """
-
-    path: Path
     claims: tuple[Claim, ...]
     lock: Path
-    digest: str
-
-    @property
-    def cache(self) -> ReportCache:
-        """Kept reports of these claims; a change of any module of the folder, or of the package, decides them anew."""
-        return ReportCache(sources=self.digest)
+    cache: ReportCache
 
 
 def read_claims(path: Path) -> ClaimFolder:
@@ -74,7 +62,7 @@ def read_claims(path: Path) -> ClaimFolder:
     claims: list[Claim] = []
     for file in sources:
         claims += claims_of(file, load(file), {claim.key for claim in claims})
-    return ClaimFolder(path, tuple(claims), lock_of(path), sources_digest(sources))
+    return ClaimFolder(tuple(claims), lock_of(path), ReportCache(sources=sources_digest(sources)))
 
 
 def sources_digest(files: Iterable[Path]) -> str:

@@ -35,18 +35,12 @@ _OF_SEARCH: Final = ("effort", "inputs", "kind", "save_pairs")
 _OF_DRAWS: Final = ("points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 """Defaults and options of drawn pairs, and of the search; options that are fields of the run."""
+_FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
 @click.argument("names", metavar="WORKLOAD...", nargs=-1, required=True)
-@option(
-    "--lambda",
-    "lambdas",
-    type=float,
-    multiple=True,
-    default=_ORDERS,
-    help="Hölder order in (0, 1]; repeat for more. All orders share one pass.",
-)
+@option("--lambda", "lambdas", multiple=True, default=_ORDERS, help="Hölder order in (0, 1]; repeat for more.")
 @option(
     "--draw",
     type=click.Choice(["search", "uniform", "log-uniform"]),
@@ -54,11 +48,7 @@ _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "b
     help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
 )
 @option("--effort", default=1, help="Rounds of the search: each costs as much as the first, and none finds less.")
-@click.option(
-    "--inputs",
-    show_default="the data",
-    help="Inputs to search, too, with every label: box:LOW,HIGH for every entry, or ball:RADIUS.",
-)
+@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH, or ball:RADIUS.")
 @option(
     "--kind",
     type=click.Choice(["sample", "sample_clipped", "batch", "batch_clipped"]),
@@ -66,22 +56,11 @@ _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "b
     help="Gradient to search: of one sample or of the batch, clipped or not.",
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
-@click.option(
-    "--recheck",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File of saved pairs: compute them again in float64, and nothing else; exit status 1 if one does not hold.",
-)
+@click.option("--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails.")
 @click.option("--inits", type=int, show_default="20 drawn, 1 searched", help="Initialisations, each trained.")
-@click.option(
-    "--centers",
-    type=int,
-    show_default="all",
-    help="Iterates kept and measured, evenly spaced, the first and the last among them.",
-)
+@click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
 @click.option("--points", type=int, show_default="100", help="Points drawn around every iterate, with --draw.")
-@click.option(
-    "--radius", type=float, show_default="1.0", help="Radius of the ball they are drawn in, not of the domain."
-)
+@click.option("--radius", type=float, show_default="1.0", help="Radius of the ball they are drawn in.")
 @option("--steps", default=200, help="Training steps, and T of the privacy numbers.")
 @option("--step-size", default=0.1, help="Learning rate of the training.")
 @option("--clip-norm", default=1.0, help="Clip norm of the training.")
@@ -91,7 +70,7 @@ _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "b
 @click.option("--batch-size", type=int, show_default="all", help="Samples in a training step.")
 @option("--sampling", default="full", help="Batches: full, cyclic, shuffled, without_replacement or poisson.")
 @computing
-@click.option("--layers", is_flag=True, help="Constants of every layer, too, of drawn pairs; they cost no gradient.")
+@click.option("--layers", is_flag=True, help="Constants of every layer as well, of drawn pairs.")
 @click.option("--data", type=click.Path(path_type=Path), help="Your data, a folder or file, for what reads it.")
 @from_checkpoint
 @metric_option
@@ -108,38 +87,31 @@ def command(
     resume: Path | None,
     **options: Any,
 ) -> None:
-    r"""Find the Hölder constants of WORKLOAD from both sides, which is builtin:NAME, hf:FOLDER or module:factory.
+    r"""Find the Hölder constants of WORKLOAD: builtin:NAME, hf:FOLDER or module:factory.
 
-    The network is trained, and around its iterates and in the ball of the domain the largest
-    |g(x) - g(y)| / |x - y|^lambda is searched for. That is a lower estimate of the true constant, so the privacy
-    numbers beside it are estimates; beside it stands the certified constant, or why there is none. A round of the
-    search takes seconds an order on a network of a few hundred parameters, minutes for all on builtin:digits-cnn.
-    With --draw pairs are drawn around every iterate, as in the paper: a lower estimate that is far smaller. Several
-    workloads are searched one after the other and stand side by side in one table. With --metric lengths are weighted,
-    a coordinate at a time, and gradients by the dual norm, as an Adam sees them. Under
-    torchrun several processes share the work, each on a GPU of its own; the numbers are those of one process.
+    The network is trained, and the largest |g(x) - g(y)| / |x - y|^lambda is searched for in the ball of the domain.
+    It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified constant, or
+    the reason why there is none, is printed with it. With --draw, pairs are drawn around every iterate as in the paper,
+    which gives far smaller estimates. Several workloads are compared in one table. With --metric, lengths are weighted
+    by coordinate and gradients are measured in the dual norm, as Adam sees them. Under torchrun several processes share
+    the work, each on its own GPU; the numbers are the same as of one process.
 
-    A module:factory is a function of yours that returns a lastiterate.Workload: network, loss of one sample, data. With
-    --checkpoint there is one initialisation, those weights, where --inits is left out.
-
-    hf:FOLDER is a classifier that Hugging Face's save_pretrained wrote; --data names a file with input_ids,
+    A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
+    hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
-    transformer); and on your copy of CIFAR-10, which --data names: cifar10-cnn, cifar10-resnet18. Large ones come with
-    settings of their own for what you leave open, and say which.
+    transformer), and on your copy of CIFAR-10, named by --data: cifar10-cnn, cifar10-resnet18. Large workloads
+    recommend settings, which replace the defaults and are printed.
 
     \b
     Examples:
       lastiterate estimate builtin:iris-mlp
       lastiterate estimate builtin:digits-cnn --inputs box:0,1 --save-pairs pairs.safetensors
       lastiterate estimate builtin:digits-cnn --recheck pairs.safetensors
-      lastiterate estimate builtin:cifar10-cnn --data ~/data --samples 200
-      lastiterate estimate mine:factory --checkpoint net.pt
       lastiterate estimate hf:my_model --data tokens.parquet
       lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu
-      lastiterate estimate mine:factory --metric adam.pt
-      lastiterate estimate my_package.models:factory --lambda 0.5 --lambda 1 --device cuda --json
+      lastiterate estimate mine:factory --checkpoint net.pt --metric adam.pt --lambda 0.5 --lambda 1 --device cuda
       torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     require_torch()
