@@ -121,17 +121,6 @@ def test_whatever_a_test_makes_a_command_print_is_held_to_its_schema() -> None:
             say_json({"out": "a.csv", "refused": 0, "picture": None})
 
 
-def test_json_of_a_bound_that_is_infinite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = Path(_RUN).read_text(encoding="utf-8")
-    path = tmp_path / "run.toml"
-    path.write_text(re.sub(r"noise_std = \S+", "noise_std = 1e-300", text), encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["bound", str(path), "--order", "2", "--json"])
-    said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert said["epsilon"] == "inf"
-    jsonschema.validate(said, schemas()["bound"])
-
-
 def test_json_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["sweep", _SWEEP, "--out", str(tmp_path / "out.csv"), "--jobs", "1", "--json"])
