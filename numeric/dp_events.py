@@ -1,4 +1,4 @@
-"""Runs and bounds in the words of dp_accounting, and back.
+"""Runs and bounds as events and privacy-loss distributions of dp_accounting.
 
 An event says what is released in every step, so it is the view of composition: that only the last iterate is released
 has no event. A bound as a privacy-loss distribution has that in it, and composes with other releases.
@@ -10,27 +10,23 @@ Needs dp_accounting (pip install 'lastiterate[dp-accounting]').
 """
 
 from collections import Counter
-from itertools import groupby
-from math import ceil, inf, isfinite, log
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.batches import rate
-from lastiterate.numeric.accounting.conversion import quick_rdp_to_dp, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair
-from lastiterate.numeric.accounting.pld import Composition, from_profile
+from lastiterate.numeric.accounting.pld import Composition
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.contraction.block import DiscretePair
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
-from lastiterate.numeric.errors import InputError, count, positive, teaches, within
+from lastiterate.numeric.errors import InputError, positive, teaches, within
 from lastiterate.numeric.rounding import exact, lower, precision
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.numeric.shuffling.shuffled import View, mean_routes
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -40,12 +36,6 @@ if TYPE_CHECKING:
 _SPLIT = 1 + 1e-9
 """Covers the rounding of a loss that is split between two points of the caller's grid."""
 _MOST_POINTS = 10**7
-_ORDERS, _FEW = (0.5, 15.0, 13), 2
-"""(order - 1) mu of the first and the last Renyi order of a mean, and how many; how many are tried at a delta."""
-_LARGEST, _RATIO = 0.9, 0.25
-"""The largest delta at which a profile is read off, and the logarithm of the ratio of each to the next."""
-_QUOTIENT = 1e-15
-"""Covers the rounding of batch size over data size and of its product with data size, relatively."""
 
 
 @teaches()
@@ -72,56 +62,6 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
 
 
 @teaches()
-def from_dp_event(
-    event: "DpEvent", *, step_size: float, clip_norm: float, dataset_size: int, diameter: float = inf
-) -> NoisySGD:
-    """The run that an event describes, its noise rounded down; what events do not hold is given beside it.
-
-    The event is a Gaussian, sampled or not, composed with itself or with others of its kind; a plain one is a step on
-    the full batch.
-
-    Raises:
-        InputError: the event is of another kind, mixes kinds, or does not fit ``dataset_size``.
-
-    >>> run = NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)
-    >>> back = from_dp_event(to_dp_event(run), step_size=0.1, clip_norm=2, dataset_size=5)
-    >>> back.steps, round(back.noise_std, 12)
-    (10, 0.4)
-    """
-    events = _dp_accounting()
-    n = count("dataset_size", dataset_size)
-    found = list(_flat(events, event, 1))
-    if not found:
-        raise InputError("event needs at least one Gaussian step, got an event without any; describe the training.")
-    kinds = {one[:2] for one in found}
-    if len(kinds) > 1:
-        raise InputError(
-            f"event needs one kind of sampling, got {len(kinds)} kinds, such as {sorted(map(str, kinds))[0]}; "
-            "account for the parts by themselves and compose their PLDs (to_pld)."
-        )
-    sampling, drawn = kinds.pop()
-    batch = _batch(sampling, drawn, n)
-    eta, clip = positive("step_size", step_size), positive("clip_norm", clip_norm)
-    with precision():
-        unit = exact(eta) * exact(clip) / batch * (2 if SCHEMES[sampling].adjacency == "replace" else 1)
-        noises = [
-            (lower(exact(positive("noise_multiplier", noise)) * unit), sum(one[3] for one in group))
-            for noise, group in groupby(found, key=lambda one: one[2])
-        ]
-    same = len({noise for noise, _ in noises}) == 1
-    return NoisySGD(
-        steps=sum(times for _, times in noises),
-        step_size=eta,
-        noise_std=noises[0][0] if same else tuple(noise for noise, times in noises for _ in range(times)),
-        clip_norm=clip,
-        dataset_size=n,
-        batch_size=batch,
-        sampling=sampling,
-        diameter=diameter,
-    )
-
-
-@teaches()
 def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-12) -> "PrivacyLossDistribution":
     """The privacy-loss distribution of a bound, which composes with other releases.
 
@@ -132,8 +72,8 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
 
     Returns:
         A pessimistic `PrivacyLossDistribution`. It is an upper bound; what dp_accounting does with it afterwards is
-        not rounded outwards. By contraction it is closest at the delta or the order of ``bound``; a mean over orders of
-        shuffled batches has the least profile that follows from the worst order and from a dozen Renyi orders.
+        not rounded outwards. By contraction it is closest at the delta or the order of ``bound``; of shuffled
+        batches it is that of the worst order.
 
     Raises:
         InputError: not a rigorous bound, or the losses are out of reach of the grid.
@@ -150,8 +90,6 @@ def to_pld(bound: Bound, *, discretization: float = 1e-4, tail_mass: float = 1e-
         table = bound.candidate.table
         orders = (table,) if table.symmetric else (table, table.reversed)
         return PrivacyLossDistribution(*(_pmf(*_of_table(one, tail_mass), step) for one in orders))
-    if bound.candidate.renyi is not None and bound.run.scheme.permuted:
-        return PrivacyLossDistribution(_pmf(*_of_mean(bound, tail_mass), step))
     return PrivacyLossDistribution(*(_pmf(*_of_pair(pair, side, tail_mass), step) for side in pair.sides))
 
 
@@ -170,27 +108,11 @@ def _of_pair(pair: DominatingPair, side: str, tail_mass: float) -> _Law:
 
 
 def _of_table(table: Table, tail_mass: float) -> _Law:
-    """The measures behind a table, under the numerator; the rarest of the great losses are infinite."""
     found = DiscretePair.of(table)
     beyond = np.cumsum(found.p[::-1])[::-1]
     losses, kept = np.log(found.ratio) + 1e-13, (found.p > 0) & (beyond > tail_mass)
     infinite = found.only_p + float(np.sum(found.p[beyond <= tail_mass])) * (1 + 1e-9)
     return np.maximum(losses[kept], -losses[kept][-1]), found.p[kept], infinite
-
-
-def _of_mean(bound: Bound, tail_mass: float) -> _Law:
-    """The law of the least profile that the worst order and the mean over orders at several Renyi orders allow."""
-    worst = bound.candidate.pair
-    orders = 1 + np.geomspace(*_ORDERS) / worst.mu
-    found, view = [bound.candidate], View(bound.run, bound.assumption)
-    for order in orders.tolist():
-        found += mean_routes(view, order, worst, every=False)
-    means = [one.renyi for one in found if one.renyi is not None]
-    points: dict[float, float] = {}
-    for delta in np.geomspace(_LARGEST, tail_mass, ceil(log(_LARGEST / tail_mass) / _RATIO) + 1).tolist():
-        likely = sorted((quick_rdp_to_dp(order, epsilon, delta), order, epsilon) for order, epsilon in means)[:_FEW]
-        points[min([worst.dp(delta), *(rdp_to_dp(*one[1:], delta) for one in likely)])] = delta
-    return from_profile(list(points.items()))
 
 
 def _pmf(losses: NDArray[np.float64], masses: NDArray[np.float64], infinite: float, step: float) -> "DensePLDPmf":
@@ -237,47 +159,3 @@ def _step(run: NoisySGD, noise: float) -> "DpEvent":
     if scheme.fixed_size:
         return events.SampledWithoutReplacementDpEvent(run.dataset_size, run.batch, gaussian)
     return events.PoissonSampledDpEvent(rate(run), gaussian)
-
-
-_Flat = tuple[str, Any, float, int]
-"""Sampling, its rate or sizes, noise multiplier, number of steps."""
-
-
-def _flat(events: ModuleType, event: Any, times: int) -> list[_Flat]:
-    """The Gaussian steps of an event, in order."""
-    if isinstance(event, events.NoOpDpEvent):
-        return []
-    if isinstance(event, events.SelfComposedDpEvent):
-        return _flat(events, event.event, times * count("count", event.count))
-    if isinstance(event, events.ComposedDpEvent):
-        return times * [one for part in event.events for one in _flat(events, part, 1)]
-    if isinstance(event, events.GaussianDpEvent):
-        return [("full", None, event.noise_multiplier, times)]
-    sampled = isinstance(event, events.PoissonSampledDpEvent | events.SampledWithoutReplacementDpEvent)
-    if sampled and isinstance(event.event, events.GaussianDpEvent):
-        if isinstance(event, events.PoissonSampledDpEvent):
-            return [("poisson", event.sampling_probability, event.event.noise_multiplier, times)]
-        sizes = (event.source_dataset_size, event.sample_size)
-        return [("without_replacement", sizes, event.event.noise_multiplier, times)]
-    name = f"{type(event).__name__}({type(event.event).__name__})" if sampled else type(event).__name__
-    raise InputError(
-        f"event needs Gaussian steps, plain, Poisson sampled or sampled without replacement, got event={name}; "
-        "account for it with dp_accounting and compose PLDs (to_pld)."
-    )
-
-
-def _batch(sampling: str, drawn: Any, n: int) -> int:
-    """The size of a batch, from the rate or the sizes of the event."""
-    if not SCHEMES[sampling].random:
-        return n
-    if SCHEMES[sampling].fixed_size:
-        if drawn[0] != n:
-            raise InputError(f"dataset_size needs to be that of the event, got dataset_size={n} and {drawn[0]} there.")
-        return count("sample_size", drawn[1])
-    batch = round(drawn * n) if isfinite(drawn) else 0
-    if not 1 <= batch <= n or abs(batch - drawn * n) > _QUOTIENT * batch:
-        raise InputError(
-            f"Poisson batches need an expected size that is a whole number, got sampling_probability={drawn:g} of "
-            f"dataset_size={n}; change one of them."
-        )
-    return batch

@@ -1,9 +1,9 @@
-"""The one error a user's input can raise, the numbers and arguments that raise it, and what an interruption says."""
+"""The error that a user's input raises, and the numbers and arguments that raise it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import wraps
 from inspect import Parameter, signature
@@ -15,8 +15,6 @@ _MOST: Final = 10**15
 """The largest count of anything."""
 
 _ITEM = r"""(?>'[^']*'|"[^"]*"|[\w.]*[\[({][^\[\](){}]*[\])}]|[-+\w.]*\d[-+\w.]*|True|False|None|-?inf|nan)"""
-_SPELLED, _WORD = 0.8, 0.7
-"""Two spellings of one name, or of one word of it, share at least so much, as `SequenceMatcher` counts it."""
 _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8,}})([\])}}])")
 """A list, tuple, set, array or dictionary of eight entries or more, as Python writes it."""
 
@@ -39,7 +37,7 @@ class InputError(ValueError):
 
 
 def echo(value: object, most: int = 60) -> str:
-    """A value as Python writes it, in so many letters at most; of a long list the beginning and the length.
+    """The representation of a value in at most ``most`` characters; of a long list, the beginning and the length.
 
     >>> echo([0.5] * 500), echo("a" * 500, 10)
     ('[0.5, 0.5, 0.5, ... 500 in all]', "'aaaaaa...")
@@ -54,45 +52,22 @@ def _shorten(listed: re.Match[str]) -> str:
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
-    """Ctrl-C, with what is finished and kept as its message, the beginning of a sentence.
-
-    The command line prints it, says that the same command goes on from there, and exits with status 130.
-    """
+    """Ctrl-C; the message begins a sentence with what is finished and kept, and the same command resumes from there."""
 
 
 def suggestion(
-    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.6, prefix: str = ""
+    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.7, prefix: str = ""
 ) -> str:
-    """The end of an error about a name that is not known: the nearest one, whatever its case.
+    """The end of an error about an unknown name: the nearest known one, whatever its case, or ``otherwise``.
 
-    Args:
-        got: what was given.
-        known: the names.
-        otherwise: what to say if none is near.
-        cutoff: how near is near, from 0 (all) to 1 (the same).
-        prefix: what a user writes before the name.
+    ``prefix`` is what a user writes before the name.
 
     >>> suggestion("Poison", ["full", "poisson"]), suggestion("l", ["kind", "L"]), suggestion("x", ["kind"])
     ('did you mean poisson?', 'did you mean L?', 'choose one of them.')
     """
-    names, asked = {name.casefold(): name for name in known}, str(got).casefold()
-    near = (one for one in get_close_matches(asked, names, n=3, cutoff=cutoff) if _same_words(asked, one))
-    return f"did you mean {prefix}{names[best]}?" if (best := next(near, None)) else otherwise
-
-
-def _same_words(got: str, name: str) -> bool:
-    """Tell whether a name is another spelling, and not another thing by a word that is more or another one.
-
-    >>> [_same_words(got, "step_size") for got in ("stepsize", "step_sice", "group_size", "max_step_size")]
-    [True, True, False, False]
-    """
-    words, mine = re.findall(r"[^\W_]+", got), re.findall(r"[^\W_]+", name)
-    if len(words) == len(mine) == 1:
-        return got == name or len(name) > 1
-    one, other = "".join(words), "".join(mine)
-    if abs(len(one) - len(other)) <= 2 and SequenceMatcher(None, one, other).ratio() >= _SPELLED:
-        return True
-    return len(words) <= len(mine) and all(get_close_matches(word, mine, n=1, cutoff=_WORD) for word in words)
+    names = {name.casefold(): name for name in known}
+    near = get_close_matches(str(got).casefold(), names, n=1, cutoff=cutoff)
+    return f"did you mean {prefix}{names[near[0]]}?" if near else otherwise
 
 
 def _plain(value: Any) -> Any:
@@ -117,16 +92,10 @@ def plain_number(name: str, value: Any) -> Any:
 
 
 def real(name: str, value: Any, need: str, toward: float | None = None) -> float:
-    """The one place that reads a number: the float nearest to the value, or an `InputError` that says what is needed.
+    """The float nearest to a number, or an `InputError` that says what is needed.
 
     Numbers of Python, NumPy and torch, fractions, decimals, and arrays and tensors without dimensions are numbers; a
-    truth value and a text are not.
-
-    Args:
-        name: of the argument.
-        value: what was given.
-        need: what is needed, in words.
-        toward: where to round a number that is not a float, instead of to the nearest: -inf or inf.
+    truth value and a text are not. With ``toward``, -inf or inf, a number that is not a float is rounded there.
 
     >>> real("L", Decimal("0.1"), "a number"), real("delta", Fraction(1, 10), "a number", toward=-inf)
     (0.1, 0.09999999999999999)
@@ -156,7 +125,7 @@ def within(
     remedy: str,
     toward: float | None = None,
 ) -> float:
-    """The value as a float for which something holds, or an `InputError` that says what is needed, and the remedy."""
+    """The value as a float for which ``holds``, or an `InputError` that says what is needed, and the remedy."""
     number = real(name, value, need, toward)
     if not holds(number):
         raise InputError(f"{name} needs {need}, got {name}={number:g}; {remedy}")
@@ -185,10 +154,10 @@ def renyi_order(value: Any, toward: float = inf) -> float:
 
 
 def order_or_delta(what: str, order: Any, delta: Any, outwards: float = inf) -> tuple[float | None, float | None]:
-    """The order and the delta as floats, exactly one of which is given; ``what`` needs it.
+    """The order and the delta as floats, exactly one of which is given.
 
-    A fraction is rounded so that an upper bound at the float holds at the number given, with ``outwards`` -inf a lower
-    one.
+    A fraction is rounded so that an upper bound at the float holds at the number given; ``outwards`` = -inf: a lower
+    bound.
     """
     if (order is None) == (delta is None):
         raise InputError(f"{what} needs an order or a delta, got order={order}, delta={delta}; pass exactly one.")
@@ -227,38 +196,15 @@ _RENAMED: Final = {
 }
 """What other programs call the numbers of a run."""
 
-_GROUP: Final = (
-    ("run", "clip_norm"),
-    (
-        "for k samples that differ at once multiply clip_norm by k, which holds for full batches, and for cyclic ones "
-        "that hold the k in one batch; elsewhere (epsilon, delta) for one sample is "
-        "(k epsilon, k exp((k - 1) epsilon) delta) for k."
-    ),
-)
-_CUT: Final = (
-    ("batch_size",),
-    (
-        "batches that are cut at a largest size have a bound by composition in dp_accounting "
-        "(TruncatedSubsampledGaussianDpEvent); for one here leave no sample out: add up a large batch in parts."
-    ),
-)
-_PLAIN: Final = (
-    ("step_size",),
-    (
-        "these bounds are of plain SGD; composition, as dp_accounting counts to_dp_event(run) of the run without it, "
-        "holds for every optimiser of the noisy gradients."
-    ),
-)
-_ELSEWHERE: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
-    "noise_multiplier": (("noise_std",), "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),
-    "radius": (("diameter",), "diameter is twice the radius."),
-    "grid": (("run",), "lastiterate sweep takes a grid of runs."),
-    "epochs": (("steps",), "steps counts updates: epochs * dataset_size / batch_size."),
-    **dict.fromkeys(("group", "group_size", "groups", "k"), _GROUP),
-    **dict.fromkeys(("max_batch_size", "truncated_batch_size", "physical_batch_size"), _CUT),
-    **dict.fromkeys(("momentum", "nesterov", "betas", "optimizer", "optimiser"), _PLAIN),
+_ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
+    "noise_multiplier": ("noise_std", "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),
+    "radius": ("diameter", "diameter is twice the radius."),
+    "grid": ("run", "lastiterate sweep takes a grid of runs."),
+    "epochs": ("steps", "steps counts updates: epochs * dataset_size / batch_size."),
+    "group_size": ("clip_norm", "for full batches multiply clip_norm by the number of samples that differ."),
+    "momentum": ("step_size", "these bounds are of plain SGD; for other optimisers compose the steps of to_dp_event."),
 }
-"""Names that ask for something else, and what to say of them where one of some names is taken."""
+"""Names that ask for something else, and what to say of them where another name is taken."""
 
 Taught = TypeVar("Taught", bound=Callable[..., object])
 
@@ -266,22 +212,22 @@ Taught = TypeVar("Taught", bound=Callable[..., object])
 def explain_unknown(
     key: str, known: Iterable[str], otherwise: str = "leave it out.", hints: Mapping[str, str] | None = None
 ) -> str:
-    """The end of an error about a name that is not taken: a hint for it, its name here, or a near one.
+    """The end of an error about an unknown keyword: a hint, its name here, or a similar name.
 
     >>> explain_unknown("lr", ["step_size"]), explain_unknown("lr", ["L"])
     ('it is called step_size here.', 'leave it out.')
     """
     names = list(known)
-    needs, words = _ELSEWHERE.get(key, ((), ""))
+    beside, words = _ELSEWHERE.get(key, ("", ""))
     if hints and key in hints:
         return hints[key]
     if (own := _RENAMED.get(key)) in names:
         return f"it is called {own} here."
-    return words if any(name in names for name in needs) else suggestion(key, names, otherwise)
+    return words if beside in names else suggestion(key, names, otherwise)
 
 
 def teaches(**hints: str) -> Callable[[Taught], Taught]:
-    """Make a function, a method or a class refuse wrong arguments with an `InputError`; hints say what to do instead.
+    """Decorate a function, method or class to refuse wrong arguments with an `InputError`; hints name the remedy.
 
     >>> @teaches(radius="double it.")
     ... def ball(diameter: float) -> float:
@@ -315,10 +261,7 @@ def teaches(**hints: str) -> Callable[[Taught], Taught]:
 
 
 def _parameters(what: Callable[..., object]) -> list[Parameter]:
-    """The parameters of a call, without the object itself; those that a class hands on are those of its base.
-
-    Keywords that a typed dictionary describes (``**settings: Unpack[Settings]``) are parameters, too.
-    """
+    """The parameters of a call without self, those of a base class and of an unpacked typed dictionary included."""
     own = [one for one in signature(what).parameters.values() if one.name not in ("self", "cls")]
     if own and get_origin(own[-1].annotation) is Unpack:
         (described,) = get_args(own.pop().annotation)
@@ -332,11 +275,7 @@ def _parameters(what: Callable[..., object]) -> list[Parameter]:
 def _refuse(
     name: str, takes: list[Parameter], given: tuple[Any, ...], named: Mapping[str, Any], hints: Mapping[str, str]
 ) -> None:
-    """Raise where the arguments do not fit; return where they do.
-
-    Raises:
-        InputError: there is one that is not taken, one too many or one too few.
-    """
+    """Raise an `InputError` where an argument is unknown, one too many, or missing."""
     kinds = {one.kind for one in takes}
     every, takes = takes, [one for one in takes if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
     names = [one.name for one in takes]

@@ -130,34 +130,6 @@ class RandomProjectionRun(StepSchedule):
         decaying = tuple(first / k**0.5 for k in range(1, count("steps", steps) + 1))
         return cls(steps=steps, noise_std=decaying, **rest)
 
-    @classmethod
-    def d2p(cls, *, steps: int, noise_std: float, **rest: Any) -> "RandomProjectionRun":
-        """D2P-SGD, algorithm 2: the noise of `d2p2` and no projection. Arguments and errors are those of `d2p2`."""
-        return cls.d2p2(steps=steps, noise_std=noise_std, ranks=(), **rest)
-
-    def plain(self) -> NoisySGD:
-        """A run without projection as `NoisySGD`, of clip norm 1 and with noise step_size_at(t) noise_std_at(t).
-
-        `lastiterate.numeric.bound.bound` takes it, with an assumption on the losses that has gone through
-        `automatic_clipping`: clipped automatically, the gradients of an L-smooth loss are L / stability-Lipschitz.
-
-        Raises:
-            InputError: the run has a projection, behind which the noise on the iterate is not isotropic.
-
-        >>> run = RandomProjectionRun.d2p(steps=4, step_size=0.5, noise_std=3.0, dataset_size=10)
-        >>> run.plain().noise_std[3]
-        0.75
-        """
-        if self.ranks:
-            raise InputError(
-                f"A NoisySGD has noise in every direction, got ranks={self.ranks}; account for a run with projections "
-                "by projection_bound."
-            )
-        same: dict[str, Any] = {name: getattr(self, name) for name in _AS_A_RUN if name != "noise_std"}
-        with precision():
-            noises = [lower(exact(self.step_size_at(t)) * exact(self.noise_std_at(t))) for t in range(self.steps)]
-        return NoisySGD(clip_norm=1.0, noise_std=tuple(noises), **same)
-
     def _dear_steps(self) -> Counter[float]:
         """The noise of every step that may hold the sample that differs, and how often it comes."""
         noises = [self.noise_std_at(t) for t in range(self.steps)]
@@ -174,7 +146,6 @@ class RandomProjectionRun(StepSchedule):
         return 1 if self.adjacency == "add_remove" else 2
 
     def _sizes(self) -> dict[str, Any]:
-        """The sensitivity, the dimension and the entries, for `projection_rdp` and `order_limit`."""
         with precision():
             sensitivity = upper(arb(self._moves()) / self.batch)
         return {"sensitivity": sensitivity, "dimension": min(self.ranks), "entry_std": self.entry_std}
@@ -208,12 +179,12 @@ def projection_rdp(
     """The Renyi divergence of one step with A known, rounded up; infinite from `order_limit` on. Upper bound.
 
     Args:
-        order: alpha, more than 1.
-        sensitivity: Delta, the greatest distance of the two gradients before the projection; at least 0.
+        order: alpha > 1.
+        sensitivity: Delta, the greatest distance of the two gradients before the projection.
         noise_std: s, standard deviation of the noise in each of the p coordinates, in the unit of Delta.
-        dimension: p, the dimension projected to (the least of all layers); d, from which it is, does not matter.
-        entry_std: sigma_A, standard deviation of the entries of A, without unit.
-        rate: probability q that the batch holds the sample that differs; rounded up where it is a fraction.
+        dimension: p, the dimension projected to, the least of all layers.
+        entry_std: sigma_A, without unit.
+        rate: probability q that the batch holds the sample that differs.
         adjacency: "add_remove" where the sample is there or not; "replace" where it has another value.
 
     Raises:
@@ -262,13 +233,11 @@ def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
 
 
 def _moment(load: arb, ratio: arb, dimension: int) -> arb | None:
-    """M(load), None where it may be infinite."""
     left = 1 - load * ratio
     return left ** (-arb(dimension) / 2) if left > 0 else None
 
 
 def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: float) -> arb:
-    """R of the module docstring."""
     need = "a finite number that is at least 0"
     sensitivity = within("sensitivity", sensitivity, need, lambda x: 0 <= x < inf, "clip gradients.")
     dimension = count("dimension", dimension)
@@ -284,10 +253,8 @@ class ProjectionBound(Displayed):
 
     Attributes:
         epsilon: of (order, epsilon)-RDP, or of (epsilon, delta)-DP where delta is not None.
-        order: alpha > 1; with a delta, the order that was converted, None where it was not a Renyi bound.
-        route: through what the composition went.
+        order: with a delta, the order that was converted, None where it was not a Renyi bound.
         claim: key of the ledger's claim behind the number.
-        assumptions: what it rests on.
     """
 
     run: RandomProjectionRun
@@ -348,7 +315,6 @@ def projection_bound(
 
 
 def _gaussian_pair(run: RandomProjectionRun) -> DominatingPair:
-    """The pair that dominates the run where gradients are clipped after their projection."""
     steps, rate, moves = run._dear_steps(), run._rate(), run._moves()
     with precision():
         if rate < 1:
@@ -360,7 +326,6 @@ def _gaussian_pair(run: RandomProjectionRun) -> DominatingPair:
 
 
 def _composed(run: RandomProjectionRun, order: float) -> float:
-    """The sum of the steps' divergences, rounded up."""
     step: dict[str, Any] = run._sizes() | {"rate": run._rate(), "adjacency": run.adjacency}
     with precision():
         costs = (k * exact(projection_rdp(order, noise_std=noise, **step)) for noise, k in run._dear_steps().items())
@@ -368,7 +333,6 @@ def _composed(run: RandomProjectionRun, order: float) -> float:
 
 
 def _converted(run: RandomProjectionRun, delta: float) -> tuple[float, float]:
-    """The least epsilon found for the delta, and its order: floats look, balls compute."""
     least = min(run._dear_steps())
     limit = order_limit(noise_std=least, **run._sizes())
     excess = min(limit - 1, 1e5) * np.geomspace(1e-6, 1, _ORDERS, endpoint=False)
@@ -388,7 +352,6 @@ def _converted(run: RandomProjectionRun, delta: float) -> tuple[float, float]:
 
 
 def _guess(run: RandomProjectionRun, order: float) -> float:
-    """About the value of `_composed`, in floats."""
     steps, rate, sizes, p = run._dear_steps(), run._rate(), run._sizes(), min(run.ranks)
     noises, times = np.array(list(steps)), np.array(list(steps.values()), dtype=float)
     ratio = (sizes["sensitivity"] * run.entry_std / noises) ** 2 / p

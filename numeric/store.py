@@ -51,7 +51,7 @@ def digest(value: object) -> str:
 
 @contextmanager
 def writing(what: str, where: str, remedy: str = "name another") -> Iterator[None]:
-    """Say in one sentence, an `InputError`, what needs to be written where it cannot be."""
+    """Raise an `InputError` in place of an error of the operating system."""
     try:
         yield
     except OSError as error:
@@ -93,10 +93,9 @@ def read_sealed(path: Path) -> bytes:
 
 
 class Store:
-    """The finished parts of one computation, each a few named arrays, in a folder of their own below ``folder``.
+    """The finished parts of one computation, each a few named arrays, in a subfolder named by the hash of ``settings``.
 
-    Everything that decides the numbers of one part is in ``settings``, plain JSON values; others, another folder.
-    Without a folder nothing is kept.
+    ``settings``, plain JSON values, hold everything that decides the numbers. Without a folder nothing is kept.
 
     Raises:
         InputError: the folder cannot be written.
@@ -119,11 +118,7 @@ class Store:
             return {name: data[name] for name in data.files}
 
     def save(self, part: str, arrays: Mapping[str, ArrayLike]) -> None:
-        """Keep the arrays of one part.
-
-        Raises:
-            InputError: the folder takes no more; what was kept before is still there.
-        """
+        """Keep the arrays of one part, or raise an `InputError` where the folder cannot be written."""
         if self.folder is not None:
             buffer = io.BytesIO()
             np.savez(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # type: ignore[arg-type]
@@ -156,14 +151,8 @@ class Store:
 class Journal:
     """An append-only file of checksummed JSON lines below a header; to be closed (`contextlib.closing`).
 
-    A line that is cut off or damaged is passed over, so that its entry is computed again.
-
-    Args:
-        path: of the file, in a folder that exists.
-        header: everything that decides the entries, plain JSON values.
-
-    Attributes:
-        entries: those that were there.
+    ``header``, plain JSON values, holds everything that decides the entries; ``entries`` are those that were there, but
+    for lines that are cut off or damaged.
 
     Raises:
         InputError: the file has another header, or cannot be read or written.
@@ -197,7 +186,6 @@ class Journal:
 
 
 def _plain_value(line: str) -> Any:
-    """The JSON value of a line, None where it is damaged."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -205,7 +193,6 @@ def _plain_value(line: str) -> Any:
 
 
 def _refuse_another(header: Any, wanted: Mapping[str, Any], path: Path) -> None:
-    """Refuse a journal whose header is not the wanted one."""
     if header != wanted:
         other = [name for name in wanted if not isinstance(header, dict) or header.get(name) != wanted[name]]
         raise InputError(

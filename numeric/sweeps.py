@@ -40,11 +40,8 @@ _RUN_FIELDS = tuple(field.name for field in fields(NoisySGD))
 class SweepPlan:
     """A grid of bounds, checked.
 
-    Attributes:
-        run: the run, for everything that does not vary.
-        assumption: the assumption on its losses, likewise.
-        axes: name -> values; the last axis varies fastest. Names are fields of the run, numbers of the assumption, and
-            either "order" or "delta".
+    ``axes`` maps names to values; the last axis varies fastest. Names are fields of the run, numbers of the assumption,
+    and either "order" or "delta". All else is that of ``run`` and ``assumption``.
     """
 
     run: NoisySGD
@@ -114,14 +111,12 @@ def load_sweep(path: Path) -> SweepPlan:
 
 
 def _numbers_of(assumption: Assumption) -> tuple[str, ...]:
-    """The fields of an assumption that are one number each and are not left out."""
     listed: tuple[Field[Any], ...] = fields(assumption) if is_dataclass(assumption) else ()
     required: list[str] = [field.name for field in listed if field.default is MISSING]
     return tuple(name for name in required if isinstance(getattr(assumption, name), float))
 
 
 def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
-    """The values of an axis, checked: texts, whole numbers, or floats where one of them is a float."""
     values = [plain_number(name, value) for value in listed] if is_list(listed) else []
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
     one_kind = bool(values) and (all(numbers) or all(isinstance(value, str) for value in values))
@@ -149,12 +144,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class SweepTable(Displayed):
-    """The rows of a sweep, in the order of its grid.
-
-    Attributes:
-        plan: what was swept.
-        results: one for each row of the grid.
-    """
+    """The rows of a sweep, in the order of its grid."""
 
     plan: SweepPlan
     results: Sequence[Result]
@@ -169,7 +159,6 @@ class SweepTable(Displayed):
         return [point | one._asdict() for point, one in zip(self.plan.points(), self.results, strict=True)]
 
     def __str__(self) -> str:
-        """The table, of which the middle is left out where it is long."""
         return str(self.table())
 
     def table(self) -> TextTable:
@@ -207,7 +196,6 @@ class SweepTable(Displayed):
 
 
 def _checked_ending(path: Path) -> str:
-    """The ending of a table's file, or an `InputError` where no such file can be written here."""
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
         raise InputError(f"The table of a sweep needs the ending .csv or .parquet, got out={path}; rename it.")
@@ -240,7 +228,7 @@ def sweep(
     """Bound the privacy loss at every point of a grid; of run and assumption all that does not vary is taken.
 
     Args:
-        run: as of `bound`.
+        run: for all that does not vary.
         assumption: likewise.
         grid: name -> values, as `SweepPlan.axes`.
         out: a .csv or .parquet file for the table; finished rows are kept in ``out`` + ".rows.jsonl", and the same call
@@ -301,7 +289,6 @@ def _numbered(plan: SweepPlan, row: int, point: Mapping[str, Any]) -> tuple[int,
 
 
 def _header(plan: SweepPlan) -> dict[str, Any]:
-    """Everything that decides the rows of a sweep."""
     try:
         ours = version("lastiterate")
     except PackageNotFoundError:
@@ -321,7 +308,6 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
 
 
 def _client(jobs: int, scheduler: str | None) -> AbstractContextManager[Any]:
-    """The client of a cluster: at this address, the active one, or one of its own that ends with the block."""
     distributed = import_module("distributed")
     if scheduler is None:
         with suppress(ValueError):

@@ -39,14 +39,13 @@ SUBJECTS = (
         "runs",
         "Runs",
         "What is trained, step by step, and the same as an event of dp_accounting.",
-        "NoisySGD RandomProjectionRun from_dp_event to_dp_event InputError",
+        "NoisySGD RandomProjectionRun to_dp_event InputError",
     ),
     Subject(
         "assumptions",
         "Assumptions on the losses",
         "What a bound may use of them beside clipping. [Which holds for what](../trust.md).",
-        "Assumption Clipped Smooth Holder Convex StronglyConvex Blocks Sum Minimum Tabulated Measured "
-        "automatic_clipping",
+        "Assumption Clipped Smooth Holder Convex StronglyConvex Blocks Sum Minimum Tabulated Measured",
     ),
     Subject(
         "bounds",
@@ -65,7 +64,7 @@ SUBJECTS = (
         "lower",
         "Lower bounds and attacks",
         "What no bound can be below: by runs that are solved exactly, or with confidence by training many models.",
-        "lower_bound LowerBound Witness replay search_losses attack attack_once worst_case coupled_runs measure_drift",
+        "lower_bound LowerBound Witness replay attack attack_once worst_case coupled_runs measure_drift",
     ),
     Subject(
         "constants",

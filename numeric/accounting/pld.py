@@ -198,32 +198,6 @@ def _place(
     return above[-1] - last
 
 
-def from_profile(points: Sequence[tuple[float, float]]) -> tuple[Array, Array, float]:
-    """Losses, their masses and the mass of an infinite loss, of a law that dominates two laws in both directions.
-
-    The profile f of either direction is convex in t = e^epsilon, f(0) = 1, and f(t) = 1 - t + t g(1/t), g that of the
-    other. So it lies below the chords of the points, of their mirror images and of (0, 1); the lower hull of these is
-    the profile of the law returned, of which f need not be known between the points.
-
-    ``points`` are (epsilon, delta), both rising or falling strictly, epsilon >= 0, for which the two laws are DP.
-    """
-    with precision():
-        right = sorted(points)
-        corners = [(-eps, 1 - (-exact(eps)).exp() * (1 - exact(d))) for eps, d in reversed(right) if eps > 0]
-        corners += [(eps, exact(d)) for eps, d in right]
-        hull = [
-            (-inf, arb(0), arb(1), arb(1))
-        ]  # loss, its exponential, the profile there, and its slope before, negated
-        for loss, height in corners:
-            t = exact(loss).exp()
-            while len(hull) > 1 and not (hull[-1][2] - height) / (t - hull[-1][1]) <= hull[-1][3]:
-                hull.pop()
-            hull.append((loss, t, height, (hull[-1][2] - height) / (t - hull[-1][1])))
-        slopes = [slope for *_, slope in hull[2:]] + [arb(0)]
-        masses = [upper(t * (slope - after)) for (_, t, _, slope), after in zip(hull[1:], slopes, strict=True)]
-        return np.array([loss for loss, *_ in hull[1:]]), np.maximum(masses, 0.0), upper(hull[-1][2])
-
-
 @dataclass(frozen=True)
 class TransformPlan:
     """Tilt and grid, and the nodes of each release in z; any values are valid, good ones are tight."""

@@ -37,8 +37,6 @@ _CUTS = 12
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
-    """A block of steps, or equal ones without the sample: its prices, and their proofs."""
-
     times: int
     near: Table | None
     far: Table
@@ -100,7 +98,6 @@ class Contraction:
         return _Stage(times, near, far, {"steps": steps, "times": times, "near": proof, "far": priced})
 
     def _price(self, steps: int, apart: float, *, met: bool) -> tuple[Table, Node]:
-        """The price of some steps by themselves, from so far apart."""
         part = replace(self.run, steps=steps)
         place = (steps - 1) % part.period if met else part.period - 1
         best = optimum(ShiftProgram(part, self.assumption, place, initial=apart))
@@ -160,8 +157,6 @@ class Contraction:
 
 
 class _Tables:
-    """The tables after every stage of some, on a lattice of ratios."""
-
     def __init__(self, spacing: float, places: NDArray[np.int64], stages: Sequence[_Stage]) -> None:
         self.spacing, self.places, self.stages = spacing, places, stages
         self.g = np.exp(spacing * places)

@@ -98,7 +98,6 @@ def _nodes(found: list[Release], plan: TransformPlan) -> list[list[int]]:
 
 
 def _releases(pair: DominatingPair, side: str) -> list[Release]:
-    """Every kind of sampled step by itself, in its order, and the Gaussian beside them."""
     found = []
     for step in pair.steps:
         kind = "remove" if step.rate >= 1 else "replace" if step.adjacency == "replace" else side
@@ -138,8 +137,6 @@ def least_certified(
 
 
 class _Writer:
-    """The proof of one bound."""
-
     def __init__(self, run: NoisySGD, assumption: Assumption, found: Candidate) -> None:
         self.run, self.found, self.paths = run, found, Paths(run, assumption)
 
@@ -292,6 +289,5 @@ def _kinds(listed: list[float], each: Iterable[tuple[float, int]]) -> Node:
 
 
 def _chance(node: Mapping[str, Any]) -> float:
-    """The probability with which a bound fails."""
     inner = node.get("of", node.get("blocks"))
     return from_dyadic(node["chance"]) if "chance" in node else _chance(inner) if isinstance(inner, dict) else 0.0

@@ -58,7 +58,6 @@ def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
 
 
 def _key(end: arb) -> _End:
-    """An exact ball as mantissa and exponent, which can be looked up."""
     mantissa, exponent = end.man_exp()
     return mantissa, exponent
 

@@ -119,7 +119,6 @@ def _sum(part: sp.Sum) -> arb:
 
 
 def _rest(body: sp.Expr, letter: sp.Symbol, first: int, term: arb) -> arb:
-    """The sum from ``first`` on, where the term is ``term``."""
     k, x = sp.Symbol("k", integer=True, positive=True), sp.Symbol("x", positive=True)
     f, u = body.subs(letter, k), sp.Symbol("u", positive=True)
     near = arb(0).union(1 / arb(first))
@@ -206,7 +205,6 @@ def _positive(base: arb, part: sp.Expr) -> arb:
 
 
 def _number(expression: sp.Expr) -> arb:
-    """A Sympy number at the working precision."""
     return enclose_limit(expression) if is_limit(expression) else enclose_number(expression)
 
 
@@ -298,7 +296,6 @@ class Tape:
         return slot
 
     def _piecewise(self, expression: sp.Piecewise) -> int:
-        """Nested choices, from the last piece to the first; a last piece is taken to hold otherwise."""
         *pieces, last = [piece.args for piece in expression.args]
         slot = self._compile(last[0])
         for value, condition in reversed(pieces):
@@ -326,7 +323,6 @@ class Tape:
 
 
 def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:
-    """A sum or product with whole limits as its terms."""
     body, *limits = expression.args
     terms = [body]
     for index, low, high in (limit.args for limit in limits):

@@ -89,14 +89,12 @@ Activation = SmoothActivation | PiecewiseLinear
 
 
 def _ends(curve: Curve, low: arb, high: arb, zeros: tuple[arb, ...]) -> tuple[arb, arb]:
-    """The least and the largest value of a curve on [low, high], whose derivative has zeros at +- these."""
     between = [zero for one in zeros for zero in (one, -one) if not zero < low and not zero > high]
     values = [curve(place) for place in (low, high, *between)]
     return reduce(arb.min, values), reduce(arb.max, values)
 
 
 def _largest(curve: Curve, zeros: tuple[arb, ...], far: float) -> arb:
-    """The largest |curve|: at +- a zero of its derivative, or far out."""
     return reduce(arb.max, (abs(curve(place)) for zero in zeros for place in (zero, -zero)), exact(far))
 
 
@@ -105,7 +103,6 @@ def _sigmoid(x: arb) -> arb:
 
 
 def _bell(x: arb) -> arb:
-    """Slope of the sigmoid."""
     return 1 / ((1 + x.exp()) * (1 + (-x).exp()))
 
 

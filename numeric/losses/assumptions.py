@@ -43,11 +43,6 @@ def _kept(run: NoisySGD, t: int) -> arb:
     return 1 - exact(run.step_size_at(t)) * exact(run.weight_decay)
 
 
-def _weight(run: NoisySGD, t: int, size: int) -> arb:
-    """Eta size / b: the step that a batch of this size takes along its mean gradient."""
-    return exact(run.step_size_at(t)) * size / run.batch_at(t)
-
-
 class Assumption(ABC):
     """Something the losses are assumed to satisfy on the domain."""
 
@@ -93,15 +88,13 @@ def described_assumption(assumption: object) -> Assumption:
     if not isinstance(assumption, Assumption):
         remedy = "for example Smooth(1.0)"
         if callable(getattr(assumption, "assumption", None)):
-            remedy = "say its assumption(run)"
-        elif isinstance(assumption, Measured):
-            remedy = "a measured constant gives an estimate: call estimate(run, measured, ...)"
-        elif hasattr(assumption, "holder"):
-            remedy = "measured constants give an estimate, not a bound: hand its holder(...) to estimate"
+            remedy = "pass its assumption(run)"
+        elif isinstance(assumption, Measured) or hasattr(assumption, "holder"):
+            remedy = "measured constants give an estimate, not a bound: call estimate"
         known = "Smooth, Holder, Clipped, Convex, StronglyConvex, Tabulated, Sum, Blocks, Minimum"
-        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else f"{echo(assumption)}"
+        got = f"the class {assumption.__name__}" if isinstance(assumption, type) else echo(assumption)
         if " at 0x" in got or (is_dataclass(assumption) and not isinstance(assumption, type)):
-            got = type(assumption).__name__  # an address says nothing to anyone, and a record too much
+            got = type(assumption).__name__
         raise InputError(f"assumption needs one of {known}, got assumption={got}; {remedy}.")
     return assumption
 
@@ -360,12 +353,10 @@ class Blocks(_OfParts, Modulus):
 
 
 def _order(part: Holder | Tabulated) -> Fraction:
-    """The order of a part between its knots, where a table is constant."""
     return Fraction(part.lam) if isinstance(part, Holder) else Fraction(0)
 
 
 def _values(group: tuple[Modulus, ...], z: Array) -> Array:
-    """The moduli of the parts, shape (*z.shape, parts)."""
     return np.stack([np.asarray(part.value(z)) for part in group], axis=-1)
 
 
@@ -399,7 +390,6 @@ class _UpdateMap(Assumption):
 
     @property
     def _least(self) -> float:
-        """The curvature m."""
         return float(getattr(self, "m", 0.0))
 
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:
@@ -425,8 +415,8 @@ class _UpdateMap(Assumption):
 
         All of |k - h c| for a curvature c in [m, L] of a batch between these; convex in the size.
         """
-        stays, L, m = _kept(run, t), exact(self.L), exact(self._least)
-        return (stays - _weight(run, t, low) * m).max(_weight(run, t, high) * L - stays)
+        stays, eta = _kept(run, t), exact(run.step_size_at(t)) / run.batch_at(t)
+        return (stays - eta * low * exact(self._least)).max(eta * high * exact(self.L) - stays)
 
 
 @teaches()

@@ -37,8 +37,7 @@ class LossConstants:
         radius: of the ball of parameters on which they hold, a length; inf: everywhere.
         any_sample: whether they hold for every sample that the statement admits, and not for those at hand alone.
         input_norm: greatest norm of an input for which they hold; inf where the statement says another set.
-        loss: of the outputs, "cross_entropy" or "logistic"; empty where the statement says it alone.
-        scale: factor of that loss.
+        loss: of the outputs, "cross_entropy" or "logistic", times ``scale``; empty where the statement says it alone.
     """
 
     lipschitz: float
@@ -142,7 +141,6 @@ def _regression(
     *,
     one_score: bool = False,
 ) -> LossConstants:
-    """Constants of a convex loss of linear scores, with these bounds of its derivatives, and of a regulariser."""
     r, factor = positive("feature_norm", feature_norm), positive("scale", scale)
     weight = within("l2", l2, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 means none.")
     reach = positive("parameter_norm", parameter_norm, finite=False)

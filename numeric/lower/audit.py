@@ -106,10 +106,9 @@ class Scores:
     """Limits from all scores, of the AUC and of the trade-off curve. They hold together at confidence ``level``.
 
     Attributes:
-        auc: share of pairs in which the run with the sample has the larger score, ties counted half; measured.
+        auc: measured share of pairs in which the run with the sample has the larger score, ties counted half.
         auc_at_least: lower limit of its expectation.
-        curve: tests by thresholds, (false positive rate, false negative rate) each; upper limits.
-        level: confidence of all limits together.
+        curve: tests by thresholds, upper limits of (false positive rate, false negative rate) each.
     """
 
     auc: float
@@ -135,13 +134,11 @@ class Scores:
 def all_scores(with_it: ArrayLike, without: ArrayLike, *, level: float = 0.95) -> Scores:
     """The limits from the scores of independent runs; half of the doubt is for the AUC, half for the curve.
 
-    Args:
-        with_it: scores of the runs with the sample, shape (positives,); large ones are to speak for the sample.
-        without: scores of the runs without it, shape (negatives,).
-        level: confidence, in (0, 1).
+    Scores of the runs with the sample, shape (positives,), should be the larger ones; ``without`` has shape
+    (negatives,).
 
     Raises:
-        InputError: scores that are not a list of numbers, or a level out of its range.
+        InputError: scores that are not a list of numbers, or a level outside (0, 1).
 
     >>> found = all_scores(np.arange(100.0) + 50, np.arange(100.0))
     >>> found.auc, round(found.auc_at_least, 3), round(found.mu, 2), round(found.epsilon(1e-5), 2)
@@ -200,7 +197,6 @@ def _worst_mean(rates: Array, runs: int, doubt: float) -> Array:
 
 
 def _curve(with_it: Array, without: Array, doubt: float) -> tuple[tuple[float, float], ...]:
-    """Limits of the two rates at thresholds between the sorted scores, all of them together at this doubt."""
     wrong, missed = _ranks(len(without)), _ranks(len(with_it))
     each = doubt / (len(wrong) + len(missed))
     fpr = np.append(rates_at_most(wrong, len(without), each), 1.0)
@@ -235,13 +231,12 @@ class Audit(Displayed):
     """The outcome of an attack. Direction: lower bounds, all of them together at confidence ``level``.
 
     Attributes:
-        epsilon: lower confidence bound of epsilon at ``delta``, at least 0. It refutes every claim of a smaller one.
-        mu: lower confidence bound of the parameter of Gaussian differential privacy, at least 0. It refutes a claim of
-            mu-GDP with a smaller mu (`Bound.mu`), and no other.
+        epsilon: lower bound of epsilon at ``delta``. It refutes every claim of a smaller one.
+        mu: lower bound of the parameter of Gaussian differential privacy. It refutes a claim of mu-GDP with a smaller
+            mu (`Bound.mu`), and no other.
         observed: the formula with the observed rates, as the paper has it; not a bound, and inf where a rate is 0.
         false_positives: wrong answers among ``negatives`` runs without the sample.
         false_negatives: wrong answers among ``positives`` runs with it.
-        level: confidence of all numbers together.
         gaussian_epsilon: the epsilon at ``delta`` of mu-GDP at this ``mu``, rounded down. It refutes a smaller epsilon
             that was derived from mu-GDP, and no other.
         scores: limits from all scores; None for an audit from counts alone.
@@ -268,9 +263,8 @@ class Audit(Displayed):
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """The claims of a bound that are too small, at confidence ``level`` together.
 
-        "epsilon": at the bound's delta. "mu": of GDP, where the bound has one. "profile": where the bound's epsilon
-        does not rest on a mu, as for random batches or by contraction, the curve of all scores is compared with the
-        bound's delta at a few other epsilons.
+        They are "epsilon" at the bound's delta, "mu" of GDP, and "profile", the bound's delta at a few other epsilons
+        where its epsilon does not rest on a mu.
 
         Raises:
             InputError: the bound is at no delta, or at another one than the audit.
@@ -314,15 +308,8 @@ def audit(
 ) -> Audit:
     """The lower confidence bounds from counts on runs that played no part in choosing the attack, and from all scores.
 
-    Args:
-        false_positives: runs without the sample that were taken for runs with it, of ``negatives`` in all.
-        negatives: runs without the sample.
-        false_negatives: runs with the sample that were taken for runs without, of ``positives`` in all.
-        positives: runs with the sample.
-        delta: in (0, 1).
-        level: confidence of all together, in (0, 1).
-        scores: limits from all scores of the same or of other runs, at a larger level: the counts have the rest of the
-            doubt. The runs that the score was learned from may not be among them.
+    Arguments as the fields of `Audit`. ``scores``, of runs that the score was not learned from, have a larger level:
+    the counts have the rest of the doubt.
 
     Raises:
         InputError: a count or a level out of its range, or a level of the scores that leaves no doubt to the counts.

@@ -102,7 +102,6 @@ def _changes_within(gradient: Gradient, modulus: Modulus) -> bool:
 
 
 def _limits(exact: list[tuple[Fraction, Fraction]], places: list[Fraction], y: Fraction) -> list[Fraction]:
-    """The values of a gradient at y from the left and from the right."""
     first, last = bisect_left(places, y), bisect_right(places, y)
     if first < last:
         return [exact[first][1], exact[last - 1][1]]

@@ -100,12 +100,7 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """The quantity that is bounded from below: a Renyi divergence, or the epsilon at a delta; the other is None.
-
-    Attributes:
-        order: alpha > 1.
-        delta: in (0, 1).
-    """
+    """The quantity that is bounded from below: a Renyi divergence, or the epsilon at a delta; the other is None."""
 
     order: float | None
     delta: float | None

@@ -54,7 +54,6 @@ class OneRun(Displayed):
         canaries: their number m.
         guesses: (coins guessed, guesses that are right), for each number of guesses.
         adjacency: what a coin decides: "replace", which of two samples takes part, or "add_remove", whether one does.
-        level: confidence of all numbers together.
     """
 
     epsilon: float
@@ -101,11 +100,11 @@ def one_run(
 
     Args:
         scores: one of each canary, shape (canaries,), from the released model by any rule that does not know the coins;
-            a large one is to speak for heads.
+            large for heads.
         coins: the fair and independent coins that were thrown, True for heads, shape (canaries,).
         delta: in (0, 1).
         adjacency: what a coin decides, "replace" or "add_remove".
-        level: confidence of all together, in (0, 1).
+        level: confidence of all limits together.
 
     Raises:
         InputError: not a list of numbers, not a coin for each, no such adjacency, a delta or a level out of its range.
@@ -181,7 +180,6 @@ def _least_epsilon(canaries: int, guessed: int, right: int, doubt: float, delta:
 
 @lru_cache(4096)
 def _least_mu(canaries: int, guessed: int, right: int, doubt: float) -> float:
-    """The greatest mu whose profile is refuted at one of many epsilons, rounded down."""
     epsilon = np.linspace(0.0, _pure_epsilon(guessed, right, doubt), _POINTS)
     least = _least_delta(canaries, guessed, right, doubt, epsilon)
     low, high = np.zeros(_POINTS), np.full(_POINTS, _LARGEST_MU)

@@ -1,21 +1,17 @@
-"""Losses on an interval that lose much: families tuned to a run, and a search over all that an assumption admits.
+"""Losses on an interval that lose much: families, tuned to a run.
 
 In a family the sample that differs goes one way in one data set and the other way in the other one. The shared samples
 have one curvature, or push away from the middle as hard as the assumption allows, beyond a dead zone in which the walk
 collects the moves of the sample before the push keeps them; and they may all pull one way, so that the end of the
 interval does not hide the last step.
 
-The search begins with the best of the families. A move changes the slope of one piece of the shared gradient, the whole
-of it, or a value of the gradient of the sample that differs. Cyclic batches have shared gradients of their own, so that
-the updates vary over an epoch. Each candidate is checked exactly, and its value is certified as any other.
+Each candidate is checked in exact arithmetic, and its value is certified as that of any other witness.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, sqrt
-
-import numpy as np
 
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.lower.gradients import (
@@ -41,18 +37,12 @@ _MOST_NANOSECONDS = 1.8e9
 _MOST = 24
 _COARSE = 6
 _FIRST_STEPS = 3
-_PIECES = 6
-_LEAST_MOVE = 0.02
-_MOST_BATCHES = 4
-
 _Place = tuple[float, float, float]
 """Numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push."""
 
 
 @dataclass(frozen=True)
 class _Family:
-    """Losses in words, the witness with given numbers, and those of the numbers that have an effect."""
-
     words: str
     make: Callable[[_Place], Witness]
     free: tuple[int, ...]
@@ -101,18 +91,15 @@ def _replaced(place: _Place, i: int, x: float) -> _Place:
 
 
 def _budget(run: NoisySGD) -> int:
-    """The number of witnesses of a family that may be tried."""
     sizes = _sizes(run) if _cost(run, _sizes(run)) <= _MOST_NANOSECONDS else 1.0
     return int(min(max((_NANOSECONDS if sizes == 1 else _MOST_NANOSECONDS) / _cost(run, sizes), 1), _MOST))
 
 
 def _sizes(run: NoisySGD) -> float:
-    """About how many sizes of batches count where the others have gradients."""
     return 1.0 if run.scheme.fixed_size else min(18 * sqrt(run.batch) + 1, run.dataset_size)
 
 
 def _cost(run: NoisySGD, sizes: float) -> float:
-    """Nanoseconds of one witness, about: the entries of kernels, of tables of cells, and of steps."""
     noise = min(run.noise_std) if isinstance(run.noise_std, tuple) else run.noise_std
     wide = min(run.diameter / noise, WIDEST)
     states, cells = 34 + 11 * wide, 6 * wide + 120
@@ -161,7 +148,6 @@ def _weakest(witness: Witness) -> float:
 
 
 def _curved(base: Witness, m: float, place: _Place) -> Witness:
-    """Gradients m x + constant."""
     half, tilt = base.half, base.run.clip_norm * _JUST_BELOW - m * base.run.diameter / 2
     pull = min(place[0] * _strongest(base), tilt)
     return _both(base, *(affine_gradient(half, m, one) for one in (-pull, tilt, -tilt)))
@@ -187,61 +173,3 @@ def _outward(half: float, K: float, kappa: float, tilt: float, zone: float) -> G
     inside = [(x, g) for x, g in [(-left, K), *middle, (right, -K)] if -half < x < half]
     ends = (K if left < half else tilt + kappa * (half - zone), -K if right < half else tilt - kappa * (half - zone))
     return ((-half, ends[0]), *inside, (half, ends[1]))
-
-
-def best_losses(first: Witness, tries: int) -> Witness:
-    """The best that a coordinate ascent from a witness finds, with its value; ``tries`` runs may be evaluated."""
-    best = with_value(_refined(first), _COARSE)
-    step, left = 0.5, tries
-    while step > _LEAST_MOVE and left > 0:
-        before = best.value
-        for i, place in [(i, place) for i, one in enumerate(best.gradients) for place in range(len(one) + 1)]:
-            for sign in (1.0, -1.0):
-                other = _moved(best, i, place, sign * step)
-                if left <= 0 or other is None or refusal(other):
-                    continue
-                left -= 1
-                other = with_value(other, _COARSE)
-                if other.value > best.value * (1 + 1e-6):
-                    best = other
-                    break
-        step = step if best.value > before * (1 + 1e-3) else step / 2
-    return max((with_value(best), first), key=lambda one: one.value)
-
-
-def _refined(witness: Witness) -> Witness:
-    """The same losses with points for the search to move, and with shared gradients for each of a few batches."""
-    run = witness.run
-    several = run.scheme.fixed and 1 < run.batches <= _MOST_BATCHES and len(witness.shared) == 1
-    witness = replace(witness, shared=witness.shared * (run.batches if several else 1))
-    return witness.with_gradients([_with_points(one) for one in witness.gradients])
-
-
-def _with_points(gradient: Gradient) -> Gradient:
-    """The same with more points; one that jumps stays as it is."""
-    places, values = np.array(gradient).T
-    if np.any(np.diff(places) == 0):
-        return gradient
-    more = np.union1d(places, np.linspace(places[0], places[-1], _PIECES + 1))
-    return tuple(zip(more.tolist(), np.interp(more, places, values).tolist(), strict=True))
-
-
-def _moved(witness: Witness, i: int, place: int, step: float) -> Witness | None:
-    """A witness with one number of gradient i changed by a part of the clip norm; None where that changes nothing."""
-    gradients, K = list(witness.gradients), witness.run.clip_norm * (1 - 1e-13)
-    before, (places, values), change = gradients[i], np.array(gradients[i]).T, step * _scale(witness, i)
-    if place == len(values):
-        values += change
-    elif i < len(witness.shared):  # a slope: all values from there on
-        values[place:] += change / 2
-    else:
-        values[place] += change
-    gradients[i] = tuple(zip(places.tolist(), np.clip(values, -K, K).tolist(), strict=True))
-    return None if gradients[i] == before else witness.with_gradients(gradients)
-
-
-def _scale(witness: Witness, i: int) -> float:
-    """A gradient that moves an iterate over the domain, but no more than the clip norm; or that of the sample."""
-    run, last = witness.run, witness.run.steps - 1
-    across = 2 * witness.half / run.step_size_at(last)
-    return run.clip_norm * (1.0 if i >= len(witness.shared) else min(1.0, across / run.clip_norm))

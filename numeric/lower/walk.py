@@ -96,11 +96,8 @@ Mixture = tuple[tuple[float, Update], ...]
 class WalkStep:
     """One step of a walk.
 
-    Attributes:
-        noise: sigma, a length.
-        plain: the updates without the sample that differs.
-        met: the updates with it.
-        chance: probability of ``met``, where steps are independent.
+    ``noise`` is sigma, a length; ``plain`` and ``met`` are the updates without and with the sample that differs, the
+    latter with probability ``chance`` where steps are independent.
     """
 
     noise: float
@@ -115,7 +112,7 @@ class WalkStep:
 
     @property
     def updates(self) -> list[Update]:
-        """All of them."""
+        """The updates without and with the sample."""
         return [update for _, update in (*self.plain, *self.met)]
 
     @property
@@ -133,11 +130,9 @@ class Walk:
     """A walk of independent steps, or one whose step is ``met`` once an epoch, at a uniformly random place.
 
     Attributes:
-        steps: T.
-        diameter: D, a length.
         cycle: the steps of a cycle, whose last one is the last step of all.
         epoch: steps in an epoch, where the cycle is one step and the sample is met once in each epoch; else 1.
-        start: X_0, a length.
+        start: X_0, a length, as is the diameter.
         missing: upper bound of what the weights of a mixture lack.
     """
 
@@ -233,16 +228,11 @@ class Grid:
         return _flush(total)
 
 
-def last_masses(walk: Walk, extra: float = 0.0, edges: Array | None = None) -> Masses | None:
+def last_masses(walk: Walk, edges: Array | None = None) -> Masses | None:
     """Certified masses of X_T before its projection: below the first edge, between edges, above the last one.
 
     Steps so long ago that they are forgotten are left out. None where the walk is too long or too wide for a useful
-    answer.
-
-    Args:
-        walk: the walk.
-        extra: mass by which any set of iterates may be off, for a walk that stands for another run.
-        edges: rising lengths; None for cells of sigma / 16 on [-D/2, D/2].
+    answer. ``edges`` are rising lengths; None for cells of sigma / 16 on [-D/2, D/2].
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -267,7 +257,7 @@ def last_masses(walk: Walk, extra: float = 0.0, edges: Array | None = None) -> M
     parts += [(weight, update, done + (1 - chance) * unmet) for weight, update in last.plain]
     if edges is None:
         edges = cells_between(-walk.diameter / 2, walk.diameter / 2, last.noise / 16)
-    absolute = errors[0] + extra + forgotten + steps * walk.missing
+    absolute = errors[0] + forgotten + steps * walk.missing
     mass, error = np.zeros(len(edges) + 1), np.full(len(edges) + 1, absolute)
     for weight, update, on in parts:
         if weight > 0 and on.any():
@@ -297,7 +287,6 @@ def _remembered(walk: Walk) -> tuple[int, float]:
 
 
 def _before_last(walk: Walk, grid: Grid) -> Array:
-    """Masses on the states after T - 1 >= 1 independent steps."""
     cycle, numbers, known = walk.cycle, dict[WalkStep, int](), dict[int, Array]()
     kinds = [numbers.setdefault(step, len(numbers)) for step in cycle]
 
@@ -347,7 +336,6 @@ def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:
 
 
 def _kernel(step: WalkStep, grid: Grid, sources: Array | None = None) -> Array:
-    """That of a step of a walk of independent steps."""
     plain = _shared(grid, step.plain, step.noise) if sources is None else grid.kernel(step.plain, step.noise, sources)
     if not step.chance:
         return plain
@@ -356,7 +344,6 @@ def _kernel(step: WalkStep, grid: Grid, sources: Array | None = None) -> Array:
 
 @lru_cache(maxsize=1)
 def _shared(grid: Grid, updates: Mixture, noise: float) -> Array:
-    """Kernel of the updates without the sample, which both laws of an attack share."""
     return grid.kernel(updates, noise)
 
 

@@ -10,19 +10,16 @@ loss of that coordinate.
 Source: docs/proofs/lower_bounds.md.
 """
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import hypot, isfinite
-from typing import Any
 
 import numpy as np
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, chance, echo, renyi_order, teaches, within
-from lastiterate.numeric.losses.assumptions import KINDS, Assumption, Clipped, Tabulated, described_assumption
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, described_assumption
 from lastiterate.numeric.lower.gradients import (
     Gradient,
     admits_gradient,
@@ -49,16 +46,13 @@ class Witness:
     """Losses for a run, and the privacy loss of its last iterate with them.
 
     Attributes:
-        run: the run; its domain has a finite diameter.
-        assumption: what the losses meet.
+        run: its domain has a finite diameter.
         shared: gradient of every sample but the one that differs. Of cyclic batches there may be as many as batches,
             for the samples of each, in the order of the run's last epoch.
         first: gradient of the sample that differs, in one data set.
         second: in the other one; None where it is not in there.
         start: the first iterate, a length.
-        order: alpha of the Renyi divergence, or None.
-        delta: of the epsilon, or None.
-        value: the divergence or the epsilon, rounded down; of the worse direction.
+        value: the divergence at ``order`` or the epsilon at ``delta``, rounded down; of the worse direction.
     """
 
     run: NoisySGD
@@ -95,35 +89,6 @@ class Witness:
         """Those of the shared samples, then those of the one that differs."""
         return (*self.shared, self.first, *(() if self.second is None else (self.second,)))
 
-    def with_gradients(self, gradients: Sequence[Gradient]) -> "Witness":
-        """The same with others, in the order of `gradients`."""
-        shared, own = tuple(gradients[: len(self.shared)]), gradients[len(self.shared) :]
-        return replace(self, shared=shared, first=own[0], second=None if self.second is None else own[1])
-
-    def to_json(self) -> str:
-        """All of it; `from_json` reads it."""
-        fields = {"shared", "first", "second", "start", "order", "delta", "value"}
-        rest = {key: value for key, value in asdict(self).items() if key in fields}
-        return json.dumps({"run": asdict(self.run), "assumption": _table(self.assumption)} | rest)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Witness":
-        """Read what `to_json` wrote.
-
-        Raises:
-            InputError: a part is missing or is not known.
-        """
-        from lastiterate.numeric.run_file import described_tables
-
-        try:
-            data = json.loads(text)
-            run, assumption = described_tables(
-                {"run": data.pop("run"), "assumption": data.pop("assumption")}, "the witness"
-            )
-            return cls(run, assumption, **data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"A witness needs the JSON of to_json, got {error!r}; write it again.") from error
-
 
 @teaches()
 def replay(witness: Witness) -> float:
@@ -143,7 +108,7 @@ def replay(witness: Witness) -> float:
     0.01133
     """
     if not isinstance(witness, Witness):
-        raise InputError(f"replay needs a Witness, got witness={type(witness).__name__}; read one with from_json.")
+        raise InputError(f"replay needs a Witness, got witness={type(witness).__name__}; give lower_bound(...).losses.")
     refused = refusal(witness)
     if refused:
         raise InputError(f"A witness needs losses that meet its assumption, got {refused}; repair them.")
@@ -194,7 +159,6 @@ def evaluated(witness: Witness, cells_a_sigma: int = 16) -> float | None:
 
 @lru_cache(maxsize=4096)
 def _evaluated(witness: Witness, cells_a_sigma: int) -> float | None:
-    """`evaluated`, which does not depend on the assumption: many share a witness."""
     edges = cells_between(*_window(witness), witness.run.noise_std_at(witness.run.steps - 1) / cells_a_sigma)
     first, second = (_law(witness, one, edges) for one in (witness.first, witness.second))
     if first is None or second is None:
@@ -208,7 +172,6 @@ def with_value(witness: Witness, cells_a_sigma: int = 16) -> Witness:
 
 
 def _law(witness: Witness, own: Gradient | None, edges: Array) -> Masses | None:
-    """Masses of the last iterate where the sample that differs has this gradient."""
     run, width = witness.run, 2 * witness.half
     if run.scheme.fixed:
         length = run.batches if run.constant else run.steps
@@ -239,7 +202,6 @@ def _known_step(witness: Witness, own: Gradient | None, t: int) -> WalkStep:
 
 
 def _window(witness: Witness) -> tuple[float, float]:
-    """An interval that the last step hardly ever leaves, the same for both laws."""
     run, last = witness.run, witness.run.steps - 1
     weight, noise = run.step_size_at(last) / run.batch, run.noise_std_at(last)
     own = [largest_gradient(one) for one in witness.gradients[len(witness.shared) :]]
@@ -266,7 +228,6 @@ def _sizes(witness: Witness) -> tuple[list[tuple[float, int]], float]:
 
 @lru_cache(maxsize=1024)
 def _update(weight: float, parts: tuple[tuple[int, Gradient | None], ...]) -> Update:
-    """x - weight times the sum of the gradients, each as often as it says."""
     lines = [(k, np.array(one).T) for k, one in parts if one is not None and k]
     if not lines:
         half = max(one[-1][0] for _, one in parts if one is not None)
@@ -277,13 +238,3 @@ def _update(weight: float, parts: tuple[tuple[int, Gradient | None], ...]) -> Up
         right = x - weight * sum(k * float(np.interp(x, xs, gs)) for k, (xs, gs) in lines)
         points += [(x, left)] if left == right else [(x, left), (x, right)]
     return Update(tuple(points))
-
-
-def _table(assumption: Assumption) -> dict[str, Any]:
-    """The assumption as a table of a run file."""
-    name = next(name for name, (kind, _) in KINDS.items() if kind is type(assumption))
-    if assumption.parts:
-        return {"kind": name, "parts": [_table(part) for part in assumption.parts]}
-    if isinstance(assumption, Tabulated):
-        return {"kind": name, "distances": list(assumption.distances), "values": list(assumption.values)}
-    return {"kind": name} | {letter: getattr(assumption, letter) for letter in KINDS[name][1]}

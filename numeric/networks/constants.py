@@ -10,7 +10,7 @@ on the ball, what is left is a quadratic form in (v_1, v_2, ...), and its larges
 Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import inf
 from typing import Final
@@ -19,12 +19,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from lastiterate.numeric.errors import InputError, count, echo, teaches, within
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import InputError, echo, teaches, within
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.derivatives import Derivatives, Hessian, derivatives
 from lastiterate.numeric.networks.layers import Layer, Sharing, fitting_layers, floats
 from lastiterate.numeric.networks.matrices import (
-    Floats,
     MatrixBall,
     as_float,
     length,
@@ -50,7 +50,6 @@ def network_constants(
     samples: ArrayLike,
     radius: float,
     *,
-    labels: Sequence[int] | None = None,
     input_radius: float = 0.0,
     inputs: str = "",
     loss: str = "cross_entropy",
@@ -62,7 +61,6 @@ def network_constants(
         layers: the network at the centre of the ball.
         samples: inputs, shape (n, features).
         radius: of the ball, a length: Euclidean, over all parameters that move.
-        labels: the class of each sample, shape (n,); None for any class, as a bound needs.
         input_radius: the constants hold for every input within this distance of one of the samples. Samples zero and
             the greatest norm of an input give constants that hold for any data, and a bound.
         inputs: a set that these neighbourhoods cover, in words, if it was chosen without looking at the data: the
@@ -91,12 +89,11 @@ def network_constants(
         raise InputError(
             f"loss needs 'cross_entropy', or 'logistic' of one output, got loss={echo(loss)} of {outputs}; choose one."
         )
-    names = _labels(labels, len(rows), 2 if loss == "logistic" else outputs)
     reach = within("radius", radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is the centre alone.")
     near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
     origin = not rows.any()
     of = inputs or f"every input {f'of norm at most {near:g}' if origin else f'within {near:g} of one of the samples'}"
-    of = f"{of if near else _ACTUAL}{'' if labels is None else ', with its own label'}"
+    of = of if near else _ACTUAL
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
@@ -104,7 +101,7 @@ def network_constants(
         @lru_cache(_KEPT)
         def at(n: int) -> tuple[Derivatives, OutputLoss]:
             found = derivatives(network, affine, exact(reach), rows[n], exact(near))
-            return found, LOSSES[loss](*found.outputs, names[n])
+            return found, LOSSES[loss](*found.outputs)
 
         @lru_cache(_KEPT)
         def of_sample(n: int) -> tuple[Hessian, Sequence[Gradient]]:
@@ -122,53 +119,26 @@ def network_constants(
                 curved.append((as_float(curvature), n, place))
         moving = [one.weight for one in network if one.weight_moves] + [one.bias for one in network if one.bias_moves]
         few = sum(np.asarray(one).size for one in moving) <= _FEW
-        smoothness = _sharpened(curved, of_sample) if few and not kinks else max(curved)[0]
+        smoothness = 0.0 if few and not kinks else max(curved)[0]
+        for most, n, place in sorted(curved, reverse=True):
+            if most <= smoothness:
+                break
+            hessian, gradients = of_sample(n)
+            smoothness = max(smoothness, min(most, as_float(hessian.of(gradients[place]).norm)))
         return LossConstants(
             lipschitz=upper(exact(factor) * lipschitz),
             smoothness=inf if kinks else upper(exact(factor) * exact(smoothness)),
             strong_convexity=-inf,
             statement=_statement(network, loss, reach, of, kinks),
             radius=reach,
-            any_sample=bool(near) and labels is None and (bool(inputs) or origin),
+            any_sample=bool(near) and (bool(inputs) or origin),
             input_norm=near if origin and not inputs else inf,
             loss=loss,
             scale=factor,
         )
 
 
-def _sharpened(
-    curved: list[tuple[float, int, int]], of_sample: Callable[[int], tuple[Hessian, Sequence[Gradient]]]
-) -> float:
-    """The largest bound of (bound, sample, label), each the lesser of its own and that of the Hessian as a matrix.
-
-    They are taken in falling order, until none that is left can be the largest.
-    """
-    largest = 0.0
-    for most, n, place in sorted(curved, reverse=True):
-        if most <= largest:
-            break
-        hessian, gradients = of_sample(n)
-        largest = max(largest, min(most, as_float(hessian.of(gradients[place]).norm)))
-    return largest
-
-
-def _labels(labels: Sequence[int] | None, samples: int, classes: int) -> list[list[int] | None]:
-    if labels is None:
-        return [None] * samples
-    try:
-        names = [count("labels", int(label), 0) for label in labels]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"labels needs whole numbers, got labels={echo(labels)}; give one a sample.") from None
-    if len(names) != samples or not all(0 <= name < classes for name in names):
-        raise InputError(
-            f"labels needs one class from 0 to {classes - 1} a sample, got {len(names)} for {samples} samples; "
-            "give None for any."
-        )
-    return [[name] for name in names]
-
-
 def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[arb, arb]]:
-    """Bounds of the gradient's norm and of the Hessian's, for each label."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
@@ -185,12 +155,11 @@ def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) ->
 
 
 def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:
-    """At least |A^T g|."""
     pulled = length(_pulled(matrix, gradient)) + matrix.radius * gradient.norm
     return pulled.min(matrix.norm * gradient.norm)
 
 
-def _pulled(matrix: MatrixBall, gradient: Gradient) -> Floats:
+def _pulled(matrix: MatrixBall, gradient: Gradient) -> Array:
     """At least |C^T g| entry by entry, C the centre of the ball, for every gradient."""
     outputs = len(gradient.center)
     middle = np.abs(matrix.center.T @ gradient.center)
@@ -202,7 +171,7 @@ def _pulled(matrix: MatrixBall, gradient: Gradient) -> Floats:
 
 def _second_derivative(
     layers: Sequence[Layer], found: Derivatives, gradient: Gradient, pulled: dict[int, float]
-) -> Floats:
+) -> Array:
     """Entries of a form in (v_1, v_2, ...) that is at least |g^T f''| for all v; shape (moving, moving)."""
     moving = list(found.sizes)
     form = np.zeros((len(moving), len(moving)))
@@ -217,7 +186,7 @@ def _second_derivative(
                 form[here, moving.index(j)] += most * met
                 form[moving.index(j), here] += most * met
         each = round_up(_pulled(found.upward[k], gradient) + as_float(found.upward[k].radius * gradient.norm), 1)
-        bend = as_float(found.bends[k].largest(each, _pulled_norm(found.upward[k], gradient)))
+        bend = float(round_up((each * found.bends[k].above).max(), 2))
         moved = np.array([as_float(found.inner[k, j].norm * found.sizes[j]) for j in inside])
         count = len(inside)
         form[:count, :count] += bend * np.outer(moved, moved)

@@ -10,13 +10,15 @@ Source: docs/proofs/network_constants.md, "The Hessian as a matrix" (claims ours
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.losses.activations import Activation
 from lastiterate.numeric.networks.layers import AffineMap, Layer, Sharing
 from lastiterate.numeric.networks.matrices import (
-    Floats,
     MatrixBall,
     Slopes,
     Spread,
@@ -27,15 +29,42 @@ from lastiterate.numeric.networks.matrices import (
     parameter_spread,
 )
 from lastiterate.numeric.networks.outputs import Gradient, OutputLoss
-from lastiterate.numeric.networks.responses import Bends, Normalisation, Response, entrywise
 from lastiterate.numeric.rounding import exact
 
 
 @dataclass(frozen=True)
-class _State:
-    """h_l: its value at the centre, and how far it may be from there with the input and with the parameters too."""
+class Response:
+    """An activation on a box of inputs, entry by entry: values at the centre, their errors, slopes and phi''."""
 
-    center: Floats
+    values: Array
+    off: Array
+    slopes: Slopes
+    bends: Slopes
+
+
+def entrywise(phi: Activation, center: Array, spread: Spread) -> Response:
+    """The response to inputs within ``spread`` of ``center``."""
+    entries = [exact(a) for a in center.tolist()]
+    ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
+    exactly = [phi.value(a) for a in entries]
+    values = np.array([float(value.mid()) for value in exactly])
+    off = np.array([as_float(abs(v - exact(c))) for v, c in zip(exactly, values.tolist(), strict=True)])
+    slopes, bends = (_around([curve(*one) for one in ends]) for curve in (phi.slopes, phi.curvatures))
+    return Response(values, off, slopes, bends)
+
+
+def _around(ranges: list[tuple[arb, arb]]) -> Slopes:
+    middles, radii = [], []
+    for least, most in ranges:
+        middle = float(((least + most) / 2).mid())
+        middles.append(middle if isfinite(middle) else 0.0)
+        radii.append(as_float((most - exact(middles[-1])).max(exact(middles[-1]) - least)))
+    return Slopes(np.array(middles), np.array(radii))
+
+
+@dataclass(frozen=True)
+class _State:
+    center: Array
     still: Spread
     moved: Spread
 
@@ -58,23 +87,23 @@ class Derivatives:
     inner: dict[tuple[int, int], MatrixBall]
     outer: dict[tuple[int, int], MatrixBall]
     upward: list[MatrixBall]
-    slopes: list[Slopes | MatrixBall]
-    bends: list[Bends]
+    slopes: list[Slopes]
+    bends: list[Slopes]
     entering: list[_State]
 
     @property
-    def outputs(self) -> tuple[Floats, Spread]:
+    def outputs(self) -> tuple[Array, Spread]:
         """The outputs at the centre, shape (outputs,), and how far they may be from there."""
         return self.entering[-1].center, self.entering[-1].moved
 
     @property
     def kinked(self) -> int | None:
         """The first layer with a kink within the ball; None if there is none."""
-        return next((k for k, bend in enumerate(self.bends) if not bend.finite), None)
+        return next((k for k, bend in enumerate(self.bends) if not np.isfinite(bend.spread).all()), None)
 
 
 def derivatives(
-    layers: Sequence[Layer], affine: Sequence[AffineMap], radius: arb, x: Floats, input_radius: arb
+    layers: Sequence[Layer], affine: Sequence[AffineMap], radius: arb, x: Array, input_radius: arb
 ) -> Derivatives:
     """The derivatives at every input within ``input_radius`` of x, for all parameters of the ball."""
     around = Spread(np.full(len(x), as_float(input_radius)), input_radius)
@@ -82,7 +111,7 @@ def derivatives(
     sizes: dict[int, arb] = {}
     inner: dict[tuple[int, int], MatrixBall] = {}
     outer: dict[tuple[int, int], MatrixBall] = {}
-    slopes, bends = list[Slopes | MatrixBall](), list[Bends]()
+    slopes, bends = list[Slopes](), list[Slopes]()
     for k, (layer, map_) in enumerate(zip(layers, affine, strict=True)):
         before = states[-1]
         for j in sizes:
@@ -95,25 +124,21 @@ def derivatives(
         step = parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
         moved = map_.image(before.moved).plus(box(rounding)).plus(step)
         moved = moved.least(still.plus(parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
-        phi = layer.phi
-        found = phi.response(center, moved) if isinstance(phi, Normalisation) else entrywise(phi, center, moved)
+        found = entrywise(layer.phi, center, moved)
         slopes.append(found.slopes)
         bends.append(found.bends)
         for j in sizes:
             outer[k, j] = inner[k, j].after(found.slopes)
-            if layer.skip and (k - layer.skip, j) in outer:
-                passed = outer[k - layer.skip, j]
-                outer[k, j] = outer[k, j].plus(layer.bypass.still.times(passed) if layer.bypass else passed)
-        after = _after(found, still, moved)
-        if layer.skip:
-            after = _sum(after, _passed(layer, states[k + 1 - layer.skip]))
+        after = _State(found.values, *(one.stretched(found.slopes).plus(box(found.off)) for one in (still, moved)))
         total = after.still.plus(parameter_spread(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
         states.append(_State(after.center, after.still, after.moved.least(total)))
-    return Derivatives(sizes, inner, outer, _upward(layers, affine, slopes), slopes, bends, states)
+    upward = [identity(len(affine[-1].weight))]  # the derivative of the outputs in h_1, ..., h_depth
+    for slope, map_ in zip(reversed(slopes[1:]), reversed(affine[1:]), strict=True):
+        upward.insert(0, upward[0].before(slope).times(map_.ball))
+    return Derivatives(sizes, inner, outer, upward, slopes, bends, states)
 
 
 def _own(layer: Layer, before: _State) -> tuple[MatrixBall, arb]:
-    """The derivative of a layer's a in its own parameters: a pair (S, s) as in `parameter_spread`."""
     if layer.sharing:
         return _in_parameters(layer, layer.sharing, before), arb(1)
     size = length(before.center) + before.moved.total
@@ -122,47 +147,8 @@ def _own(layer: Layer, before: _State) -> tuple[MatrixBall, arb]:
 
 
 def _in_parameters(layer: Layer, sharing: Sharing, before: _State) -> MatrixBall:
-    """The derivative of a layer's a in its weights and biases."""
     channels, moves = len(np.asarray(layer.weight)), {"weights": layer.weight_moves, "biases": layer.bias_moves}
     return sharing.derivative(before.center, before.moved, channels, **moves)
-
-
-def _upward(
-    layers: Sequence[Layer], affine: Sequence[AffineMap], slopes: Sequence[Slopes | MatrixBall]
-) -> list[MatrixBall]:
-    """The derivative of the outputs in h_1, ..., h_depth."""
-    depth = len(layers)
-    found: list[MatrixBall] = [identity(len(affine[-1].weight))]
-    for k in reversed(range(depth - 1)):
-        above = found[0].before(slopes[k + 1]).times(affine[k + 1].ball)
-        for m in range(k + 1, depth):
-            if layers[m].skip == m - k:
-                over, passed = layers[m].bypass, found[m - k - 1]
-                above = above.plus(passed.times(over.still) if over else passed)
-        found.insert(0, above)
-    return found
-
-
-def _passed(layer: Layer, state: _State) -> _State:
-    """The state that skips to a layer, after the matrix on its way."""
-    if not layer.bypass:
-        return state
-    center, rounding = layer.bypass.at(state.center)
-    return _State(center, *(layer.bypass.image(one).plus(box(rounding)) for one in (state.still, state.moved)))
-
-
-def _after(found: Response, still: Spread, moved: Spread) -> _State:
-    """h from a: values at the centre with their roundings, and the spreads times the slopes."""
-    spreads = [one.stretched(found.slopes) for one in (still, moved)]
-    if found.most is not None:
-        spreads = [one.least(found.most) for one in spreads]
-    return _State(found.values, *(one.plus(box(found.off)) for one in spreads))
-
-
-def _sum(one: _State, other: _State) -> _State:
-    total = one.center + other.center
-    rounded = box(np.abs(total) * 2.0**-52 + 1e-290)
-    return _State(total, one.still.plus(other.still).plus(rounded), one.moved.plus(other.moved).plus(rounded))
 
 
 class Hessian:
@@ -191,8 +177,8 @@ class Hessian:
         """
         total = self._flat
         for k, moved in self._inner.items():
-            bends = self._found.bends[k].form(*gradient.before(self._found.upward[k]))
-            total = total.plus(moved.turned.times(moved.after(bends)))
+            at, off = gradient.before(self._found.upward[k])
+            total = total.plus(moved.turned.times(moved.after(self._found.bends[k].times(at, off))))
             if self._layers[k].weight_moves and k - 1 in self._outer:
                 total = total.plus(self._mixed(k, gradient))
         return total
@@ -212,7 +198,6 @@ class Hessian:
 
 
 def _dense(inputs: int) -> Sharing:
-    """Every weight is used at one place."""
     return Sharing(inputs, np.arange(inputs).reshape(1, -1, 1))
 
 

@@ -1,6 +1,6 @@
 """The layers of a feed-forward network: dense ones, convolutions and averages over windows.
 
-    h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l) [+ F_l h_(l - skip)],  outputs h_depth.
+    h_0 = x,  a_l = W_l h_(l-1) + b_l,  h_l = phi_l(a_l),  outputs h_depth.
 
 Where weights are shared, the inputs that the weights of a channel meet at one place are a column of a matrix X(h), and
 the channel's outputs are its row of weights times X(h). So |V X(h)| <= |V| |X(h)|, and |X(h)| <= sqrt(m) |h| in the
@@ -19,10 +19,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, echo, teaches
 from lastiterate.numeric.losses.activations import Activation, PiecewiseLinear, SmoothActivation, activation
 from lastiterate.numeric.networks.matrices import (
-    Floats,
     MatrixBall,
     Spread,
     as_float,
@@ -31,7 +31,6 @@ from lastiterate.numeric.networks.matrices import (
     row_lengths,
     spectral_norm,
 )
-from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact
 
 LARGEST: Final = 2**24
@@ -50,33 +49,10 @@ class Sharing:
         meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k, p]`` at
             place p, or a zero where that is -1. The channels are split evenly among the groups, in their order, and
             the outputs are all places of the first channel, then of the second, and so on.
-
-    Raises:
-        InputError: numbers that are no inputs, or an input that is met twice at one place or by one weight.
     """
 
     inputs: int
     meets: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "inputs", count("inputs", self.inputs))
-        try:
-            meets = np.array(self.meets)
-        except (TypeError, ValueError):
-            meets = np.zeros(0, dtype=np.int64)
-        whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"  # groups, terms, places
-        if not whole or meets.min() < -1 or meets.max() >= self.inputs:
-            raise InputError(
-                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got "
-                f"meets of shape {meets.shape}; give those of inputs."
-            )
-        for axis in (1, 2):
-            ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)
-            if ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any():
-                raise InputError(
-                    "meets needs each input once a place and once a weight, got one twice; part the layer."
-                )
-        object.__setattr__(self, "meets", meets.astype(np.int64))
 
     @property
     def groups(self) -> int:
@@ -99,7 +75,7 @@ class Sharing:
         met = [np.bincount(group[group >= 0], minlength=1).max() for group in self.meets]
         return arb(int(max(met))).sqrt()
 
-    def dense(self, weight: Floats) -> Floats:
+    def dense(self, weight: Array) -> Array:
         """The map of these weights, shape (channels, terms), as a matrix, shape (channels places, inputs)."""
         channels, each = len(weight), len(weight) // self.groups
         matrix = np.zeros((channels, self.places, self.inputs + 1))
@@ -107,7 +83,7 @@ class Sharing:
             matrix[c, np.arange(self.places), self.meets[c // each]] += weight[c][:, None]
         return matrix[:, :, :-1].reshape(channels * self.places, self.inputs)
 
-    def derivative(self, h: Floats, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
+    def derivative(self, h: Array, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
         """The derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
 
         The inputs h, shape (inputs,), may be off by ``spread``.
@@ -125,7 +101,7 @@ class Sharing:
         radius = (self.often * spread.total).min(off) if weights else arb(0)
         return MatrixBall(center.reshape(channels * self.places, channels * rows), radius)
 
-    def weighed(self, outputs: Floats) -> Floats:
+    def weighed(self, outputs: Array) -> Array:
         """The matrix of the map from h' to the derivative of u . V X(h') in V, shape (channels terms, inputs).
 
         Exactly the entries of u, shape (channels places,), and zeros: a weight meets an input once.
@@ -146,8 +122,8 @@ class AffineMap:
     ``weight``: a rounding of each entry, or 0.
     """
 
-    weight: Floats
-    bias: Floats
+    weight: Array
+    bias: Array
     radius: arb
     error: arb
 
@@ -162,10 +138,10 @@ class AffineMap:
         return MatrixBall(self.weight, self.radius + self.error)
 
     @cached_property
-    def _sizes(self) -> tuple[Floats, Floats]:
+    def _sizes(self) -> tuple[Array, Array]:
         return np.abs(self.weight), row_lengths(self.weight)
 
-    def at(self, center: Floats) -> tuple[Floats, Floats]:
+    def at(self, center: Array) -> tuple[Array, Array]:
         """The image of a vector at the centre, and at least the rounding error of each of its entries."""
         image = self.weight @ center + self.bias
         size = round_up(self._sizes[0] @ np.abs(center) + np.abs(self.bias), self.weight.shape[1] + 2)
@@ -180,7 +156,7 @@ class AffineMap:
         return Spread(np.minimum(each, as_float(total)), total.min(length(each)))
 
 
-def floats(name: str, given: ArrayLike, dimensions: int) -> Floats:
+def floats(name: str, given: ArrayLike, dimensions: int) -> Array:
     """The array in float64, or an `InputError` where it does not have finite numbers in so many dimensions."""
     try:
         values = np.array(given, dtype=np.float64)
@@ -201,10 +177,7 @@ class Layer:
     Attributes:
         weight: W at the centre of the ball, shape (outputs, inputs); where it is shared, (channels, terms).
         bias: b there, one number a row of the weight; None for no bias.
-        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, an activation, or a
-            `lastiterate.numeric.networks.responses.Normalisation`.
-        skip: the outputs of so many layers before are added to those of this one; 0 for none, 1 for a residual layer.
-        through: the matrix F by which they are multiplied before, shape (outputs, theirs), frozen; None for identity.
+        activation: a name that `lastiterate.numeric.losses.activations.activation` knows, or an activation.
         weight_moves, bias_moves: whether the ball moves them; else they are frozen at the centre.
         sharing: where each weight is used; None for once.
         rounded: whether the weights are roundings of the true ones.
@@ -215,21 +188,19 @@ class Layer:
 
     weight: ArrayLike
     bias: ArrayLike | None = None
-    activation: str | Activation | Normalisation = "identity"
-    skip: int = 0
-    through: ArrayLike | None = None
+    activation: str | Activation = "identity"
     weight_moves: bool = True
     bias_moves: bool = True
     sharing: Sharing | None = None
     rounded: bool = False
-    phi: Activation | Normalisation = field(init=False, repr=False)
+    phi: Activation = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         weight = floats("weight", self.weight, 2)
         bias = np.zeros(len(weight)) if self.bias is None else floats("bias", self.bias, 1)
         if len(bias) != len(weight):
             raise InputError(f"bias needs one number an output, got bias of {len(bias)} for {len(weight)}; mend it.")
-        known = isinstance(self.activation, SmoothActivation | PiecewiseLinear | Normalisation)
+        known = isinstance(self.activation, SmoothActivation | PiecewiseLinear)
         phi = self.activation if known else activation(self.activation)  # type: ignore[arg-type]
         if self.sharing is not None and not isinstance(self.sharing, Sharing):
             raise InputError(
@@ -244,11 +215,9 @@ class Layer:
             given = getattr(self, name)
             if not isinstance(given, bool):
                 raise InputError(f"{name} needs True or False, got {name}={echo(given)}; say which.")
-        if self.through is not None:
-            object.__setattr__(self, "through", floats("through", self.through, 2))
         if self.bias is None:
             object.__setattr__(self, "bias_moves", False)
-        for name, value in (("weight", weight), ("bias", bias), ("phi", phi), ("skip", count("skip", self.skip, 0))):
+        for name, value in (("weight", weight), ("bias", bias), ("phi", phi)):
             object.__setattr__(self, name, value)
 
     @property
@@ -267,17 +236,10 @@ class Layer:
         return len(np.asarray(self.weight)) * (self.sharing.places if self.sharing else 1)
 
     @property
-    def matrix(self) -> Floats:
+    def matrix(self) -> Array:
         """W of the whole map, shape (outputs, inputs)."""
         weight = np.asarray(self.weight)
         return self.sharing.dense(weight) if self.sharing else weight
-
-    @cached_property
-    def bypass(self) -> AffineMap | None:
-        """The map of what skips to this layer, or None for the identity."""
-        if self.through is None:
-            return None
-        return AffineMap(np.asarray(self.through), np.zeros(self.outputs), arb(0), arb(0))
 
     def affine(self, radius: arb) -> AffineMap:
         """The affine map on the ball of this radius."""
@@ -300,13 +262,6 @@ def fitting_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
                 f"Layer {place} needs as many inputs as the layer before has outputs, got {layer.inputs} for "
                 f"{widths[place]}; mend its weight."
             )
-        wide = layer.outputs, widths[max(0, place + 1 - layer.skip)]
-        fits = wide == np.shape(layer.through) if layer.through is not None else wide[0] == wide[1]
-        if layer.skip > place + 1 or (layer.skip and not fits):
-            raise InputError(
-                f"Layer {place} needs a skip from an earlier layer of its own width, or through a matrix between the "
-                f"two, got skip={layer.skip}; lower it."
-            )
     if not any(layer.moves for layer in layers):
         raise InputError("layers needs parameters that move, got none; let weight_moves or bias_moves be true.")
     return tuple(layers)
@@ -328,17 +283,9 @@ def convolution(
 ) -> Layer:
     """A convolution as torch has it, padded with zeros, in any number of dimensions.
 
-    Args:
-        weight: shape (channels, input channels of a group, *kernel).
-        bias: shape (channels,); None for none.
-        shape: of an input, (input channels, *sizes); inputs and outputs are flattened in this order.
-        stride: of the windows.
-        padding: zeros at each end.
-        dilation: distance of the entries of a window.
-        groups: number of groups of channels, each of which sees its own inputs alone.
-        activation: as for `Layer`.
-        weight_moves: as for `Layer`.
-        bias_moves: as for `Layer`.
+    ``weight`` has shape (channels, input channels of a group, *kernel), ``bias`` (channels,), or is None; ``shape`` is
+    that of an input, (input channels, *sizes), and inputs and outputs are flattened in this order. Other arguments are
+    those of torch and of `Layer`.
 
     Raises:
         InputError: shapes that do not fit.
@@ -368,11 +315,7 @@ def convolution(
 def average_pool(shape: Sequence[int], kernel: Sizes, *, stride: Sizes | None = None, padding: Sizes = 0) -> Layer:
     """Averages over windows of each channel, padding counted as zeros: a layer that does not move.
 
-    Args:
-        shape: of an input, (channels, *sizes).
-        kernel: size of the windows.
-        stride: of the windows; None for their size.
-        padding: zeros at each end.
+    Arguments as for `convolution`; ``stride`` None is the size of the windows.
 
     Raises:
         InputError: windows that do not fit.
@@ -403,7 +346,6 @@ def _each(name: str, given: Sizes, dimensions: int, least: int) -> tuple[int, ..
 def _windows(
     shape: Sequence[int], kernel: Sequence[int], stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
 ) -> Sharing:
-    """The inputs, flattened in the order (channels, *sizes), that stand in each window."""
     channels, *sizes = shape
     several = len(sizes)
     steps, pads, gaps = (

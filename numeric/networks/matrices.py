@@ -114,6 +114,12 @@ class Slopes:
         """At least the spectral norm."""
         return exact(float(self.above.max(initial=0.0)))
 
+    def times(self, at: Floats, off: "Spread") -> "Slopes":
+        """Diagonal matrices that hold every entry times a number within ``off`` of that of ``at``."""
+        middle = at * self.middle
+        spread = np.abs(at) * self.spread + off.each * self.above + np.abs(middle) * 2.0**-52
+        return Slopes(middle, round_up(spread, 4))
+
 
 @dataclass(frozen=True)
 class MatrixBall:
@@ -143,17 +149,13 @@ class MatrixBall:
         spread = self.center_norm * other.radius + self.radius * other.norm
         return MatrixBall(self.center @ other.center, spread + off + exact(TINY))
 
-    def after(self, slopes: "Slopes | MatrixBall") -> "MatrixBall":
-        """A ball that has every D A, D one of the diagonal matrices, or of the other ball, and A in this ball."""
-        if isinstance(slopes, MatrixBall):
-            return slopes.times(self)
+    def after(self, slopes: Slopes) -> "MatrixBall":
+        """A ball that has every D A, D one of the diagonal matrices and A in this ball."""
         product, spread = slopes.middle[:, None] * self.center, slopes.spread[:, None] * self.center
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
-    def before(self, slopes: "Slopes | MatrixBall") -> "MatrixBall":
+    def before(self, slopes: Slopes) -> "MatrixBall":
         """A ball that has every A D."""
-        if isinstance(slopes, MatrixBall):
-            return self.times(slopes)
         product, spread = self.center * slopes.middle, self.center * slopes.spread
         return MatrixBall(product, self._scaled(product, spread, slopes))
 
@@ -195,13 +197,8 @@ class Spread:
         total = self.total.min(other.total).min(length(each))
         return Spread(np.minimum(each, as_float(total)), exact(as_float(total)))
 
-    def stretched(self, slopes: Slopes | MatrixBall) -> "Spread":
+    def stretched(self, slopes: Slopes) -> "Spread":
         """Of the vector after a map whose derivative is one of these wherever the vector may be."""
-        if isinstance(slopes, MatrixBall):
-            turned = as_float(slopes.radius * self.total)
-            near = round_up(np.abs(slopes.center) @ self.each, len(self.each) + 1)
-            each = round_up(np.minimum(near, row_lengths(slopes.center) * as_float(self.total)) + turned, 3)
-            return Spread(each, (slopes.norm * self.total).min(length(each)))
         each = round_up(slopes.above * self.each, 1)
         return Spread(each, (self.total * slopes.largest).min(length(each)))
 

@@ -8,7 +8,6 @@ Source: docs/proofs/network_constants.md, "The loss in its outputs" (claims ours
 ours/certified/cross_entropy).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
@@ -17,8 +16,9 @@ from typing import Final
 import numpy as np
 from flint import arb
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.activations import SMOOTH
-from lastiterate.numeric.networks.matrices import Floats, MatrixBall, Spread, as_float, length, round_up, row_lengths
+from lastiterate.numeric.networks.matrices import MatrixBall, Spread, as_float, length, round_up, row_lengths
 from lastiterate.numeric.rounding import exact
 
 
@@ -26,11 +26,11 @@ from lastiterate.numeric.rounding import exact
 class Gradient:
     """The gradients in the outputs for one label: within ``radius`` of ``center``, shape (outputs,)."""
 
-    center: Floats
+    center: Array
     radius: arb
     norm: arb  # upper bound of the length
 
-    def before(self, matrix: MatrixBall) -> tuple[Floats, Spread]:
+    def before(self, matrix: MatrixBall) -> tuple[Array, Spread]:
         """A^T g at the centre of a ball of matrices A, and how far it may be from there."""
         outputs = len(self.center)
         sizes = round_up(np.abs(matrix.center).T @ np.abs(self.center), outputs) * (outputs * 2.0**-52)
@@ -45,7 +45,7 @@ class OutputLoss:
     """A loss on a box of outputs: its gradients and its Hessian there.
 
     Attributes:
-        gradients: one for each label that was asked for.
+        gradients: one for each label.
         curvature: upper bound of the spectral norm of the Hessian on the box.
         root: ball with a B such that B B^T is the Hessian at the centre of the box.
         growth: the Hessian on the box is at most this times the one at the centre, in the order of quadratic forms.
@@ -57,8 +57,8 @@ class OutputLoss:
     growth: arb
 
 
-def cross_entropy(center: Floats, spread: Spread, labels: Sequence[int] | None) -> OutputLoss:
-    """Softmax cross-entropy of outputs within ``spread`` of ``center``, whose target is one of the labels, or any."""
+def cross_entropy(center: Array, spread: Spread) -> OutputLoss:
+    """Softmax cross-entropy of outputs within ``spread`` of ``center``, for every label."""
     classes = range(len(center))
     at = [exact(float(value)) for value in center]
     off = [exact(float(value)) for value in spread.each]
@@ -78,7 +78,7 @@ def cross_entropy(center: Floats, spread: Spread, labels: Sequence[int] | None) 
     )
     moved = (curvature * spread.total).min(_norm([high[i] - low[i] for i in classes]))
     gradients = []
-    for label in classes if labels is None else labels:
+    for label in classes:
         wrong = 1 - low[label]
         others = sum((high[j] ** 2 for j in classes if j != label), arb(0))
         at_most = (wrong**2 + (wrong**2).min(others)).sqrt()
@@ -86,15 +86,15 @@ def cross_entropy(center: Floats, spread: Spread, labels: Sequence[int] | None) 
     return OutputLoss(tuple(gradients), curvature, root, swing.exp())
 
 
-def logistic(center: Floats, spread: Spread, labels: Sequence[int] | None) -> OutputLoss:
-    """The logistic loss log(1 + exp(f)) - y f of one output, target y = 0 or 1; arguments as `cross_entropy`."""
+def logistic(center: Array, spread: Spread) -> OutputLoss:
+    """The logistic loss log(1 + exp(f)) - y f of one output, for y = 0 and 1."""
     sigmoid = SMOOTH["sigmoid"]
     at, off = exact(float(center[0])), exact(float(spread.each[0])).min(spread.total)
     curvature = sigmoid.slopes(at - off, at + off)[1].min(arb(1) / 4)
     below, above = sigmoid.value(at - off), sigmoid.value(at + off)
     gradients = [
         _gradient([sigmoid.value(at) - y], (curvature * off).min(above - below), (1 - below) if y else above)
-        for y in ((0, 1) if labels is None else labels)
+        for y in (0, 1)
     ]
     return OutputLoss(tuple(gradients), curvature, _rounded([[sigmoid.slope(at).sqrt()]]), off.exp())
 
@@ -110,7 +110,6 @@ def _gradient(entries: list[arb], moved: arb, at_most: arb) -> Gradient:
 
 
 def _rounded(rows: list[list[arb]]) -> MatrixBall:
-    """The matrix with the middles of these balls, and its distance from every matrix with entries in them."""
     center = np.array([[float(entry.mid()) for entry in row] for row in rows])
     off = [
         abs(entry - exact(float(c)))
@@ -121,7 +120,6 @@ def _rounded(rows: list[list[arb]]) -> MatrixBall:
 
 
 def _norm(values: list[arb]) -> arb:
-    """At least the Euclidean norm; a ball around zero may have a root that is no number."""
     return exact(as_float(sum((value**2 for value in values), arb(0)))).sqrt()
 
 

@@ -30,9 +30,8 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import u
 
-_EQUATION_3_7, _EQUATION_5_3, _EQUATION_5_7, _EQUATION_B_3 = (
-    statement.xreplace({stated.DOWN: u})
-    for statement in (stated.EQUATION_3_7, stated.EQUATION_5_3, stated.EQUATION_5_7, stated.EQUATION_B_3)
+_EQUATION_3_7, _EQUATION_B_3 = (
+    statement.xreplace({stated.DOWN: u}) for statement in (stated.EQUATION_3_7, stated.EQUATION_B_3)
 )
 """With u for Q, which `smaller_direction` bounds where no quadrature resolves it, too."""
 
@@ -86,43 +85,6 @@ def equation_3_7(run: NoisySGD, _losses: Assumption, order: float, share: float 
     return inf if run.steps == 1 or not isfinite(run.diameter) else _least_window(run, order, share, arb(1))
 
 
-def equation_5_3(run: NoisySGD, assumption: Assumption, order: float, share: float = _EVEN) -> float:
-    """(5.3): min over tau of (T - tau) Q + c^(2 (T - tau - 1)) alpha D^2 / (2 eta^2 sigma_1^2).
-
-    The paper has c = (kappa - 1)/(kappa + 1), which is for the step size 2/(m + L); at any other its proof needs the
-    contraction of the step that is taken, c = max(|1 - eta m|, |1 - eta L|).
-    """
-    cost, hidden = smaller_direction(run, order, share), _hidden(run, order, 1 - share)
-    if not isfinite(hidden):
-        return inf
-    with precision():
-        c = contraction_factor(run, assumption)
-        rate = -2 * log(float(c)) if 0 < float(c) < 1 else 0.0
-        best = log(rate * hidden / cost) / rate if rate and cost > 0 and hidden > 0 else 0.0
-        return min(
-            statement_value(_EQUATION_5_3, run, order, u=cost, beta=share, w=w, c=c)
-            for w in {*_around(best, 0, run.steps - 1), min(1, run.steps - 1)}  # at c = 0 one free step hides all
-        )
-
-
-def equation_5_7(run: NoisySGD, _losses: Assumption, order: float) -> float:
-    """(5.7): min over tau of (T - tau) Q + (T - tau - 1) alpha D^2 / (2 sigma_1^2 (sum of eta_t, tau < t < T)^2).
-
-    For step sizes that vary and noise of one size on the gradient: noise_std_t / step_size_t is constant.
-    """
-    if run.steps == 1 or not isfinite(run.diameter):
-        return inf
-    cost = smaller_direction(run, order, _EVEN)
-    eta = np.array([run.step_size_at(t) for t in range(run.steps)])
-    lengths, travelled = np.arange(1, run.steps), np.cumsum(eta[:0:-1])
-    gradient_noise = run.noise_std_at(0) / run.step_size_at(0)
-    scale = order * run.diameter**2 / (2 * (1 - _EVEN) * gradient_noise**2)
-    best = int(np.argmin((lengths + 1) * cost + scale * lengths / travelled**2)) + 1
-    with precision():
-        total = sum((exact(step) for step in eta[run.steps - best :].tolist()), arb(0))
-        return statement_value(_EQUATION_5_7, run, order, u=cost, beta=_EVEN, w=best, r=total)
-
-
 def theorem_5_6(run: NoisySGD, _losses: Assumption, order: float) -> float:
     """Theorem 5.6 with the constants of its proof: alpha / (2 eta^2 sigma^2) times the sum of a_t^2 of (5.6).
 
@@ -146,7 +108,7 @@ def equation_b_2(run: NoisySGD, _losses: Assumption, order: float) -> float:
 
 
 def equation_b_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """(B.3): as (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c as in `equation_5_3`.
+    """(B.3): as (B.2), with D^2 (1 - c^2) / (c^(-2 w) - 1) for D^2 / w; c of the step that is taken.
 
     >>> from lastiterate.numeric.losses.assumptions import StronglyConvex
     >>> run = NoisySGD(steps=1000, step_size=0.1, noise_std=1, clip_norm=2, dataset_size=5, diameter=1)
@@ -211,7 +173,6 @@ def _least_window(run: NoisySGD, order: float, share: float, c: arb) -> float:
 
 
 def _hidden(run: NoisySGD, order: float, share: float) -> float:
-    """H = alpha D^2 / (2 eta^2 sigma_1^2), rounded up, with sigma_1^2 = share sigma^2."""
     with precision():
         length, variance = exact(run.diameter), exact(share) * exact(run.noise_std_at(0)) ** 2
         return upper(exact(order) * length**2 / (2 * variance)) if isfinite(run.diameter) else inf

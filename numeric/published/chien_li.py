@@ -8,16 +8,6 @@ least at s + a_j = max(s, lam c^-j), beta_j = min(1, s c^j / lam), where sum c^-
 sum max(s, lam c^-j)^2 (claim chien_li/theorem_3_1/shares/optimum). Theorem 3.7 in the same way is the program of
 direct shifts for e(z) = z + eta L z^lambda + s.
 
-*A permutation.* Theorem A.1, (25)-(27): for batches in a known order, s = 2 eta K / b and the sample met at steps t_e,
-
-    epsilon = alpha / (2 sigma^2) min over tau, beta, a of sum_{t_e >= tau} s^2 / beta_{t_e} + sum a_t^2 / (1 - beta_t),
-
-A_T = 0, A_{t-1} = h(A_t + a_{t-1}), A_tau >= D_tau of Lemma A.2, and beta_t = 0 where the sample is not met. The best
-beta leaves (s + a_t)^2 at the participations and a_t^2 elsewhere; the best shifts are stationary, xi_{t-1} = xi_t
-g'(A_t) and a_t = xi_t, or max(xi_t - s, 0) at a participation, which leaves xi_{T-1} to be searched. Corollary A.3,
-(62), is log E exp((alpha - 1) epsilon(alpha, B)) over the orders B, bounded above by shifts that do not look at the
-order (`oblivious_shifts`).
-
 *Without replacement.* Theorem 3.12, (19), has S_alpha(b/n, beta_t sigma b / (2 eta K)) where the noise that hides the
 change of the data has the *variance* beta_t sigma^2 (below (70)): it is read with sqrt(beta_t), the smaller of the two
 values. S_alpha is their (18), the smaller direction of the sampled Gaussian.
@@ -26,31 +16,26 @@ These numbers are what the paper claims; whether they hold is the ledger's busin
 their float error, about 1e-12.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, isfinite, log
+from math import isfinite
 
 import numpy as np
 from flint import arb
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, StronglyConvex
-from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.published.altschuler_talwar import smaller_direction
 from lastiterate.numeric.published.record import Evaluator
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import run_forward
 from lastiterate.numeric.shift_program.search import shoot
-from lastiterate.numeric.shuffling.oblivious_shifts import LONGEST as LONGEST_SHUFFLED
-from lastiterate.numeric.shuffling.oblivious_shifts import oblivious_cost
-from lastiterate.numeric.shuffling.shuffled import Epochs
 
 LONGEST = 4096
 """Windows considered; each is a valid instance of the theorem, a longer one could only lower the minimum."""
 _UP = 1 + 1e-12
-_SHOTS, _ROUNDS = 769, 5
-"""Last multipliers xi that are tried at once, and how often around the best of them."""
 _SHARES = np.sin(np.linspace(0, np.pi / 2, 34)[1:-1]) ** 2
 """Shares beta_t that are tried; of Hoelder losses, whose shots take long, every third."""
 _LONGEST_TRACK = 10**5
@@ -87,13 +72,8 @@ def _hoelder(assumption: Assumption) -> tuple[float, float]:
 def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: int) -> float:
     """The value of (3) without its factor alpha / (2 sigma^2), minimised over tau and beta; a squared length.
 
-    Args:
-        c: Lipschitz constant of the update map; at 0 (up to rounding) one update forgets the past, and the last
-            step alone counts.
-        s: sensitivity of one step, 2 eta K / n, a length.
-        clip_drift: 2 eta K, a length.
-        diameter: D, a length, may be inf.
-        steps: T.
+    c is the Lipschitz constant of the update map; at 0 (up to rounding) one update forgets the past, and the last step
+    alone counts. s = 2 eta K / n, ``clip_drift`` = 2 eta K, and D, which may be inf, are lengths.
     """
     if c <= 0:
         return s**2 * _UP
@@ -112,7 +92,6 @@ def theorem_3_1(c: float, s: float, clip_drift: float, diameter: float, steps: i
 
 
 def _geometric_growth(c: float, tau: int) -> float:
-    """1 + c + ... + c^(tau - 1)."""
     exponent = tau * np.log(c)
     if abs(exponent) < 1e-12:
         return float(tau)
@@ -229,84 +208,3 @@ def _cheapest_shifts(expansion: PrintedExpansion, start: float, steps: int, toll
         length = int(np.argmin(lengths * toll + start**2 / width)) + 1
     shifts: Array = start * powers[:length] / width[length - 1]
     return shifts
-
-
-def theorem_a_1(run: NoisySGD, assumption: Assumption, order: float, places: Sequence[int] = ()) -> float:
-    """Epsilon of Theorem A.1 for batches in a known order, minimised over tau, beta and the shifts.
-
-    Read with min(D_tau, D) for D_tau, as the proof has it at (61); (29) leaves D out. The sample is in the batch
-    ``places[k]`` of epoch k, from 0; by default in that of the last step, where it costs most.
-
-    >>> run = NoisySGD(6, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="cyclic")
-    >>> 1 < theorem_a_1(run, Holder(1.0, 0.5), 2.0) < 2  # below the composition of two participations
-    True
-    """
-    drift, epochs = _setting(run, assumption)
-    every = places or [(run.steps - 1) % run.batches] * -(-run.steps // run.batches)
-    met = [t % run.batches == every[t // run.batches] for t in range(run.steps)]
-    composed = sum(met) * epochs.s**2
-    enough = (composed * LONGEST_SHUFFLED) ** 0.5  # hiding more in as many steps costs more than composition
-    tracked = _tracked(drift, epochs, run.batch, met, enough)
-    return order / 2 * min(_known_order(drift, epochs.s, met, tracked), composed) * _UP
-
-
-def corollary_a_3(run: NoisySGD, assumption: Assumption, order: float) -> float:
-    """An upper bound of the right side of (62): the mean of Theorem A.1 over the orders of shuffled batches.
-
-    >>> run = NoisySGD(6, 0.1, 1.0, 5.0, 3, batch_size=1, sampling="shuffled")
-    >>> round(corollary_a_3(run, Holder(1.0, 0.5), 2.0), 9)  # without projection it stays at composition
-    2.0
-    """
-    drift, epochs = _setting(run, assumption)
-    return order / 2 * oblivious_cost(drift, epochs, order * (order - 1) / 2) * _UP
-
-
-def _setting(run: NoisySGD, assumption: Assumption) -> tuple[PowerDrift, Epochs]:
-    """g and the run with lengths in units of the noise."""
-    eta, sigma, (L, lam) = run.step_size_at(0), run.noise_std_at(0), _hoelder(assumption)
-    s = 2 * eta * run.clip_norm / (run.batch * sigma)
-    return PowerDrift(eta * L * sigma ** (lam - 1), lam), Epochs(run.steps, run.batches, s, run.diameter / sigma)
-
-
-def _tracked(drift: PowerDrift, epochs: Epochs, batch: int, met: list[bool], enough: float) -> list[float]:
-    """min(D_t, D) of (28) and (29) for t = 0..T; no longer followed beyond ``enough``."""
-    distance, share = 0.0, (batch - 1) / batch
-    found = [0.0]
-    for here in met:
-        grown = distance + (share if here else 1.0) * drift.weight * distance**drift.order + epochs.s * here
-        distance = min(grown, distance + epochs.s * batch, epochs.diameter) if distance or here else 0.0
-        found.append(distance)
-        if distance >= min(enough, epochs.diameter):
-            break
-    return found + [distance] * (epochs.steps + 1 - len(found))
-
-
-def _known_order(drift: PowerDrift, s: float, met: list[bool], tracked: list[float]) -> float:
-    """The least cost of a window with shifts, over its start and its last multiplier; inf where there is none."""
-    top = max(tracked)
-    if top == 0:
-        return inf
-    ahead = float(drift.value(np.array([top]))[0]) + s
-    low, high, best = log(ahead) - 25.0, log(ahead) + 1.0, inf
-    for _ in range(_ROUNDS):
-        xi = np.linspace(low, high, _SHOTS)
-        value = _fire(drift, s, met, np.exp(xi), tracked)
-        best = min(best, float(value.min()))
-        centre, width = float(xi[int(value.argmin())]), (high - low) * 8 / _SHOTS
-        low, high = centre - width, centre + width
-    return best
-
-
-def _fire(drift: PowerDrift, s: float, met: list[bool], xi: Array, tracked: list[float]) -> Array:
-    """For each last multiplier the least cost over the starts at which the window hides the distance there is."""
-    A, paid, value = np.zeros_like(xi), np.zeros_like(xi), np.full_like(xi, inf)
-    for t in range(len(met) - 1, max(len(met) - LONGEST_SHUFFLED, 0) - 1, -1):
-        spent = np.maximum(xi, s) if met[t] else xi
-        paid = paid + spent**2
-        A = drift.inverse(A + (spent - s if met[t] else spent))
-        value = np.where(tracked[t] <= A, np.minimum(value, paid), value)
-        if float(paid.min()) >= float(value.min()):
-            break
-        with np.errstate(over="ignore"):
-            xi = xi * drift.slope(A)
-    return value

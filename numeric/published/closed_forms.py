@@ -1,4 +1,4 @@
-"""Theorems whose value for a run is a formula, or the least of a few: Liang et al., Bok et al., D2P2-SGD and others.
+"""Theorems whose value for a run is a formula, or the least of a few: Liang et al., Bok et al. and others.
 
 Liang et al. 2026, Theorems 3.3 and 3.4 in both versions. Their noise sigma_DP is on the gradient, eta sigma_DP =
 ``noise_std`` here, C is the clip norm K, batches come with probability q = b/n, one data set has a sample more. With
@@ -16,7 +16,7 @@ max(|1 - eta m|, |1 - eta L|), m_1 = 2 eta K / (b noise_std) one participation's
 projection is used. No seed of this package holds the paper; the ledger derives both values
 (`ours/cyclic/strongly_convex`, and the optimum of direct shifts for full batches).
 
-Values are Renyi epsilons, rounded up, but for D2P2-SGD.
+Values are Renyi epsilons, rounded up.
 """
 
 from math import inf, isfinite
@@ -111,7 +111,6 @@ def _smooth_value(statement: Expr, run: NoisySGD, assumption: Assumption, order:
 
 
 def _steps(run: NoisySGD, order: float, share: float) -> list[Expr]:
-    """A, and A' where its conditions hold at beta = ``share``; both without the factor 1 / beta."""
     multiplier = run.batch * share**0.5 * run.noise_std_at(0) / (run.step_size_at(0) * 2 * run.clip_norm)
     small = 5 * run.batch <= run.dataset_size and multiplier > 4
     if small and order_is_small(run.batch / run.dataset_size, multiplier, order):

@@ -61,11 +61,8 @@ def run_of(setting: Setting, sampling: str = "full") -> NoisySGD:
 def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float | arb) -> float:
     """The value of a statement for a run, rounded up.
 
-    Args:
-        statement: in the letters of `lastiterate.symbolic.notation`.
-        run: gives T, n, b, eta, sigma, K and D, those of its first step.
-        order: alpha.
-        **more: all other letters by their names in `notation`, or other values for these; whole numbers are exact.
+    The run gives T, n, b, eta, sigma, K and D, those of its first step, and ``order`` alpha. All other letters of the
+    statement, or other values for these, are keywords, by their names in `lastiterate.symbolic.notation`.
     """
     known: dict[str, float | arb] = {"T": run.steps, "n": run.dataset_size, "b": run.batch, "K": run.clip_norm}
     known |= {"eta": run.step_size_at(0), "sigma": run.noise_std_at(0), "D": run.diameter, "alpha": order} | more
@@ -79,7 +76,6 @@ def statement_value(statement: Expr, run: NoisySGD, order: float, **more: float 
 
 @lru_cache(maxsize=256)
 def _counted(statement: Expr) -> frozenset[Symbol]:
-    """Letters in exponents and in the limits of sums."""
     powers = (power.exp.free_symbols for power in statement.atoms(Pow))
     limits = (total.args[1].free_symbols for total in statement.atoms(Sum))
     return frozenset().union(*powers, *limits)
@@ -108,7 +104,6 @@ _STABLE = hypothesis("step_size <= 2/L", _stable)  # every theorem for convex lo
 
 @cache
 def _verdicts() -> dict[str, dict[str, str]]:
-    """The lock file's entries by claim key."""
     file = resources.files("lastiterate") / "proofs_checks" / "verdicts.lock.json"
     found: dict[str, dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))
     return found
@@ -136,8 +131,6 @@ class PublishedBound:
     """A theorem of a paper.
 
     Attributes:
-        name: by which it is asked for.
-        title: as a reader knows it.
         claim: key of the ledger's claim that decides it; empty where the ledger has none.
         schemes: values of `NoisySGD.sampling` it speaks of; none where its run is not a `NoisySGD`.
         assumptions: kinds of losses it speaks of.
@@ -145,7 +138,6 @@ class PublishedBound:
         evaluate: run, assumption and order to the least value of the statement, rounded up.
         reading: how the paper's quantities are read off the run, and which constants are used.
         needs: further hypotheses on the run.
-        schedules: whether it speaks of step sizes and noise that vary, and only of them.
         decays: whether it speaks of weight decay, too.
     """
 
@@ -158,7 +150,6 @@ class PublishedBound:
     evaluate: Evaluator
     reading: str
     needs: tuple[Refusal, ...] = ()
-    schedules: bool = False
     decays: bool = False
 
     @property
@@ -179,8 +170,8 @@ class PublishedBound:
             return f"losses that are {' or '.join(kind.__name__ for kind in self.assumptions)}"
         if run.weight_decay and not self.decays:
             return "a run without weight decay"
-        if run.constant == self.schedules:
-            return "step sizes that vary" if self.schedules else "one step size and one noise for all steps"
+        if not run.constant:
+            return "one step size and one noise for all steps"
         return next((words for one in (*self.needs, _STABLE) if (words := one(run, assumption))), "")
 
     def epsilon(self, run: NoisySGD, assumption: Assumption, order: float) -> float:

@@ -35,19 +35,10 @@ _C_TAKEN = "c of the step that is taken"
 _SPLIT = "at the best split of the noise"
 
 
-def _one_gradient_noise(run: NoisySGD, _losses: Assumption) -> bool:
-    first = run.noise_std_at(0) / run.step_size_at(0)
-    return all(abs(run.noise_std_at(t) / run.step_size_at(t) - first) <= 1e-12 * first for t in range(run.steps))
-
-
 _BOUNDED = hypothesis("a domain of finite diameter", lambda run, _losses: isfinite(run.diameter))
 _UNBOUNDED = hypothesis("a run without projection", lambda run, _losses: not isfinite(run.diameter))
 _SHORT_STEP = hypothesis("step_size <= 1/L", lambda run, losses: run.step_size_at(0) * getattr(losses, "L", 0.0) <= 1)
 _WHOLE_EPOCHS = hypothesis("whole epochs", lambda run, _losses: run.steps % run.batches == 0)
-_ONE_GRADIENT_NOISE = hypothesis(
-    "noise of one size on the gradient, noise_std in proportion to step_size", _one_gradient_noise
-)
-
 _full = partial(PublishedBound, schemes=_FULL, assumptions=_ANY, reading=_OWN)
 _liang = partial(
     PublishedBound, schemes=("full", "without_replacement", "poisson"), assumptions=(Smooth,), reading=_LIANG
@@ -77,16 +68,6 @@ _ROWS: Final = (
     PublishedBound(
         "altschuler_talwar_3_7", "Altschuler & Talwar 2022, (3.7)", "altschuler_talwar/proof_3_1/bound",
         _DRAWN, _CONVEX, stated.EQUATION_3_7, at.equation_3_7, f"{_ALTSCHULER}; sigma_1 = sigma_2", (_BOUNDED,),
-    ),
-    PublishedBound(
-        "altschuler_talwar_5_3", "Altschuler & Talwar 2022, (5.3)", "altschuler_talwar/section_5_1/bound",
-        _DRAWN, _STRONG, stated.EQUATION_5_3, at.equation_5_3, f"{_ALTSCHULER}; sigma_1 = sigma_2, {_C_TAKEN}",
-        (_BOUNDED,),
-    ),
-    PublishedBound(
-        "altschuler_talwar_5_7", "Altschuler & Talwar 2022, (5.7)", "altschuler_talwar/section_5_3/bound",
-        _DRAWN, _CONVEX, stated.EQUATION_5_7, at.equation_5_7, f"{_ALTSCHULER}; sigma_1 = sigma_2",
-        (_BOUNDED, _ONE_GRADIENT_NOISE), schedules=True,
     ),
     PublishedBound(
         "altschuler_talwar_5_6", "Altschuler & Talwar 2022, Theorem 5.6", "altschuler_talwar/section_5_2/theorem_5_6",
@@ -127,16 +108,6 @@ _ROWS: Final = (
         "chien_li_3_12", "Chien & Li 2025, Theorem 3.12", "chien_li/theorem_3_12",
         _DRAWN, (Holder,), stated.EQUATION_19, chien_li.theorem_3_12, f"{_OWN}; beta_t in (19) read as sqrt(beta_t)",
     ),
-    PublishedBound(
-        "chien_li_a_1", "Chien & Li 2025, Theorem A.1", "chien_li/theorem_a_1",
-        _CYCLIC, (Holder,), stated.THEOREM_A_1, chien_li.theorem_a_1,
-        f"{_OWN}; the sample in the batch of the last step, where it costs most",
-    ),
-    PublishedBound(
-        "chien_li_a_3", "Chien & Li 2025, Corollary A.3", "chien_li/corollary_a_3",
-        ("shuffled",), (Holder,), stated.THEOREM_A_1, chien_li.corollary_a_3,
-        f"{_OWN}; an upper bound of the mean over orders, by shifts that do not look at the order",
-    ),
     _liang(
         "liang_3_3", "Liang et al. 2026, Theorem 3.3", "liang/theorem_3_3",
         statement=T * stated.LIANG_STEP, evaluate=closed_forms.liang_3_3, needs=(_UNBOUNDED,),
@@ -157,7 +128,7 @@ _ROWS: Final = (
     ),
     PublishedBound(
         "d2p2_1", "D2P2-SGD, Theorem 1", "d2p2/theorem_1", (), (), stated.D2P2_1, lambda _run, _losses, _order: nan,
-        "the run projects gradients at random; see lastiterate.numeric.published.closed_forms.d2p2_theorem_1",
+        "the run projects gradients at random; lastiterate.projection_bound has what holds",
     ),
     PublishedBound(
         "bok_su_altschuler", "Bok, Su & Altschuler 2024, strongly convex",

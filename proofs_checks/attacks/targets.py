@@ -231,11 +231,7 @@ _LOSSES = tuple(assumed for assumed in Assumed if assumed is not Assumed.SENSITI
 _ALL = (
     _published(TRIVIAL["composition"], Assumed.SENSITIVITY),
     *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in _LOSSES),
-    *(
-        _published(one, _ASSUMED[one.assumptions[0].__name__])
-        for one in THEOREMS.values()
-        if one.schemes and not one.schedules
-    ),
+    *(_published(one, _ASSUMED[one.assumptions[0].__name__]) for one in THEOREMS.values() if one.schemes),
     *(
         target
         for scheme in SCHEMES

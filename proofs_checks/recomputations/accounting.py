@@ -4,13 +4,10 @@ from collections.abc import Iterator
 from itertools import product
 from math import exp, log
 
-import numpy as np
-
 from lastiterate.numeric import divergences
 from lastiterate.numeric.accounting import conversion
 from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, gdp_epsilon_below
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.accounting.pld import from_profile
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
@@ -108,9 +105,3 @@ def recompute_compositions() -> Iterator[Number]:
     yield upper_bound(
         "epsilon of three steps that all meet the sample", whole, truth * (1 - 1e-12), "erfc to fifty digits"
     )
-    # From points of a Gaussian profile, a law whose profile lies between them and the chords of few more points.
-    points = [(epsilon, gdp_delta(1.0, epsilon)) for epsilon in (0.0, 0.5, 1.0, 2.0, 3.0)]
-    losses, masses, infinite = from_profile(points)
-    for epsilon, delta in points:
-        found = float(np.maximum(-np.expm1(epsilon - losses), 0.0) @ masses) + infinite
-        yield equals(f"the profile of a law made of points, at {epsilon:g}", found, delta, "its points", 1e-7)

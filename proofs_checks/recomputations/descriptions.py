@@ -19,7 +19,7 @@ from lastiterate.numeric.accounting.batches import least_range, outcome_distance
 from lastiterate.numeric.accounting.dominating import SampledSteps
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.contraction import block, chain, random_batches, table
-from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
+from lastiterate.numeric.dp_events import to_dp_event, to_pld
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, printed_down, printed_up, upper
 from lastiterate.numeric.run import NoisySGD
@@ -51,7 +51,7 @@ def _delta(pmf: Any, epsilon: float) -> float:
 
 
 def recompute_events() -> Iterator[Number]:
-    """Noise multipliers of events, both ways, and distributions of losses for another library."""
+    """Noise multipliers of events, and distributions of losses for another library."""
     full = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=5)
     poisson = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     cyclic = NoisySGD(10, 0.1, (0.4,) * 5 + (0.2,) * 5, 2.0, dataset_size=12, batch_size=3, sampling="cyclic")
@@ -66,10 +66,6 @@ def recompute_events() -> Iterator[Number]:
             name = f"of epochs of least noise {noise:g}"
             yield equals(f"multiplier {name}", part.event.noise_multiplier, noise / (2 * 0.1 * 2 / 3))
             yield equals(f"number {name}", part.count, times, "counting")
-        for run in (full, poisson, replace(poisson, sampling="without_replacement", adjacency="")):
-            back = from_dp_event(to_dp_event(run), step_size=0.1, clip_norm=2.0, dataset_size=run.dataset_size)
-            yield equals(f"noise there and back, {run.sampling}", back.noise_std_at(0), 0.4, "the run")
-            yield equals(f"steps there and back, {run.sampling}", back.steps * back.batch, 10 * run.batch, "the run")
         mu = sqrt(10) * 2 * 0.1 * 2 / 5 / 0.4
         whole = to_pld(bound(full, Convex(1.0), delta=1e-5), discretization=1e-3)
         for epsilon in (0.2, 0.5):
@@ -82,9 +78,6 @@ def recompute_events() -> Iterator[Number]:
         contracted = bound(short, Convex(1.0), delta=1e-3)
         value = max(_delta(one, 1.0) for one in to_pld(contracted, discretization=1e-3))
         yield as_recorded("delta of a table at 1", value, TABLE)
-        mixed = bound(replace(short, sampling="shuffled", diameter=float("inf"), steps=3), Convex(1.0), delta=1e-3)
-        value = max(_delta(one, 1.0) for one in to_pld(mixed, discretization=1e-3))
-        yield as_recorded("delta of a mean over orders at 1", value)
 
 
 def recompute_batches() -> Iterator[Number]:

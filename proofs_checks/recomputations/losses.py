@@ -5,13 +5,11 @@ A ball and a float of the code are held against the same number; slopes against 
 
 from collections.abc import Callable, Iterator
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.losses import assumptions as loss
-from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.losses.expansion import PowerDrift, UpdateExpansion
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
@@ -40,7 +38,6 @@ _MODULI: dict[str, tuple[loss.Assumption, Modulus]] = {
     ),
     "blocks in two groups": (loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)), lambda z: z**0.1 + z**0.9),
 }
-_AUTOMATIC: Any = automatic_clipping(loss.Smooth(0.7), stability=0.5, clip_norm=_K)
 _CURVED: tuple[tuple[str, loss.Assumption, float, float], ...] = (
     ("convex", loss.Convex(3.0), 0.0, 3.0),
     ("strongly convex", loss.StronglyConvex(4.5, 0.5), 0.5, 4.5),
@@ -62,9 +59,8 @@ def _looked(name: str, found: UpdateExpansion, truth: Modulus) -> Iterator[Numbe
 def recompute_expansions() -> Iterator[Number]:
     """Distances after one update, with the sample that differs or without it, and over batches of several sizes."""
     run = NoisySGD(4, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=_DECAY)
-    many = {**_MODULI, "automatic": (_AUTOMATIC, lambda z: 0.7 * z * _K / 0.5)}
     keeps = 1 - _ETA * _DECAY
-    for name, (losses, omega) in many.items():
+    for name, (losses, omega) in _MODULI.items():
         for met in (True, False):
 
             def truth(z: float, omega: Modulus = omega, met: bool = met) -> float:

@@ -16,7 +16,6 @@ from lastiterate.numeric.calibrate import calibrate
 from lastiterate.numeric.certificates.description import from_dyadic
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses import assumptions as loss
-from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.lower import lower_bound
 from lastiterate.numeric.participation import by_position, participation
 from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
@@ -92,12 +91,10 @@ def recompute_classes() -> Iterator[Number]:
     """Every class of losses and scheme by shifts or composition, with decay and schedules."""
     eta = (0.5, 0.4, 0.3, 0.2) * 2
     free, decayed = _run(8, 0.2, 0.5), _run(12, 0.2, 0.3, weight_decay=0.5)
-    automatic: Any = automatic_clipping(loss.Smooth(0.5), stability=0.5)
     losses: dict[str, loss.Assumption] = {
         "smooth": _SMOOTH, "Hoelder": loss.Holder(1.0, 0.5), "clipped": loss.Clipped(), "convex": _CONVEX,
         "strong": _STRONG, "tabulated": _TABLE, "sum": _SUM, "minimum": _LEAST, "blocks": _BLOCKS,
         "blocks in two groups": loss.Blocks(loss.Holder(1.0, 0.1), loss.Holder(1.0, 0.9)),
-        "automatic": automatic,
     }  # fmt: skip
     for name, one in losses.items():
         yield _number(f"cyclic, {name}", free, one, _RENYI, exact=False)
@@ -150,7 +147,6 @@ def recompute_lower() -> Iterator[Number]:
         ("cyclic", _run(6, 0.3, 0.5, diameter=1.0), _CONVEX, _DP),
         ("shuffled", _run(5, 0.3, 0.5, sampling="shuffled", diameter=1.0), _CONVEX, _RENYI),
         ("Poisson", _run(5, 0.3, 0.5, sampling="poisson", diameter=1.0), _CONVEX, _DP),
-        ("with decay", _run(6, 0.3, 0.5, sampling="poisson", weight_decay=0.5), _CONVEX, _RENYI),
         ("shuffled without a domain", _run(6, 0.3, 0.5, sampling="shuffled"), _CONVEX, _DP),
         (
             "without replacement, scheduled",

@@ -49,8 +49,8 @@ def certified_constants(
     adjacent data may hold: `constants_of_network` has them, of any input as short as it is told.
 
     Args:
-        workload: its module is a Sequential of linear layers, convolutions, averages, activations, `Residual` and
-            `LowRank`; what asks for no gradient is frozen.
+        workload: its module is a Sequential of linear layers, convolutions, averages and activations; what
+            asks for no gradient is frozen.
         radius: of the ball, a length.
         seed: of the initial parameters.
         input_radius: the constants hold for all inputs so near to those of the workload.

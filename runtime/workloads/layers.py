@@ -13,22 +13,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.errors import InputError, count, echo, teaches, within
 from lastiterate.numeric.losses.activations import SMOOTH, Activation, hardtanh, leaky_relu
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.layers import LARGEST, Layer, Sharing, average_pool, convolution
-from lastiterate.numeric.networks.matrices import Floats
-from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact, precision
-from lastiterate.runtime.workloads.modules import LowRank, Residual
 from lastiterate.runtime.workloads.trials import refuse_complex
 
 _POOLS: Final = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d)
 _AVERAGES: Final = (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
 _CONVOLUTIONS: Final = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 _BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-_NORMS: Final = {nn.LayerNorm: "layer_norm", nn.RMSNorm: "rms_norm", nn.GroupNorm: "group_norm"}
 _DROPOUTS: Final = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)
 _THRESHOLD: Final = 20.0
 
@@ -44,8 +41,7 @@ _ACTIVATIONS: Final[Mapping[type[nn.Module], Callable[[Any], Activation]]] = Map
 })  # fmt: skip
 
 _SUPPORTED: Final = (
-    nn.Linear, LowRank, *_CONVOLUTIONS, *_AVERAGES, nn.Flatten, nn.Identity, *_ACTIVATIONS, *_NORMS, *_BATCH_NORMS,
-    Residual,
+    nn.Linear, *_CONVOLUTIONS, *_AVERAGES, nn.Flatten, nn.Identity, *_ACTIVATIONS, *_BATCH_NORMS,
 )  # fmt: skip
 
 
@@ -136,8 +132,6 @@ def _as_usual(module: nn.Module) -> bool:
     if isinstance(module, _AVERAGES):
         divisor = getattr(module, "divisor_override", None)
         return module.count_include_pad and not module.ceil_mode and divisor is None
-    if isinstance(module, LowRank):
-        return all(type(part) is nn.Linear and _as_usual(part) for part in module.children())
     return True
 
 
@@ -149,7 +143,6 @@ class _Reader:
         if not isinstance(shape, list | tuple | None):
             raise InputError(f"shape needs the sizes of one input, got shape={echo(shape)}; give (channels, *sizes).")
         self._shape = None if shape is None else tuple(count("shape", size) for size in shape)
-        self._begun: list[int] = []  # layers before each residual block that is being read
 
     def read(self, name: str, module: Any) -> None:
         """Put a module behind the layers."""
@@ -160,8 +153,6 @@ class _Reader:
             )
         if kind is nn.Sequential:
             self._read_all(name, module)
-        elif kind is Residual:
-            self._residual(name, module)
         elif kind in _POOLS:
             raise _NoConstantsError(
                 f"{kind.__name__} has a kink wherever two entries of a window are equal, so the gradient jumps there"
@@ -169,13 +160,10 @@ class _Reader:
         elif kind is nn.Linear:
             self._straight(name, module)
             self.found.append(_linear(module))
-        elif kind is LowRank:
-            self._straight(name, module.linear)
-            self._low_rank(module)
         elif kind in _CONVOLUTIONS or kind in _AVERAGES:
             self._windows(name, module)
-        elif kind in _NORMS or kind in _BATCH_NORMS:
-            self._norm(name, module)
+        elif kind in _BATCH_NORMS:
+            self._batch_norm(name, module)
         elif kind is nn.Flatten:
             self._shape = None if self._shape is None else (prod(self._shape),)
         elif kind in _ACTIVATIONS:
@@ -192,19 +180,6 @@ class _Reader:
             if part is not None:
                 self.read(key if name == "module" else f"{name}.{key}", part)
 
-    def _residual(self, name: str, block: nn.Module) -> None:
-        begun, shape = len(self.found), self._shape
-        self._begun.append(begun)
-        self._read_all(name, block)
-        self._begun.pop()
-        if shape not in (None, self._shape):
-            raise InputError(f"A Residual needs outputs of shape {shape}, got {name} with {self._shape}; mend it.")
-        if len(self.found) == begun:
-            raise InputError(f"A Residual needs a linear layer in it, got {name} without any; add one or take it out.")
-        if self.found[-1].skip:
-            self.found.append(_frozen_identity(self.found[-1].outputs, SMOOTH["identity"]))
-        self.found[-1] = replace(self.found[-1], skip=len(self.found) - begun)
-
     def _straight(self, name: str, part: nn.Linear) -> None:
         if self._shape is not None and self._shape != (part.in_features,):
             raise InputError(
@@ -212,19 +187,6 @@ class _Reader:
                 "before it."
             )
         self._shape = (part.out_features,)
-
-    def _low_rank(self, part: LowRank) -> None:
-        """A and B one after the other, and W on the way past them."""
-        through, down, up = (_linear(one) for one in (part.linear, part.down, part.up))
-        if through.weight_moves:
-            raise InputError("A LowRank needs a linear layer that is frozen, got one that moves; freeze it.")
-        self.found.append(down)
-        if part.scale != 1:
-            self.found.append(Layer(part.scale * np.eye(down.outputs), weight_moves=False))
-        skip = 2 + (part.scale != 1)
-        self.found.append(
-            replace(up, bias=through.bias, bias_moves=through.bias_moves, through=through.weight, skip=skip)
-        )
 
     def _windows(self, name: str, part: Any) -> None:
         if self._shape is None:
@@ -253,42 +215,24 @@ class _Reader:
             )
         self._shape = tuple(after)
 
-    def _norm(self, name: str, part: Any) -> None:
-        """A norm as an activation of what stands before it, or batch norm as layers, and what it learns as a layer."""
+    def _batch_norm(self, name: str, part: Any) -> None:
+        """Batch norm in its eval mode as layers, and what it learns as one more."""
         shape = self._shape or ((self.found[-1].outputs,) if self.found else tuple(np.shape(part.weight)))
-        width = prod(shape)
-        each = prod(shape[1:])  # entries that share a factor
-        if isinstance(part, nn.LayerNorm | nn.RMSNorm):
-            each = 1
-            if tuple(part.normalized_shape) != tuple(shape):
-                raise InputError(
-                    f"Certified constants need a norm over all entries, got {name}={part} of inputs of shape={shape}; "
-                    "flatten them, or take GroupNorm."
-                )
-        if width**2 > LARGEST:
+        if prod(shape) ** 2 > LARGEST:
             raise _NoConstantsError(
-                f"not known: {name}={type(part).__name__} has {width} entries, too many for a proof"
+                f"not known: {name}={type(part).__name__} has {prod(shape)} entries, too many for a proof"
             )
-        if isinstance(part, _BATCH_NORMS):
-            self.found += _batch_norm(name, part, each)
-        else:
-            eps = part.eps or 0.0  # None of RMSNorm is that of the floats in use
-            if not eps > 0:
-                raise InputError(f"Certified constants need a norm with eps > 0, got {name}={part}; give it one.")
-            if not self.found:
-                self.found.append(_frozen_identity(width, SMOOTH["identity"]))
-            kind, groups = type(part), getattr(part, "num_groups", 1)
-            self._activate(Normalisation(groups, float(eps), kind is not nn.RMSNorm, _NORMS[kind]), name)
+        each = prod(shape[1:])  # entries that share a factor
+        self.found += _batch_norm(name, part, each)
         if isinstance(part.weight, Tensor):
-            moves = _moves(part)
-            self.found.append(_diagonal(_numbers(part.weight), _numbers(getattr(part, "bias", None)), each, **moves))
+            self.found.append(_diagonal(_numbers(part.weight), _numbers(part.bias), each, **_moves(part)))
 
-    def _activate(self, phi: Activation | Normalisation, name: str) -> None:
+    def _activate(self, phi: Activation, name: str) -> None:
         """Put an activation behind the last layer, or behind a frozen identity where that is not its own."""
         if not self.found:
             raise InputError(f"Certified constants need a linear layer first, got {name}={phi.name}; swap them.")
         last = self.found[-1]
-        if last.phi.name == "identity" and not last.skip and all(begun < len(self.found) for begun in self._begun):
+        if last.phi.name == "identity":
             self.found[-1] = replace(last, activation=phi)
         else:
             self.found.append(_frozen_identity(last.outputs, phi))
@@ -299,8 +243,7 @@ def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
     mean, variance = _numbers(module.running_mean), _numbers(module.running_var)
     if module.training or mean is None or variance is None:
         raise InputError(
-            f"Certified constants need a batch norm in its eval mode, got {name}={module} over the batch; "
-            "call eval(), or take GroupNorm."
+            f"Certified constants need a batch norm in its eval mode, got {name}={module} over the batch; call eval()."
         )
     with precision():
         factors = [float((1 / (exact(v) + exact(float(module.eps))).sqrt()).mid()) for v in variance.tolist()]
@@ -308,7 +251,7 @@ def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
 
 
 def _diagonal(
-    factors: Floats, bias: Floats | None, each: int, *, weight_moves: bool = False, bias_moves: bool = False,
+    factors: Array, bias: Array | None, each: int, *, weight_moves: bool = False, bias_moves: bool = False,
     rounded: bool = False,
 ) -> Layer:  # fmt: skip
     """One factor and one bias for each of so many entries in a row."""
@@ -332,5 +275,5 @@ def _linear(module: nn.Linear) -> Layer:
     return Layer(_numbers(module.weight), _numbers(module.bias), **_moves(module))
 
 
-def _frozen_identity(width: int, phi: Activation | Normalisation) -> Layer:
+def _frozen_identity(width: int, phi: Activation) -> Layer:
     return Layer(np.eye(width), None, phi, weight_moves=False, bias_moves=False)

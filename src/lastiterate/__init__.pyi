@@ -10,7 +10,6 @@ from lastiterate.numeric.calibrate import Calibrated as Calibrated
 from lastiterate.numeric.calibrate import calibrate as calibrate
 from lastiterate.numeric.compare import Comparison as Comparison
 from lastiterate.numeric.compare import compare as compare
-from lastiterate.numeric.dp_events import from_dp_event as from_dp_event
 from lastiterate.numeric.dp_events import to_dp_event as to_dp_event
 from lastiterate.numeric.dp_events import to_pld as to_pld
 from lastiterate.numeric.errors import InputError as InputError
@@ -28,12 +27,10 @@ from lastiterate.numeric.losses.assumptions import Smooth as Smooth
 from lastiterate.numeric.losses.assumptions import StronglyConvex as StronglyConvex
 from lastiterate.numeric.losses.assumptions import Sum as Sum
 from lastiterate.numeric.losses.assumptions import Tabulated as Tabulated
-from lastiterate.numeric.losses.automatic_clipping import automatic_clipping as automatic_clipping
 from lastiterate.numeric.lower import LowerBound as LowerBound
 from lastiterate.numeric.lower import Witness as Witness
 from lastiterate.numeric.lower import lower_bound as lower_bound
 from lastiterate.numeric.lower import replay as replay
-from lastiterate.numeric.lower import search_losses as search_losses
 from lastiterate.numeric.networks.constants import network_constants as network_constants
 from lastiterate.numeric.networks.layers import Layer as Layer
 from lastiterate.numeric.networks.layers import average_pool as average_pool

@@ -44,12 +44,6 @@ EQUATION_B_1: Final[Expr] = _renyi * w * ((D + _full) / w + _full) ** 2
 EQUATION_3_7: Final[Expr] = (w + 1) * DOWN + _hidden / w
 """(3.7) at beta = 1/2, (B.2) at any beta beside T times the first term at beta = 1; least over w < T."""
 
-EQUATION_5_3: Final[Expr] = (w + 1) * DOWN + c ** (2 * w) * _hidden
-"""(5.3), beta = 1/2; least over 0 <= w < T."""
-
-EQUATION_5_7: Final[Expr] = (w + 1) * DOWN + w * alpha * D**2 / (2 * (1 - beta) * _gradient_noise**2 * r**2)
-"""(5.7), beta = 1/2, r the sum of the last w step sizes; least over w < T."""
-
 EQUATION_B_3: Final[Expr] = (w + 1) * DOWN + _hidden * (1 - c**2) * c ** (2 * w) / (1 - c ** (2 * w))
 """(B.3), c < 1, beside T times the first term at beta = 1; least over w < T and beta."""
 
@@ -75,9 +69,6 @@ EQUATION_19: Final[Expr] = Sum(
     SampledDown(b / n, sqrt(SHARES[j]) * sigma / _batch, alpha) + _renyi * SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w)
 )
 """Theorem 3.12, (19), with sqrt(beta) for the misprinted beta; least over w, beta_j and the shifts."""
-
-THEOREM_A_1: Final[Expr] = _renyi * Sum(_batch**2 / SHARES[j] + SHIFTS[j] ** 2 / (1 - SHARES[j]), (j, 1, w))
-"""(25), j over the steps that meet the sample; the others have shifts alone. Corollary A.3 is its mean over orders."""
 
 LIANG_STEP: Final[Expr] = 2 * alpha * K**2 / (n * b * _gradient_noise**2)
 """A of Liang et al. 2026, (46): times T it is Theorem 3.3."""

@@ -146,8 +146,3 @@ def tracked(c: Expr, s: Expr, t: Expr) -> Expr:
 def blocks(*moduli: Expr) -> Expr:
     """The modulus of a gradient from those of its blocks: the root of the sum of squares."""
     return sqrt(sum((omega**2 for omega in moduli), start=moduli[0] * 0))
-
-
-def automatically_clipped(omega: Expr, K: Expr, stability: Expr) -> Expr:
-    """K / gamma omega: the map g -> K g / (|g| + gamma) is K / gamma-Lipschitz."""
-    return K / stability * omega

@@ -9,7 +9,7 @@ from flint import arb
 from lastiterate.numeric.bound import bound, bound_by_shifts
 from lastiterate.numeric.losses.assumptions import Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import run_of
-from lastiterate.numeric.published.theorems import claimed_at
+from lastiterate.numeric.published.theorems import theorem_named
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.optimum import affine_window, best_window, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
@@ -40,15 +40,26 @@ def test_the_papers_program_when_updates_contract() -> None:
 
 def test_the_papers_theorem_at_its_best_split_agrees() -> None:
     setting = {"T": 2000, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "alpha": 2.0}
-    assert round(claimed_at("chien_li_3_1_smooth", setting, Smooth(1.0)), 6) == 0.546343
-    assert round(claimed_at("chien_li_3_1_convex", setting, Convex(1.0)), 6) == 0.320123
+    assert (
+        round(theorem_named("chien_li_3_1_smooth").epsilon(run_of(setting), Smooth(1.0), setting["alpha"]), 6)
+        == 0.546343
+    )
+    assert (
+        round(theorem_named("chien_li_3_1_convex").epsilon(run_of(setting), Convex(1.0), setting["alpha"]), 6)
+        == 0.320123
+    )
 
 
 def test_where_the_split_binds_the_papers_theorem_is_strictly_worse() -> None:
     setting = {"T": 2000, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "alpha": 2.0}
     ours = bound_by_shifts(run_of(setting), StronglyConvex(1.0, 1.0), order=2).epsilon
     assert ours == pytest.approx(0.1216, abs=1e-6)
-    assert claimed_at("chien_li_3_1_strongly_convex", setting, StronglyConvex(1.0, 1.0)) > 1.09 * ours
+    assert (
+        theorem_named("chien_li_3_1_strongly_convex").epsilon(
+            run_of(setting), StronglyConvex(1.0, 1.0), setting["alpha"]
+        )
+        > 1.09 * ours
+    )
 
 
 def test_the_sharper_expansion() -> None:

@@ -159,19 +159,10 @@ def test_so_are_the_methods(method: str) -> None:
 @pytest.mark.parametrize(
     ("call", "wrong", "said"),
     [
-        (li.NoisySGD, "group_size", "for k samples that differ at once multiply clip_norm by k, which holds for full"),
-        (li.bound, "k", "for k samples that differ at once multiply clip_norm by k"),
-        (li.calibrate, "group", "for k samples that differ at once multiply clip_norm by k"),
-        (
-            li.NoisySGD,
-            "max_batch_size",
-            "batches that are cut at a largest size have a bound by",
-        ),
-        (li.NoisySGD, "momentum", "these bounds are of plain SGD; composition"),
+        (li.NoisySGD, "group_size", "for full batches multiply clip_norm by the number of samples that differ."),
+        (li.NoisySGD, "momentum", "these bounds are of plain SGD; for other optimisers"),
         (li.NoisySGD, "stepsize", "did you mean step_size?"),
         (li.NoisySGD, "noise", "did you mean noise_std?"),
-        (li.NoisySGD, "test_size", "leave it out."),
-        (li.NoisySGD, "max_steps", "leave it out."),
         (li.NoisySGD, "learning_rate", "it is called step_size here."),
         (li.Holder, "lr", "leave it out."),
         (li.Holder, "k", "leave it out."),

@@ -11,7 +11,7 @@ from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, SampledSteps
 from lastiterate.numeric.bound import Bound, bound, estimate
 from lastiterate.numeric.contraction.chain import TableCandidate
-from lastiterate.numeric.dp_events import from_dp_event, to_dp_event, to_pld
+from lastiterate.numeric.dp_events import to_dp_event, to_pld
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
@@ -24,43 +24,12 @@ _RUN = NoisySGD(
     sampling="without_replacement", diameter=2.0,
 )  # fmt: skip
 _GAUSSIAN = dp.GaussianDpEvent(1.0)
-_GIVEN = {"step_size": 0.5, "clip_norm": 1.0, "dataset_size": 60}
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        _RUN,
-        replace(_RUN, sampling="poisson", adjacency=""),
-        replace(_RUN, sampling="full", batch_size=None),
-        replace(_RUN, noise_std=(0.2,) * 60 + (0.3,) * 60),
-    ],
-    ids=lambda run: f"{run.sampling}-{run.constant}",
-)
-def test_there_and_back(run: NoisySGD) -> None:
-    found = from_dp_event(to_dp_event(run), **_GIVEN, diameter=2.0)
-    assert replace(found, noise_std=run.noise_std) == replace(run, batch_size=run.batch)
-    for t in range(run.steps):
-        assert run.noise_std_at(t) * (1 - 1e-14) <= found.noise_std_at(t) <= run.noise_std_at(t)
 
 
 def test_the_rate_of_an_event_is_rounded_up() -> None:
     run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=49, batch_size=3, sampling="poisson")
     event = to_dp_event(run)
     assert Fraction(event.event.sampling_probability) >= Fraction(3, 49) > Fraction(3 / 49)
-    assert from_dp_event(event, step_size=1.0, clip_norm=1.0, dataset_size=49).batch == 3
-
-
-def test_a_rate_is_not_rounded_to_a_whole_batch() -> None:
-    """1.4 in a billion of a billion samples: a run with batches of one would look a third too private."""
-    for rate, n in ((1.4e-9, 10**9), (1.001e-6, 10**6)):
-        with pytest.raises(InputError, match="whole number"):
-            from_dp_event(dp.PoissonSampledDpEvent(rate, _GAUSSIAN), step_size=1.0, clip_norm=1.0, dataset_size=n)
-
-
-def test_a_billion_equal_steps_are_one_number() -> None:
-    found = from_dp_event(dp.SelfComposedDpEvent(dp.GaussianDpEvent(2.0), 10**9), **_GIVEN)
-    assert (found.steps, found.noise_std) == (10**9, pytest.approx(2.0 * 2 * 0.5 / 60))
 
 
 def test_the_events_say_what_is_released() -> None:
@@ -115,38 +84,6 @@ def test_random_batches_as_a_pld() -> None:
     assert expected * (1 - 1e-3) <= law.get_epsilon_for_delta(1e-5) <= expected * (1 + 3e-3)
     nothing = to_pld(replace(found, candidate=replace(_other(found), pair=DominatingPair(0.0))))
     assert nothing.get_epsilon_for_delta(1e-5) == 0.0
-
-
-@pytest.mark.nightly
-def test_a_mean_over_orders_as_a_pld() -> None:
-    """Only the worst order had a distribution: 18% were lost here."""
-    run = NoisySGD(100, 0.1, 0.5, 1.0, 100, batch_size=5, sampling="shuffled", diameter=0.3)
-    found = bound(run, Smooth(0.5), delta=1e-6)
-    found = replace(found, candidate=_other(found))
-    assert found.candidate.renyi is not None
-    assert found.epsilon < 0.9 * found.candidate.pair.dp(1e-6)
-    law = to_pld(found)
-    for delta in (1e-3, 1e-6, 1e-9):
-        own = _other(bound(run, Smooth(0.5), delta=delta)).dp(delta)
-        assert own * (1 - 1e-4) <= law.get_epsilon_for_delta(delta) <= own * 1.02
-
-
-@pytest.mark.parametrize(
-    ("event", "message"),
-    [
-        (dp.LaplaceDpEvent(1.0), "event=LaplaceDpEvent"),
-        (dp.PoissonSampledDpEvent(0.1, dp.LaplaceDpEvent(1.0)), r"event=PoissonSampledDpEvent\(LaplaceDpEvent\)"),
-        (dp.SelfComposedDpEvent(dp.ZCDpEvent(1.0), 3), "event=ZCDpEvent"),
-        (dp.NoOpDpEvent(), "without any"),
-        (dp.ComposedDpEvent([_GAUSSIAN, dp.PoissonSampledDpEvent(0.1, _GAUSSIAN)]), "2 kinds"),
-        (dp.PoissonSampledDpEvent(0.123, _GAUSSIAN), "sampling_probability=0.123"),
-        (dp.SampledWithoutReplacementDpEvent(50, 5, _GAUSSIAN), "dataset_size=60"),
-        (dp.GaussianDpEvent(-1.0), "noise_multiplier=-1"),
-    ],
-)
-def test_what_is_refused(event: object, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        from_dp_event(event, **_GIVEN)
 
 
 def test_no_pld_of_an_estimate_nor_on_too_fine_a_grid() -> None:

@@ -35,7 +35,6 @@ from lastiterate.numeric.losses.assumptions import (
     StronglyConvex,
     Sum,
 )
-from lastiterate.numeric.losses.automatic_clipping import automatic_clipping
 from lastiterate.numeric.rounding import exact, precision
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program import optimum
@@ -242,8 +241,6 @@ PAIRS = (
     Pair("subsampling.poisson_blocks.block (reach)",
          lambda p: statements.block_reach(p.eta, p.K, Integer(20), Rational(block(p).contraction), Integer(3)),
          lambda p: block(p).reach, wants=short),
-    Pair("losses.automatic_clipping.automatic_clipping", lambda p: statements.automatically_clipped(p.L, p.K, p.x),
-         lambda p: automatic_clipping(Smooth(p("L")), stability=p("x"), clip_norm=p("K")).L),
     Pair("shift_program.program.ShiftProgram.reach",
          lambda p: statements.tracked(1 - p.eta * p.m, update.step_sensitivity(p.eta, p.K, p.b), p.T - 1),
          lambda p: ShiftProgram(run(p), StronglyConvex(p("L"), p("m"))).reach(int(p.T) - 1),

@@ -467,13 +467,6 @@ def test_composition_over_orders_cannot_be_that_of_another_run() -> None:
             accepted(forged)
 
 
-def test_blocks_of_automatic_clipping_have_a_certificate() -> None:
-    assumption = li.automatic_clipping(li.Blocks(li.Smooth(0.2), li.Holder(0.1, 0.5)), stability=1.0)
-    certificate = _made(li.NoisySGD(steps=10, **FULL), assumption)  # type: ignore[arg-type]
-    assert certificate["class"]["name"] == "blocks"
-    assert accepted(certificate)
-
-
 def test_a_million_steps() -> None:
     certificate = li.bound(li.NoisySGD(steps=10**6, **FULL), li.Smooth(1.0)).certificate()
     assert certificate["proof"]["rule"] == "straight"

@@ -14,9 +14,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sympy import Float, Integer, Rational
 
-from lastiterate.numeric.accounting.conversion import gdp_delta, gdp_epsilon, rdp_to_dp
+from lastiterate.numeric.accounting.conversion import gdp_epsilon, rdp_to_dp
 from lastiterate.numeric.accounting.dominating import DominatingPair, SampledSteps
-from lastiterate.numeric.accounting.pld import Composition, Release, _convolved, from_profile
+from lastiterate.numeric.accounting.pld import Composition, Release, _convolved
 from lastiterate.numeric.divergences import Mixture, s_up
 from lastiterate.symbolic.kernel.profiles import Order, PoissonStep, Profile, SwapStep
 
@@ -270,30 +270,6 @@ def test_more_is_never_less() -> None:
     sides = [side for release in _one(0.1, 1.0, "add_remove", 5, 1.0).releases("add") for side in [release.side]]
     assert sides == ["add", "remove"]
     assert _one(0.1, 1.0, "add_remove", 5).dp(log(2) * 1e-6) > 0
-
-
-def test_a_law_from_points_of_a_profile() -> None:
-    """Of a Gaussian everything is known: the law is above its profile everywhere, and close where points are."""
-    points = [(gdp_epsilon(1.0, delta), delta) for delta in np.geomspace(0.35, 1e-12, 120).tolist()]
-    losses, masses, infinite = from_profile(points)
-    assert masses.sum() + infinite == pytest.approx(1.0, abs=1e-12)
-
-    def profile(epsilon: float) -> float:
-        beyond = losses > epsilon
-        return float(np.sum(masses[beyond] * -np.expm1(epsilon - losses[beyond]))) + infinite
-
-    for epsilon in np.linspace(0.03, 7.0, 60).tolist():
-        exact = gdp_delta(1.0, epsilon)
-        assert exact * (1 - 1e-12) <= profile(epsilon) <= exact * 1.03
-        mirrored = 1 - exp(-epsilon) * (1 - exact)  # P(S) - t Q(S) = 1 - t + t (Q(S^c) - P(S^c) / t)
-        assert mirrored - 1e-13 <= profile(-epsilon) <= mirrored + 1e-2
-
-
-def test_a_point_above_the_chord_of_others_is_not_needed() -> None:
-    tight, loose = [(0.5, 0.2), (2.0, 0.01)], [(0.5, 0.2), (1.0, 0.19), (2.0, 0.01)]
-    one, other = from_profile(tight), from_profile(loose)
-    assert one[0].tolist() == other[0].tolist() == [-2.0, -0.5, 0.5, 2.0]
-    assert one[1].tolist() == other[1].tolist()
 
 
 @pytest.mark.parametrize("side", ["remove", "add", "replace"])

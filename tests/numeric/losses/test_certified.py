@@ -141,7 +141,7 @@ def test_constants_on_a_ball_prove_nothing_beyond_it(radius: float, diameter: fl
 
 
 def test_constants_are_no_assumption_before_they_are_asked() -> None:
-    with pytest.raises(InputError, match=r"got assumption=LossConstants; say its assumption\(run\)\.$"):
+    with pytest.raises(InputError, match=r"got assumption=LossConstants; pass its assumption\(run\)\.$"):
         bound(_RUN, logistic_regression(1.0))  # type: ignore[arg-type]
 
 

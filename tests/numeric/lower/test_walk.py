@@ -204,14 +204,6 @@ def test_too_wide_or_too_long_is_no_answer() -> None:
     assert last_masses(Walk(5, 300.0, still)) is None
 
 
-def test_what_stands_for_another_run_is_wider() -> None:
-    alone, other = last_masses(_PUSHED), last_masses(_PUSHED, 1e-3)
-    assert alone is not None
-    assert other is not None
-    assert np.all(other.low <= alone.low)
-    assert np.all(np.exp(other.high) >= np.exp(alone.high) + 0.9e-3)
-
-
 def test_states_that_no_mass_reaches() -> None:
     masses = last_masses(Walk(3, 0.6, (WalkStep.known(affine(1.0, 0.02, half=0.3), 0.01),)))
     assert masses is not None

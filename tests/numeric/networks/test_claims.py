@@ -35,7 +35,7 @@ def _chain(seed: int, *, shared: bool = False) -> tuple[list[Layer], float, np.n
     """Layers of one neuron where nothing is negative, an input, and a direction of the weights."""
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.2, 1.5, size=4)
-    sharing = Sharing(1, [[[0]]]) if shared else None
+    sharing = Sharing(1, np.array([[[0]]])) if shared else None
     return (
         [Layer([[w]], None, "softplus", sharing=sharing) for w in weights],
         rng.uniform(0.5, 2),
@@ -139,7 +139,7 @@ def test_a_product_of_balls_is_that_of_the_claim() -> None:
 def test_the_loss_in_its_outputs_is_that_of_the_claims() -> None:
     outputs = np.array([0.3, -0.9])
     with precision():
-        loss = cross_entropy(outputs, box(np.zeros(2)), None)
+        loss = cross_entropy(outputs, box(np.zeros(2)))
     chances = np.exp(outputs) / np.exp(outputs).sum()
     roots = dict(zip((x, y), np.sqrt(chances).tolist(), strict=True))
     hessian = loss.root.center @ loss.root.center.T

@@ -18,9 +18,8 @@ from lastiterate.numeric.losses.certified import logistic_regression, softmax_re
 from lastiterate.numeric.networks import constants
 from lastiterate.numeric.networks.constants import network_constants
 from lastiterate.numeric.networks.derivatives import Hessian, derivatives
-from lastiterate.numeric.networks.layers import Layer, Sharing, average_pool, convolution
+from lastiterate.numeric.networks.layers import Layer, average_pool, convolution
 from lastiterate.numeric.networks.outputs import LOSSES
-from lastiterate.numeric.networks.responses import Normalisation
 from lastiterate.numeric.rounding import exact, precision
 
 _NAMES = ("tanh", "sigmoid", "softplus", "gelu")
@@ -48,7 +47,6 @@ def random_network(seed: int, depth: int | None = None, *, whole: bool = False) 
             rng.normal(size=(widths[k + 1], widths[k])) * rng.uniform(0.5, 1.5) / sqrt(widths[k]),
             rng.normal(size=widths[k + 1]) * 0.5,
             name if k < depth - 1 else "identity",
-            skip=int(0 < k < depth - 1 and seed % 2),
             weight_moves=k >= first,
             bias_moves=k >= first and not (k == first and seed % 5 == 4 and k < depth - 1),
         )
@@ -58,45 +56,16 @@ def random_network(seed: int, depth: int | None = None, *, whole: bool = False) 
 
 
 def random_architecture(seed: int) -> tuple[list[Layer], np.ndarray]:
-    """One of forty: dense ones of one to four layers, convolutions with averages, low rank, and norms between."""
+    """One of twenty-six: dense ones of one to four layers, and convolutions with averages."""
     if seed < 20:
         return random_network(seed)
     rng = np.random.default_rng(seed)
     name = _NAMES[seed % 4]
-    if seed >= 30:
-        return random_norms(rng, name, seed)
-    if seed < 27:
-        return random_convolutions(rng, name, residual=bool(seed % 2), groups=1 + seed % 3 // 2)
-    first, second = (Layer(rng.normal(size=(2, 3))), Layer(rng.normal(size=(4, 2)), rng.normal(size=4)))
-    adapted = replace(second, through=rng.normal(size=(4, 3)), skip=2, bias_moves=seed % 2 == 0)
-    body = Layer(rng.normal(size=(3, 3)), rng.normal(size=3), name, weight_moves=seed != 28, bias_moves=False)
-    bent = Layer(np.eye(4), None, name, weight_moves=False)
-    head = Layer(rng.normal(size=(3, 4)) / 2, weight_moves=False)
-    return [body, first, adapted, bent, head], rng.normal(size=3)
-
-
-def random_norms(rng: np.random.Generator, name: str, seed: int) -> tuple[list[Layer], np.ndarray]:
-    """Norms of every kind behind layers that move, with factors and biases of their own; a block as transformers have.
-
-    Of two and more entries a group, with eps from that of torch to one beside which the variance is small.
-    """
-    groups, eps = (1, 1, 2, 1, 3)[seed % 5], (1e-5, 1.0, 0.1, 1e-5)[seed % 4]
-    norm = Normalisation(groups, eps, centred=seed % 5 != 3, name="norm")
-    each = Sharing(6, np.arange(6).reshape(6, 1, 1))
-    learned = Layer(1 + rng.normal(size=(6, 1)) / 3, rng.normal(size=6) / 3, sharing=each, bias_moves=seed % 2 == 0)
-    body = Layer(rng.normal(size=(6, 3)), rng.normal(size=6), norm)
-    block = [
-        Layer(np.eye(6), None, norm, weight_moves=False), learned, Layer(rng.normal(size=(5, 6)) / 3, None, name),
-        Layer(rng.normal(size=(6, 5)) / 3, rng.normal(size=6), skip=4),
-    ]  # fmt: skip
-    head = Layer(rng.normal(size=(3, 6)) / 2, rng.normal(size=3))
-    if seed >= 35:
-        return [replace(body, activation="identity"), *block, head], rng.normal(size=3)
-    return [body, replace(learned, activation=name), head], rng.normal(size=3)
+    return random_convolutions(rng, name, groups=1 + seed % 3 // 2)
 
 
 def random_convolutions(
-    rng: np.random.Generator, name: str, *, residual: bool = False, groups: int = 1, single: bool = False
+    rng: np.random.Generator, name: str, *, groups: int = 1, single: bool = False
 ) -> tuple[list[Layer], np.ndarray]:
     """A convolution in two dimensions and one in one, averages between, and a dense head; or the first and the head."""
     square = convolution(
@@ -107,7 +76,7 @@ def random_convolutions(
         rng.normal(size=(2, 2 // groups, 3)) / 2, None if groups > 1 else rng.normal(size=2), (2, 4), padding=1,
         groups=groups, activation=name,
     )  # fmt: skip
-    between = [] if single else [pooled, replace(shared, skip=int(residual))]
+    between = [] if single else [pooled, shared]
     head = Layer(rng.normal(size=(3, 16 if single else 8)) / 3, rng.normal(size=3))
     return [square, *between, head], rng.normal(size=12)
 
@@ -136,9 +105,6 @@ def loss_of(layers: list[Layer]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
                 else:
                     values.append(torch.tensor(part))
             out = _activated(layer, _applied(layer, *values, states[-1]))
-            if layer.skip:
-                passed = states[len(states) - layer.skip]
-                out = out + (passed if layer.through is None else torch.tensor(layer.through) @ passed)
             states.append(out)
         return torch.logsumexp(states[-1], 0) - (states[-1] * label).sum()
 
@@ -147,12 +113,7 @@ def loss_of(layers: list[Layer]) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
 
 def _activated(layer: Layer, a: Tensor) -> Tensor:
     """phi(a) as torch computes it."""
-    phi = layer.phi
-    if not isinstance(phi, Normalisation):
-        return _TORCH[phi.name](a)
-    if phi.centred:
-        return torch.nn.functional.group_norm(a[None], phi.groups, eps=phi.eps)[0]
-    return torch.nn.functional.rms_norm(a, a.shape, eps=phi.eps)
+    return _TORCH[layer.phi.name](a)
 
 
 def _applied(layer: Layer, weight: Tensor, bias: Tensor, h: Tensor) -> Tensor:
@@ -227,7 +188,7 @@ def test_no_constant_is_exceeded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.nightly
 def test_no_constant_is_exceeded_by_many_adversaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sum(_never_exceeded(monkeypatch, seed, 20, 12) for seed in range(40)) >= 100_000
+    assert sum(_never_exceeded(monkeypatch, seed, 20, 12) for seed in range(26)) >= 100_000
 
 
 @pytest.mark.parametrize(
@@ -244,7 +205,7 @@ def test_constants_are_not_much_too_large(depth: int, radius: float, most: float
     assert max(ratios) <= most, ratios
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(26))
 @pytest.mark.sweep(8)
 def test_at_the_centre_the_constant_is_the_largest_eigenvalue(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     layers, x = random_architecture(seed)
@@ -254,7 +215,7 @@ def test_at_the_centre_the_constant_is_the_largest_eigenvalue(seed: int, monkeyp
     assert largest <= network_constants(layers, [x], 0.0).smoothness <= 5 * largest
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(26))
 @pytest.mark.sweep(8)
 def test_the_ball_of_hessians_holds_them(seed: int) -> None:
     """At random points on the sphere of the parameters, with matrices and not eigenvalues alone."""
@@ -265,7 +226,7 @@ def test_the_ball_of_hessians_holds_them(seed: int) -> None:
     with precision():
         reach, near = exact(radius), exact(0.1)
         at = derivatives(layers, [layer.affine(reach) for layer in layers], reach, x, near)
-        loss = LOSSES["cross_entropy"](*at.outputs, None)
+        loss = LOSSES["cross_entropy"](*at.outputs)
         ball = Hessian(layers, at, loss)
         for y, gradient in enumerate(loss.gradients):
             inside = ball.of(gradient)
@@ -308,13 +269,11 @@ def test_the_statement_names_the_inputs_that_are_covered_and_a_bound_needs_all_t
     of = partial(network_constants, [layer], radius=0.5)
     given, near = of([[1.0, 0.0]]), of([[1.0, 0.0]], input_radius=1.0)
     short, box = of([[0.0, 0.0]], input_radius=1.0), of([[1.0, 0.0]], input_radius=1.0, inputs="every input of mine")
-    labelled = of([[0.0, 0.0]], input_radius=1.0, labels=[0])
     for known, said, any_sample in [
         (given, "for the samples that were given, and no others", False),
         (near, "for every input within 1 of one of the samples", False),
         (short, "for every input of norm at most 1", True),
         (box, "for every input of mine", True),
-        (labelled, "for every input of norm at most 1, with its own label", False),
     ]:
         assert known.statement.endswith(said)
         assert (known.any_sample, known.radius) == (any_sample, 0.5)
@@ -355,16 +314,10 @@ def test_a_bend_three_percent_too_small_is_noticed(name: str, peak: float) -> No
 
 
 @pytest.mark.parametrize("few", [0, 600])
-@pytest.mark.parametrize("skips", [False, True])
-def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.MonkeyPatch, *, skips: bool) -> None:
+def test_a_bend_is_taken_over_the_whole_ball(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a bias moves, up to the peak of tanh'': the Hessian is one number, and the bound is what it reaches."""
-    bias, passed = (
-        Layer([[0.0]], [0.4], weight_moves=False),
-        Layer([[0.0]], weight_moves=False, skip=1, through=[[2.0]]),
-    )
-    behind = [bias, passed, Layer([[0.5]], None, "tanh", weight_moves=False)]
     layers = [
-        *(behind if skips else [Layer([[0.0]], [0.4], "tanh", weight_moves=False)]),
+        Layer([[0.0]], [0.4], "tanh", weight_moves=False),
         Layer([[1.0], [-1.0]], [0.0, 60.0], weight_moves=False, bias_moves=False),
     ]
     monkeypatch.setattr(constants, "_FEW", few)
@@ -401,14 +354,6 @@ def test_less_that_moves_has_smaller_constants() -> None:
     gradient, hessian = found([*frozen, layers[2]], x, 0.05)
     assert gradient <= head.lipschitz * _ROUNDING
     assert hessian <= head.smoothness * _ROUNDING
-
-
-def test_a_known_label_is_no_worse_than_any() -> None:
-    layers, x = random_network(2, 2, whole=True)
-    each = [network_constants(layers, [x], 0.1, labels=[y]) for y in range(len(np.asarray(layers[-1].bias)))]
-    whole = network_constants(layers, [x], 0.1)
-    assert max(one.smoothness for one in each) == whole.smoothness
-    assert max(one.lipschitz for one in each) == whole.lipschitz
 
 
 @pytest.mark.parametrize("name", [*SMOOTH, "relu", "leaky_relu", "hardtanh"])
@@ -448,10 +393,8 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: Layer([[inf]]), "weight needs finite"),
         (lambda: Layer([[1.0]], [1.0, 2.0]), "bias needs one number an output"),
         (lambda: Layer([[1.0]], activation="swish"), "activation='swish'"),
-        (lambda: Layer([[1.0]], skip=-1), "skip=-1"),
         (lambda: network_constants([], [[1.0]], 0.1), "at least one Layer"),
         (lambda: network_constants([_LAYER, _LAYER], [[1.0, 1.0]], 0.1), "got 2 for 1"),
-        (lambda: network_constants([replace(_LAYER, skip=1)], [[1.0, 1.0]], 0.1), "skip=1"),
         (lambda: network_constants([Layer([[1.0]], weight_moves=False)], [[1.0]], 0.1), "parameters that move"),
         (lambda: network_constants([_LAYER], [[1.0]], 0.1), "samples needs rows of 2"),
         (lambda: network_constants([_LAYER], [["a", "b"]], 0.1), "samples needs an array"),
@@ -461,11 +404,6 @@ _LAYER = Layer([[1.0, 2.0]], [0.0])
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], 1, scale=0), "scale=0"),
         (lambda: network_constants([_LAYER], [[1.0, 1.0]], 1, loss="hinge"), "loss='hinge'"),
         (lambda: network_constants([Layer(np.eye(2))], [[1.0, 1.0]], 1, loss="logistic"), "loss='logistic' of 2"),
-        (
-            lambda: network_constants([Layer(np.eye(2))], [[1.0, 1.0]], 1, labels=[2]),
-            "labels needs one class from 0 to 1",
-        ),
-        (lambda: network_constants([Layer(np.eye(2))], [[1.0, 1.0]], 1, labels=[0, 1]), "got 2 for 1 samples"),
     ],
 )
 def test_bad_input(call: Callable[[], object], said: str) -> None:

@@ -73,7 +73,7 @@ def test_bounds_are_attained_on_a_circle() -> None:
 
 def test_a_shared_layer_has_the_constants_of_the_places_together() -> None:
     """One weight at two places, each with a class of its own: softmax regression on (x_0, -x_1) with one parameter."""
-    layer = Layer([[0.0]], sharing=Sharing(2, [[[0, 1]]]))
+    layer = Layer([[0.0]], sharing=Sharing(2, np.array([[[0, 1]]])))
     known = network_constants([layer], [[3.0, -4.0]], 0.0)
     assert known.smoothness == pytest.approx(49 / 4, rel=1e-12)
     assert known.lipschitz == pytest.approx(7 / 2, rel=1e-12)
@@ -87,24 +87,16 @@ def test_the_mixed_term_of_shared_weights_is_attained(few: int, monkeypatch: pyt
     second = Layer(np.zeros((1, 3)), sharing=_CIRCLE)
     head = Layer(np.concatenate([np.ones((1, 5)), np.zeros((1, 5))]), [0.0, 60.0], weight_moves=False, bias_moves=False)
     # V of both equal: loss = - sum of the entries of V_2 * V_1 * x, x = 1; sum = 5 (sum V_1) (sum V_2).
-    known = network_constants([first, second, head], [np.ones(5)], 0.0, labels=[0])
+    known = network_constants([first, second, head], [np.ones(5)], 0.0)
     assert known.smoothness == pytest.approx(15.0, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Sharing(0, [[[0]]]), "inputs=0"),
-        (lambda: Sharing(2, [[[2]]]), "from -1 to 1"),
-        (lambda: Sharing(2, [[[0.5]]]), "whole numbers"),
-        (lambda: Sharing(2, "x"), "whole numbers"),
-        (lambda: Sharing(2, [[0, 1]]), r"shape \(1, 2\)"),
-        (lambda: Sharing(2, [[[0], [0]]]), "got one twice"),
-        (lambda: Sharing(2, [[[0, 0]]]), "got one twice"),
         (lambda: Layer([[1.0, 1.0]], sharing=_CIRCLE), "3 terms"),
         (lambda: Layer([[1.0]], sharing="no"), "sharing='no'"),  # type: ignore[arg-type]
         (lambda: Layer([[1.0]], rounded=1), "rounded=1"),  # type: ignore[arg-type]
-        (lambda: Layer([[1.0]], through=[1.0], skip=1), "through needs"),
         (lambda: convolution([[[1.0]]], None, (2, 3)), "input channels / groups"),
         (lambda: convolution([[1.0]], None, (2, 3)), "3 dimensions"),
         (lambda: convolution([[[1.0] * 4]], None, (1, 3)), r"kernel=\(4,\) on shape=\(1, 3\)"),
@@ -113,7 +105,6 @@ def test_the_mixed_term_of_shared_weights_is_attained(few: int, monkeypatch: pyt
         (lambda: convolution([[[1.0]]], None, (1, 10**6)), "at most 16777216 entries"),
         (lambda: convolution([[[1.0]]], None, (1, 3), padding=(1, 1)), "padding needs one number, or 1"),
         (lambda: average_pool((1, 3), 4), r"kernel=\(4,\) on shape=\(1, 3\)"),
-        (lambda: network_constants([Layer(np.eye(2), skip=1, through=np.eye(3))], [[1.0, 1.0]], 0.1), "skip=1"),
     ],
 )
 def test_bad_input(call: Callable[[], object], said: str) -> None:

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.bound import bound_by_shifts as bound
-from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import StronglyConvex
-from lastiterate.numeric.published.closed_forms import d2p2_theorem_1, noisy_cgd, noisy_gd
+from lastiterate.numeric.published.closed_forms import noisy_cgd, noisy_gd
 from lastiterate.numeric.run import NoisySGD
 
 
@@ -44,19 +43,3 @@ def test_no_contraction_is_the_limit() -> None:
     assert noisy_cgd(run, StronglyConvex(4.0, 1e-9), 2.0) == pytest.approx(1 + 3 / 5)
     full = NoisySGD(20, 0.5, 1.0, 1.0, dataset_size=1)
     assert noisy_gd(full, StronglyConvex(4.0, 1e-9), 2.0) == pytest.approx(20)
-
-
-def test_d2p2_meets_both_conditions_of_its_proof() -> None:
-    for delta, noise, steps in ((1e-5, 4.8448, 1), (1e-3, 20.0, 7), (1e-9, 300.0, 100)):
-        epsilon = d2p2_theorem_1(delta, steps=steps, batch_size=2, dataset_size=10, noise_std=noise)
-        with mpmath.workdps(30):
-            order = 1 + 2 * mpmath.log(1 / mpmath.mpf(delta)) / epsilon
-            price = 7 * mpmath.mpf(steps) ** 2 * 4 * order / (mpmath.mpf(noise) ** 2 * 100)
-            assert price <= mpmath.mpf(epsilon) / 2 <= price * (1 + mpmath.mpf(10) ** -13)
-
-
-def test_d2p2_refuses_what_it_cannot_mean() -> None:
-    with pytest.raises(InputError, match="noise_std=0"):
-        d2p2_theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=0.0)
-    with pytest.raises(InputError, match="delta=0"):
-        d2p2_theorem_1(0.0, steps=1, batch_size=1, dataset_size=1, noise_std=1.0)

@@ -100,13 +100,15 @@ def sizes_fit(seen: list[tuple[list[int], np.ndarray]], sampling: str) -> bool:
 def test_noisy_sgd_is_what_its_account_says(sampling: str, automatic: bool) -> None:
     """Ordinary clipping, and the automatic clipping and decaying noise of D2P-SGD."""
     if automatic:
-        run = RandomProjectionRun.d2p(
-            steps=6, step_size=0.5, noise_std=0.4, dataset_size=N, sampling=sampling, stability=STABILITY,
-            batch_size=None if sampling == "full" else 4,
+        batch = None if sampling == "full" else 4
+        run = RandomProjectionRun.d2p2(
+            steps=6, step_size=0.5, noise_std=0.4, ranks=(), dataset_size=N, sampling=sampling, stability=STABILITY,
+            batch_size=batch,
         )  # fmt: skip
         optimiser = RandomProjectionSGD(Line(), loss, run, seed=3)
         seen = audit(optimiser)
-        account = optimiser.accounted().plain()
+        noise = tuple(0.5 * optimiser.accounted().noise_std_at(t) for t in range(6))
+        account = NoisySGD(6, 0.5, noise, 1.0, dataset_size=N, batch_size=batch, sampling=sampling)
     else:
         optimiser = ProjectedNoisySGD(Line(), loss, plain(sampling, adjacency=""), seed=3)
         seen = audit(optimiser)

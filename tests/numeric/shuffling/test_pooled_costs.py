@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.losses.expansion import PowerDrift
-from lastiterate.numeric.shuffling import oblivious_shifts
 from lastiterate.numeric.shuffling.epoch_value_iteration import pool
-from lastiterate.numeric.shuffling.oblivious_shifts import oblivious_cost
 from lastiterate.numeric.shuffling.shuffled import Epochs, each_by_itself
 
 _VALUES = st.lists(st.floats(0, 6).map(lambda power: 10.0**power), min_size=1, max_size=6)
@@ -106,22 +104,3 @@ def test_composition_pays_for_each_participation() -> None:
     cut = np.log(0.75 + 0.25 * np.exp(0.25))
     assert Epochs(13, 4, 0.5).composition(1.0) == pytest.approx(3 * 0.25 + cut)
     assert Epochs(12, 4, 0.5).composition(1.0) > 3 * 0.25
-
-
-@pytest.mark.parametrize("kappa", [1.0, 6.0])
-def test_windows_that_are_not_looked_at_only_raise_the_cost(kappa: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    drift, epochs = PowerDrift(0.01, 1.0), Epochs(400, 4, 0.3, 2.0)
-    cost = oblivious_cost(drift, epochs, kappa)
-    monkeypatch.setattr(oblivious_shifts, "LONGEST", 10)
-    assert cost < oblivious_cost(drift, epochs, kappa) < epochs.composition(kappa)
-
-
-@pytest.mark.parametrize("kappa", [1.0, 6.0])
-def test_a_participation_before_the_windows_looked_at_is_not_forgotten(
-    kappa: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was priced as if the last epoch, which is cut, never met the sample."""
-    drift, epochs = PowerDrift(0.001, 0.5, 1.0), Epochs(3 * 50 + 10, 50, 0.3, 0.01)
-    cost = oblivious_cost(drift, epochs, kappa)
-    monkeypatch.setattr(oblivious_shifts, "LONGEST", 30)
-    assert oblivious_cost(drift, epochs, kappa) >= cost
