@@ -1,11 +1,12 @@
 """The kinds of checks, each decided by one engine, and their mutants."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Context
 from enum import StrEnum
+from inspect import get_annotations
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Never, Self
+from typing import Any, ClassVar, Final, Literal, Never, Self
 
 from sympy import Abs, And, Basic, Eq, Expr, Function, Ge, Integer, Le, Lt, Rational, S, Subs, Symbol, nan, true
 from sympy.core.relational import Relational
@@ -62,7 +63,7 @@ class Signed:
     sign: Sign
 
     def __post_init__(self) -> None:
-        """Refuse a sign that there is not."""
+        """Refuse an unknown sign."""
         self.relation  # noqa: B018  # which raises an error
 
     @property
@@ -102,8 +103,9 @@ class _Named:
 class Check(_Named):
     """A question to one engine, with its mutants: wrong variants, each of which the same engine must refute.
 
-    A kind of check that no engine of the package decides brings its own, as static methods ``decide(check,
-    assumptions)`` and ``near_misses(check, assumptions, room)``.
+    A kind of check defines `formula`, or has a field ``conclusion``; or it defines `says`. One that no engine of the
+    package decides brings its own, as static methods ``decide(check, assumptions)`` and ``near_misses(check,
+    assumptions, room)``.
     """
 
     engine: ClassVar[str]
@@ -112,13 +114,14 @@ class Check(_Named):
     def __init_subclass__(cls) -> None:
         """Refuse a kind of check that lacks an answer, or that says what an engine of the package does not decide."""
         if "engine" in vars(cls):
-            own = () if cls.engine in set(Engine) else ("decide", "near_misses")
-            missing = [name for name in ("says", *own) if name not in vars(cls)]
+            needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
+            silent = (
+                cls.says is Check.says and cls.formula is Check.formula and "conclusion" not in get_annotations(cls)
+            )
+            missing = ["says"] * silent + [name for name in needs if not hasattr(cls, name)]
             if missing:
-                raise TypeError(
-                    f"A kind of check needs {', '.join(('says', *own))}, got {cls.__name__} without "
-                    f"{', '.join(missing)}; define them."
-                )
+                answers, lacks = ", ".join(("says", *needs)), ", ".join(missing)
+                raise TypeError(f"A kind of check needs {answers}, got {cls.__name__} without {lacks}; define them.")
         engines = {vars(one).get("engine") for one in cls.__mro__}
         if engines & set(Engine) and not cls.__module__.startswith("lastiterate."):
             raise TypeError(
@@ -127,9 +130,22 @@ class Check(_Named):
             )
 
     @property
+    def conditions(self) -> tuple[Basic, ...]:
+        """Premises of this check alone, the ends of its box, and what it lists as supposed."""
+        fields: Any = vars(self)
+        supposed, box = fields.get("supposed", ()), fields.get("box", {})
+        return (*map(sentence, supposed), *inside(box), *fields.get("given", ()))
+
+    @property
+    def formula(self) -> Basic:
+        """The formula that holds under the conditions."""
+        conclusion: Basic = vars(self)["conclusion"]
+        return conclusion
+
+    @property
     def says(self) -> Statement:
         """The formula that the engine decides, for all values of its letters that meet the claim's assumptions."""
-        raise NotImplementedError
+        return given(self.conditions, self.formula)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -137,12 +153,7 @@ class Check(_Named):
         return ()
 
     def mutant(self, name: str, wrong: Self | None = None, /, **changes: Any) -> Self:
-        """This check with one more mutant.
-
-        Args:
-            name: what is wrong with it.
-            wrong: the mutant, a check of the same type; by default this check.
-            **changes: fields that the mutant has otherwise.
+        """This check with one more mutant: ``wrong``, a check of the same type, or this one with other fields.
 
         Raises:
             TypeError: the mutant is of another type, or a field does not exist.
@@ -161,6 +172,29 @@ class Check(_Named):
         return replace(self, mutants=(*self.mutants, mutant))
 
 
+def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
+    """A sentence that lists conditions."""
+    parts = tuple(part for one in rows for part in (", ", one))
+    return sentence(lead, *parts[1:])
+
+
+def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
+    """The conditions that a box makes."""
+    return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
+
+
+def _equal(values: Mapping[Symbol, Expr | int]) -> list[Basic]:
+    return [Eq(letter, value, evaluate=False) for letter, value in values.items()]
+
+
+def _replaced(altered: Mapping[Symbol, Expr]) -> tuple[Sentence, ...]:
+    rows = tuple(part for letter, by in altered.items() for part in (", ", letter, " by ", by))
+    return (sentence("The bound sees other parameters than the run: it replaces ", *rows[1:]),) if rows else ()
+
+
+_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class TwoSided(Signed, Check):
     """Two sides with a sign between them."""
@@ -170,18 +204,14 @@ class TwoSided(Signed, Check):
     right: Expr
 
     @property
-    def compared(self) -> Basic:
-        """The relation between the sides."""
+    def formula(self) -> Basic:
         kind = {Relation.EQUAL: Eq, Relation.BELOW: Lt}.get(self.relation, Le)
         return kind(self.left, self.right, evaluate=False)
 
 
 @dataclass(frozen=True)
 class Identity(Check):
-    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity.
-
-    ``given`` are premises of this check alone, such as ``x > 0`` where it divides by x.
-    """
+    """``left == right`` for every value of the symbols that meets the assumptions. Engine: identity."""
 
     engine = Engine.IDENTITY
     left: Expr
@@ -190,17 +220,16 @@ class Identity(Check):
     given: tuple[Boolean, ...] = ()
 
     @property
-    def says(self) -> Basic:
-        return given(self.given, Eq(self.left, self.right, evaluate=False))
+    def formula(self) -> Basic:
+        return Eq(self.left, self.right, evaluate=False)
 
 
 @dataclass(frozen=True)
 class Recursion(Check):
     """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: identity.
 
-    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the
-    base case, the induction step, and agreement of the two at small exact rationals. ``given`` are premises of this
-    check alone.
+    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the base case,
+    the induction step, and agreement of the two at small exact rationals.
     """
 
     engine = Engine.IDENTITY
@@ -213,7 +242,7 @@ class Recursion(Check):
     given: tuple[Boolean, ...] = ()
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         here, index = self.closed_form, self.index
         begun = here.subs(index, self.start)
         begun = Subs(here, index, self.start) if begun.has(nan) else begun  # Sympy puts no nan into a relation
@@ -221,7 +250,7 @@ class Recursion(Check):
         before = here.subs(index, index - 1)
         step = Eq(here, self.step.xreplace({PREVIOUS: before}), evaluate=False)
         later = given((Ge(index, self.start + 1, evaluate=False),), step)
-        return given(self.given, And(base, later, evaluate=False))
+        return And(base, later, evaluate=False)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -235,19 +264,13 @@ class Recursion(Check):
 class Inequality(TwoSided):
     """``left sign right``, polynomial or algebraic, under the assumptions. Engine: inequality (z3).
 
-    ``given`` are premises of this check alone (a proof step: premises imply conclusion). Where the sign is
-    "<= and attained", the sides are equal wherever ``attained`` holds; where that is empty, at some point at which no
-    symbol is zero.
+    Where the sign is "<= and attained", the sides are equal wherever ``attained`` holds, or at a point without zeros.
     """
 
     engine = Engine.INEQUALITY
     given: tuple[Boolean, ...] = ()
     name: str = "inequality"
     attained: tuple[Basic, ...] = ()  # what pyright infers of Eq is no Boolean
-
-    @property
-    def says(self) -> Basic:
-        return given(self.given, self.compared)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -261,18 +284,13 @@ class Inequality(TwoSided):
 class IntervalInequality(TwoSided):
     """``left sign right`` on a box, transcendental functions allowed. Engine: enclosure (balls).
 
-    ``box`` gives each free symbol a closed interval (low, high), either end of which may be infinite, or one value
-    where low == high; a symbol declared integer runs over the integers of its interval. The assumptions of the claim
-    cut the box.
+    ``box`` gives each free symbol a closed interval (low, high), whose ends may be infinite or equal; an integer symbol
+    runs over the integers in it. The assumptions of the claim cut the box.
     """
 
     engine = Engine.ENCLOSURE
     box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
     name: str = "enclosure"
-
-    @property
-    def says(self) -> Basic:
-        return given(inside(self.box), self.compared)
 
 
 @dataclass(frozen=True)
@@ -294,7 +312,7 @@ class Value(Check):
         return Rational(*number.as_integer_ratio()), Rational(1, 2) * Integer(10) ** exponent
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         if self.digits is None:
             return sentence(self.expression, f" is printed as {self.printed}")
         number, half = self.digits
@@ -305,17 +323,13 @@ class Value(Check):
 class Expected(TwoSided):
     """``left sign right`` with means, as `lastiterate.symbolic.expectations` has them. Engine: expectations.
 
-    The rule of each mean gives its value, and the rest is an `Identity` or an `Inequality` under the assumptions and
-    the premises ``given``. What the rules suppose of sizes must follow from those.
+    The rule of each mean gives its value; the rest is an `Identity` or an `Inequality`. The assumptions and ``given``
+    must imply what the rules suppose of sizes.
     """
 
     engine = Engine.EXPECTATIONS
     given: tuple[Boolean, ...] = ()
     name: str = "mean"
-
-    @property
-    def says(self) -> Basic:
-        return given(self.given, self.compared)
 
 
 @dataclass(frozen=True)
@@ -329,31 +343,12 @@ class RandomPoints(TwoSided):
     box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
     name: str = "sample"
 
-    @property
-    def says(self) -> Basic:
-        return given(inside(self.box), self.compared)
-
 
 @dataclass(frozen=True)
-class Derived(Check):
-    """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
+class _ByRules(Check):
+    """A check that a derivation of the kernel's rules decides."""
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. What it supposes of the numbers
-    must follow from the assumptions, and the profile that it reaches must be no larger than this one. ``supposed``
-    lists what it supposes, as `Hypothesis` prints it: every judgement and every lemma that is not derived. Of a
-    derivation that is not of this package it lists all, if the claim has no statement that does.
-    """
-
-    engine = Engine.DERIVATION
     derivation: str
-    profile: Profile
-    name: str = "derivation"
-    supposed: tuple[str, ...] = ()
-
-    @property
-    def says(self) -> Basic:
-        words = ("The last iterates of the two runs cost no more, in either order, than ", *self.profile.named())
-        return given(map(sentence, self.supposed), sentence(*words))
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -361,11 +356,32 @@ class Derived(Check):
 
 
 @dataclass(frozen=True)
+class Derived(_ByRules):
+    """The laws of the last iterate obey ``profile`` in both orders, by the kernel's rules. Engine: derivation.
+
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`. The assumptions must imply its
+    conditions on numbers, and its profile must be no larger than this one. ``supposed`` lists every judgement and lemma
+    that is not derived, as `Hypothesis` prints it; for a derivation outside this package it lists all hypotheses,
+    unless the claim has a statement that does.
+    """
+
+    engine = Engine.DERIVATION
+    profile: Profile
+    name: str = "derivation"
+    supposed: tuple[str, ...] = ()
+
+    @property
+    def formula(self) -> Basic:
+        said = "The last iterates of the two runs cost no more, in either order, than "
+        return sentence(said, *self.profile.named())
+
+
+@dataclass(frozen=True)
 class Deduced(Check):
     """The statement follows by the rules of the integral calculus. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`. The statement must have
-    all that it supposes among its conditions, and its inequality must follow from the one that it reaches.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.deductions.DEDUCTIONS`, whose hypotheses must be
+    among the conditions of the statement.
     """
 
     engine = Engine.DERIVATION
@@ -383,28 +399,21 @@ class Deduced(Check):
 
 
 @dataclass(frozen=True)
-class Tracked(Check):
+class Tracked(_ByRules):
     """W_infinity of the two last iterates is at most ``distance``, by the kernel's rules. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`, a judgement that the laws are the same
-    but for a distance: P(A) <= Q(A^z) for compact A, which is W_infinity <= z (Strassen 1965). ``supposed`` is as in
-    `Derived`.
+    ``derivation`` names an entry of `lastiterate.symbolic.derivations.TRACKED`: P(A) <= Q(A^z) for compact A, which is
+    W_infinity <= z (Strassen 1965). ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
-    derivation: str
     distance: Expr
     name: str = "distance"
     supposed: tuple[str, ...] = ()
 
     @property
-    def says(self) -> Basic:
-        apart = Wasserstein(LastIterate(SAMPLES), LastIterate(OTHER))
-        return given(map(sentence, self.supposed), Le(apart, self.distance, evaluate=False))
-
-    @property
-    def notes(self) -> tuple[Sentence, ...]:
-        return (sentence(f"By the derivation {self.derivation}"),)
+    def formula(self) -> Basic:
+        return Le(Wasserstein(LastIterate(SAMPLES), LastIterate(OTHER)), self.distance, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -419,7 +428,7 @@ class Printed(Check):
     name: str = "the printed proof"
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         return sentence(f"Every line of the printed proof of {self.derivation} follows by a rule of the kernel")
 
 
@@ -427,23 +436,21 @@ class Printed(Check):
 class Asymptotic(Check):
     """One constant times ``right`` is at least ``left``, wherever the assumptions hold. Engine: asymptotics.
 
-    ``constant`` is one that serves, for z3 to prove. ``path`` is what refutes: it gives each symbol as an
-    expression in `notation.growth`, and no constant serves when the path stays within the assumptions while
-    left / right tends to infinity on it. A constant that fails, or a path on which the ratio stays bounded,
-    decides nothing.
+    ``constant`` is one that serves, for z3 to prove. ``path`` refutes: it gives each symbol as an expression in
+    `notation.growth`, and no constant serves if the path meets the assumptions while left / right tends to infinity.
     """
 
     engine = Engine.ASYMPTOTICS
     left: Expr
     right: Expr
     constant: Expr | None = None
-    path: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    path: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     given: tuple[Boolean, ...] = ()
     name: str = "up to a constant"
 
     @property
-    def says(self) -> Basic:
-        return given(self.given, Le(self.left, Constant(self.right), evaluate=False))
+    def formula(self) -> Basic:
+        return Le(self.left, Constant(self.right), evaluate=False)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -455,7 +462,7 @@ class Asymptotic(Check):
 class Unbounded(Check):
     """``left / right`` tends to infinity on the path, which stays within the assumptions. Engine: asymptotics.
 
-    The path is as in `Asymptotic`: this check holds where it refutes that one.
+    The path is as in `Asymptotic`, which it refutes.
     """
 
     engine = Engine.ASYMPTOTICS
@@ -466,8 +473,8 @@ class Unbounded(Check):
     name: str = "unbounded"
 
     @property
-    def says(self) -> Basic:
-        return given(self.given, Outgrows(self.left, self.right))
+    def formula(self) -> Basic:
+        return Outgrows(self.left, self.right)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -478,18 +485,17 @@ class Unbounded(Check):
 class Units(Check):
     """Every sum in ``left`` and ``right`` adds like things, and the two have the same unit. Engine: units.
 
-    The units are those of `notation.MEANING` and `letters.UNITS`; ``units`` gives the unit of a symbol that has none
-    there, or that the claim lets stand for something else.
+    ``units`` gives the unit of a symbol where it is not that of `notation.MEANING` or `notation.UNITS`.
     """
 
     engine = Engine.UNITS
     left: Expr
     right: Expr
-    units: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    units: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     name: str = "units"
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         return SameUnit(self.left, self.right)
 
     @property
@@ -498,38 +504,22 @@ class Units(Check):
         return (sentence("Here ", *rows[1:]),) if rows else ()
 
 
-def listed(lead: str, rows: Iterable[Basic]) -> Sentence:
-    """A sentence that lists conditions."""
-    parts = tuple(part for one in rows for part in (", ", one))
-    return sentence(lead, *parts[1:])
-
-
-def _equal(values: Mapping[Symbol, Expr]) -> Iterator[Basic]:
-    return (Eq(letter, value, evaluate=False) for letter, value in values.items())
-
-
-def inside(box: Mapping[Symbol, tuple[Expr | int, Expr | int]]) -> tuple[Basic, ...]:
-    """The conditions that a box makes."""
-    return tuple(end for letter, (low, high) in box.items() for end in (Le(low, letter), Le(letter, high)))
-
-
 @dataclass(frozen=True)
 class UpperBound(Check):
     """A claimed bound of the Renyi divergence of the last iterate, of either law from the other. Engine: attack.
 
-    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`. ``attacks`` names the
-    exactly solvable runs that meet the assumptions. ``altered`` replaces parameters before the evaluator
-    sees them ({K: K / 2} drops a factor two): that is how mutants are written.
+    ``bound`` names a target in `lastiterate.proofs_checks.attacks.targets.TARGETS`, ``attacks`` the exactly solvable
+    runs that meet the assumptions. ``altered`` replaces parameters for the evaluator, in mutants: {K: K / 2}.
     """
 
     engine = Engine.ATTACK
     bound: str
     attacks: tuple[str, ...]
-    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     name: str = "bound"
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         what = "The Rényi divergence of order ", alpha, " between the last iterates, either law first, is at most "
         return sentence(*what, self.bound)
 
@@ -542,20 +532,19 @@ class UpperBound(Check):
 class Certified(Check):
     """The independent checker accepts the certificates of what `bound` says. Engine: certificate.
 
-    ``scheme`` and ``losses`` say of which runs, ``delta`` whether of an epsilon at a delta or of a Renyi divergence.
-    ``altered`` replaces parameters before `bound` sees them, but not in the certificate: that is how mutants are
-    written.
+    With ``delta`` they are of an epsilon at a delta, otherwise of a Renyi divergence. ``altered`` replaces parameters
+    for `bound`, but not in the certificate, in mutants.
     """
 
     engine = Engine.CERTIFICATE
     scheme: str
     losses: str
     delta: bool = False
-    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    altered: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     name: str = "certificates"
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         what = "an epsilon at a delta" if self.delta else "a Rényi divergence"
         return sentence(f"The checker accepts each certificate of {what}: {self.scheme} batches, {self.losses} losses")
 
@@ -568,8 +557,8 @@ class Certified(Check):
 class Recomputed(Check):
     """Each number of the code that ``quantity`` names lies where another computation puts it. Engine: recomputation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. ``off`` is a share
-    by which every number of the code is changed before it is looked at: that is how mutants are written.
+    ``quantity`` names an entry of `lastiterate.proofs_checks.recomputations.recomputations`. ``off`` is the relative
+    change of every number of the code, in mutants.
     """
 
     engine = Engine.RECOMPUTATION
@@ -578,7 +567,7 @@ class Recomputed(Check):
     name: str = "numbers"
 
     @property
-    def says(self) -> Basic:
+    def formula(self) -> Basic:
         off = (", changed by a share of ", self.off) if self.off else ()
         return sentence(f"Each number of {self.quantity}", *off, " lies where another computation puts it")
 
@@ -587,9 +576,8 @@ class Recomputed(Check):
 class Simulated(Signed, Check):
     """The mean of a simulated quantity stands in the relation to ``value``. Engine: simulation.
 
-    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS`, ``parameters`` are its
-    numbers, and ``value`` may use them. With "==" the confidence interval must lie within
-    ``tolerance`` of the value; with "<=" it may reach that far above.
+    ``quantity`` names an entry of `lastiterate.proofs_checks.experiments.EXPERIMENTS` with its ``parameters``. With
+    "==" the confidence interval must lie within ``tolerance`` of the value; with "<=" it may reach that far above.
     """
 
     engine = Engine.SIMULATION
@@ -601,26 +589,22 @@ class Simulated(Signed, Check):
     name: str = "simulation"
 
     @property
-    def says(self) -> Basic:
-        mean, at = Expectation(Symbol(self.quantity.replace("_", " "))), self.parameters.items()
+    def formula(self) -> Basic:
+        mean = Expectation(Symbol(self.quantity.replace("_", " ")))
         if self.relation is Relation.EQUAL:
-            said = Le(Abs(mean - self.value), self.tolerance, evaluate=False)
-        else:
-            said = Le(mean, self.value + self.tolerance, evaluate=False)
-        return given((Eq(letter, number, evaluate=False) for letter, number in at), said)
+            return Le(Abs(mean - self.value), self.tolerance, evaluate=False)
+        return Le(mean, self.value + self.tolerance, evaluate=False)
 
-
-def _replaced(altered: Mapping[Symbol, Expr]) -> tuple[Sentence, ...]:
-    rows = tuple(part for letter, by in altered.items() for part in (", ", letter, " by ", by))
-    return (sentence("The bound sees other parameters than the run: it replaces ", *rows[1:]),) if rows else ()
+    @property
+    def conditions(self) -> tuple[Basic, ...]:
+        return tuple(_equal(self.parameters))
 
 
 @dataclass(frozen=True)
 class Cited(Check):
     """A result of another work: ``conclusion``, for all values of its letters that meet the premises. Engine: citation.
 
-    Nothing is decided. Instances may stand beside it as further checks; one that is refuted refutes the claim, and none
-    makes its verdict more than CITED.
+    Nothing is decided. Instances may be further checks: a refuted one refutes the claim, others leave it CITED.
     """
 
     engine = Engine.CITATION
@@ -628,10 +612,6 @@ class Cited(Check):
     source: Source
     given: tuple[Basic, ...] = ()
     name: str = "cited"
-
-    @property
-    def says(self) -> Basic:
-        return given(self.given, self.conclusion)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -653,10 +633,9 @@ class Consequence(Check):
     """``conclusion`` follows, under ``given``, from cited results at values of their letters. Engine: derivation.
 
     Every premise of a result must be among those of the check, or follow from its relations. A bound by a universal
-    constant times A gives one by the same constant times B, where A is at most B.
-
-    ``covers`` are events of which one happens wherever that of the conclusion does not: its probability is at least 1
-    less the sum of theirs (Boole). Relations between random letters among the premises hold at every outcome.
+    constant times A gives one by the same constant times B, where A is at most B. ``covers`` are events of which one
+    happens wherever that of the conclusion does not: its probability is at least 1 less the sum of theirs (Boole).
+    Relations between random letters among the premises hold at every outcome.
     """
 
     engine = Engine.DERIVATION
@@ -665,10 +644,6 @@ class Consequence(Check):
     given: tuple[Basic, ...] = ()
     covers: tuple[Boolean, ...] = ()
     name: str = "consequence"
-
-    @property
-    def says(self) -> Basic:
-        return given(self.given, self.conclusion)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -680,42 +655,37 @@ class Consequence(Check):
 
 
 @dataclass(frozen=True)
-class RenyiBound(Check):
+class RenyiBound(_ByRules):
     """The last iterates obey (alpha, bound)-RDP, in both orders, by the kernel's rules. Engine: derivation.
 
-    ``derivation`` names an entry of `lastiterate.symbolic.derivations.DERIVATIONS`; `lastiterate.symbolic.kernel.renyi`
-    bounds the divergence of the profile that it reaches, where batches are random by amplification or, if they are not
-    ``amplified``, as if they were revealed. ``given`` are premises of this check alone. In the statement of the claim
-    the letters that one may choose, the window among them, have the values ``at``. ``supposed`` is as in `Derived`.
+    `lastiterate.symbolic.kernel.renyi` bounds the divergence of the profile that the ``derivation`` reaches, with
+    random batches ``amplified`` or as if revealed. In the statement of the claim the letters that one may choose, the
+    window among them, have the values ``at``. ``supposed`` is as in `Derived`.
     """
 
     engine = Engine.DERIVATION
-    derivation: str
     bound: Expr
     given: tuple[Boolean, ...] = ()
     amplified: bool = False
-    at: Mapping[Symbol, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    at: Mapping[Symbol, Expr] = field(default_factory=lambda: _NONE)
     name: str = "Renyi divergence"
     supposed: tuple[str, ...] = ()
 
     @property
-    def says(self) -> Basic:
-        return given((*map(sentence, self.supposed), *self.given), Le(divergence(), self.bound, evaluate=False))
+    def formula(self) -> Basic:
+        return Le(divergence(), self.bound, evaluate=False)
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
-        chosen = (Eq(letter, value, evaluate=False) for letter, value in self.at.items())
-        by = sentence(f"By the derivation {self.derivation}")
-        return (by, listed("In the statement ", chosen)) if self.at else (by,)
+        return (*super().notes, *([listed("In the statement ", _equal(self.at))] if self.at else ()))
 
 
 @dataclass(frozen=True)
 class Induction(Check):
     """``conclusion`` holds for every whole ``index`` from ``start`` on. Engine: induction.
 
-    A sequence is a function of the index, ``u(t)``: ``first`` says what holds of it at the start, ``u(0)``, and
-    ``laws`` what holds at every index, in ``u(t)`` and ``u(t + 1)``. ``keeps`` are conditions that hold at every index,
-    too: they are shown in the same induction, each from those before it.
+    A sequence is a function of the index, ``u(t)``: ``first`` are conditions on ``u(0)``, and ``laws`` on ``u(t)`` and
+    ``u(t + 1)`` at every index. ``keeps`` are shown in the same induction, each from those before it.
     """
 
     engine = Engine.INDUCTION
@@ -728,11 +698,10 @@ class Induction(Check):
     name: str = "induction"
 
     @property
-    def says(self) -> Basic:
+    def conditions(self) -> tuple[Basic, ...]:
         laws = (EveryStep(law) if law.has(self.index) else law for law in self.laws)
         known = self.start == 0 and self.index.is_nonnegative
-        late = () if known else (Ge(self.index, self.start, evaluate=False),)
-        return given((*self.first, *laws, *late), self.conclusion)
+        return (*self.first, *laws, *(() if known else (Ge(self.index, self.start, evaluate=False),)))
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -751,27 +720,10 @@ def gains(total: Any, term: Expr) -> Relational:
 
 
 def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:
-    """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz, for any number of values x with chances p.
-
-    Args:
-        value: x, a function of the number of a value.
-        chance: p, likewise.
-        mean: the sum of p x over so many values.
-        squares: that of p x^2.
-        chances: that of p.
-        name: what is shown.
-    """
-    return Induction(
-        t,
-        Le(mean(t) ** 2, chances(t) * squares(t)),
-        begin(mean, squares, chances),
-        (
-            gains(mean, chance(t) * value(t)),
-            gains(squares, chance(t) * value(t) ** 2),
-            gains(chances, chance(t)),
-        ),
-        name=name,
-    )
+    """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz: sums over values number t of x, p x, p x^2 and p."""
+    terms = {mean: chance(t) * value(t), squares: chance(t) * value(t) ** 2, chances: chance(t)}
+    laws = tuple(gains(total, term) for total, term in terms.items())
+    return Induction(t, Le(mean(t) ** 2, chances(t) * squares(t)), begin(*terms), laws, name=name)
 
 
 class Vectors(Condition):
@@ -788,8 +740,8 @@ class Vectors(Condition):
 class NormBound(Check):
     """The length of ``vector`` is at most ``bound``, for vectors of every dimension. Engine: vectors.
 
-    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; ``given`` are premises of
-    this check alone, in which vectors stand as lengths and inner products.
+    ``vector`` is a sum of letters of `lastiterate.symbolic.vectors` with numbers before them; in ``given``, vectors
+    stand in lengths and inner products.
     """
 
     engine = Engine.VECTORS
@@ -799,8 +751,8 @@ class NormBound(Check):
     name: str = "length"
 
     @property
-    def says(self) -> Basic:
-        return given(self.given, Le(Norm(self.vector), self.bound, evaluate=False))
+    def formula(self) -> Basic:
+        return Le(Norm(self.vector), self.bound, evaluate=False)
 
 
 @dataclass(frozen=True)
@@ -808,16 +760,15 @@ class VectorInequality(TwoSided):
     """``left sign right`` for all members of families, at all points of R^d, for every d. Engine: gram.
 
     The sides and the premises ``given`` are linear in inner products, squared lengths and values of functions; or each
-    side is a length, or a number, times a number that is not negative. ``samples`` name what is known of the members:
-    their gradients, values, projections or images at points. ``multipliers`` of the hypotheses, by name, are taken
-    before any is searched for; they are verified like others. Hypotheses are named after points, such as "f(x, y)" for
-    f(x) above the tangent at y, and premises "given 1" and so on.
+    side is a length, or a number, times a nonnegative number. ``samples`` name gradients, values, projections or images
+    of the members at points. ``multipliers`` of the hypotheses are tried before any search, and verified like others;
+    a hypothesis is named like "f(x, y)", f(x) above the tangent at y, and a premise "given 1" and so on.
     """
 
     engine = Engine.GRAM
     samples: tuple[Sample, ...] = ()
     given: tuple[Boolean, ...] = ()
-    multipliers: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
+    multipliers: Mapping[str, Expr] = field(default_factory=lambda: _NONE)
     name: str = "vectors"
 
     @property
@@ -826,15 +777,11 @@ class VectorInequality(TwoSided):
         families = (one for sample in self.samples for one in sample.family.conditions)
         known = (one.known for one in self.samples if one.known is not None)
         found = tuple(dict.fromkeys((*families, *map(self._shown, (*known, *self.given)))))
-        vectors = set[Vector]().union(*(one.atoms(Vector) for one in (*found, self.conclusion)))
+        vectors = set[Vector]().union(*(one.atoms(Vector) for one in (*found, self.formula)))
         return (Vectors(*sorted(vectors, key=str)), *found) if vectors else found
 
     @property
-    def says(self) -> Basic:
-        return given(self.conditions, self.conclusion)
-
-    @property
-    def conclusion(self) -> Basic:
+    def formula(self) -> Basic:
         """The sides, with gradients, projections, images and values as those of members at points."""
         kind = Eq if self.relation is Relation.EQUAL else Le
         return self._shown(kind(self.left, self.right, evaluate=False))

@@ -3,7 +3,7 @@
 A claim is data. It holds Sympy expressions and names, never logic; the engines in
 `lastiterate.proofs_checks` read it. One theorem or lemma is one module with a tuple ``CLAIMS`` (the
 statement first, then the proof steps that carry weight), written in the names of `lastiterate.symbolic.prelude`;
-`lastiterate.symbolic.ledger` lists the modules in the order of the paper.
+``papers.toml`` lists the modules in the order of the paper.
 """
 
 import sys
@@ -31,19 +31,17 @@ def words(sentence: str, *parts: Basic) -> Words:
 
 @dataclass(frozen=True)
 class RefutingRun:
-    """One run, or one case, at which a statement fails.
+    """One run, or one case, at which a statement fails: ``fails``, in one sentence.
 
-    ``claimed`` and ``true`` are formulas in the letters of ``at``; the claim is REFUTED only where the enclosures of
-    both, at these values, show that they are not related as the statement says.
+    The claim is REFUTED only where enclosures of both formulas at these values contradict the ``sign``.
 
     Attributes:
-        fails: what fails, in one sentence.
         at: the parameters with their exact values.
         run: the losses and the batches, or the case, in words.
-        quantity: what both numbers measure.
-        claimed: what the statement says of it.
-        true: what holds: the quantity itself, or the end of it that contradicts the statement.
-        sign: what the statement says stands between the truth and ``claimed``.
+        quantity: the meaning of both numbers.
+        claimed: the formula of the statement for it.
+        true: the quantity itself, or the end of it that contradicts the statement.
+        sign: the relation of the truth to ``claimed`` in the statement.
         says: the statement as printed, for a claim whose own `Statement` is None.
     """
 
@@ -93,19 +91,16 @@ class Claim:
 
     Attributes:
         key: ``paper/number`` for a statement, ``paper/number/step`` below it, lower case.
-        title: what the claim says, in one line.
-        source: where it stands.
+        title: one line.
         checks: all must hold, and the mutants of all must be refuted.
-        assumptions: a Sympy condition or several; printed, sampled from, and handed to the engines as premises. One
-            that the declarations of its symbols make true says nothing and is left out.
-        statement: what the claim says, with its quantifiers; None where it says no more than its checks.
-        letters: what a letter stands for in this claim, where that is not what `notation.MEANING` says.
-        misprint: the check as printed, where ``checks`` hold its evident reading; it must be refuted,
-            and the verdict is then TYPO.
+        assumptions: a Sympy condition or several, premises of the engines. One that the declarations of its symbols
+            make true is left out.
+        statement: with its quantifiers; None where it says no more than the checks.
+        letters: meanings of letters in this claim, where they differ from `notation.MEANING`.
+        misprint: the check as printed, where ``checks`` hold its evident reading; if refuted, the verdict is TYPO.
         repairs: key of the claim that this one mends.
-        refutation: for a statement that is refuted, the run that its page shows; it is decided with the checks.
-        remark: for a reader of a verdict other than PROVED: what is claimed, what fails, what is true instead. Lines
-            are joined.
+        refutation: the run that the page of a refuted statement shows; it is decided with the checks.
+        remark: on a verdict other than PROVED: what is claimed, what fails, what is true instead.
     """
 
     key: str
@@ -140,11 +135,12 @@ class Claim:
         conditions = assumptions if isinstance(assumptions, tuple) else (assumptions,)
         said = tuple(condition for condition in conditions if condition is not true)
         words = " ".join(remark.split())
-        vars(self).update(key=key, title=title, source=source, checks=checks, assumptions=said)
-        vars(self).update(statement=statement, letters=letters, misprint=misprint, repairs=repairs, remark=words)
-        vars(self).update(refutation=refutation)
         caller = sys._getframe(1)
-        vars(self).update(_place=(caller.f_code.co_filename, caller.f_lineno))
+        vars(self).update(
+            key=key, title=title, source=source, checks=checks, assumptions=said, statement=statement, letters=letters,
+            misprint=misprint, repairs=repairs, refutation=refutation, remark=words,
+            _place=(caller.f_code.co_filename, caller.f_lineno),
+        )  # fmt: skip
 
     @property
     def place(self) -> tuple[str, int]:
@@ -173,13 +169,12 @@ def derived(checks: tuple[Check, ...], assumptions: tuple[Boolean, ...]) -> ForA
     """The statement that checks make; beside what is cited, other checks are instances of it."""
     if len(checks) == 1 and isinstance(checks[0], Deduced) and not assumptions:
         return checks[0].statement
-    vectors = [check for check in checks if isinstance(check, VectorInequality)]
-    if len({check.conditions for check in vectors}) == 1 and len(vectors) == len(checks):
-        conclusions = [check.conclusion for check in vectors]
-        body = And(*conclusions, evaluate=False) if len(checks) > 1 else conclusions[0]
-        return closed(body, *vectors[0].conditions, *assumptions)
-    said = [_formula(check) for check in [check for check in checks if isinstance(check, Cited)] or checks]
-    return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *assumptions)
+    common: tuple[Basic, ...] = ()
+    if len({one.conditions for one in checks}) == 1 and all(isinstance(one, VectorInequality) for one in checks):
+        said, common = [one.formula for one in checks], checks[0].conditions
+    else:
+        said = [_formula(one) for one in [one for one in checks if isinstance(one, Cited)] or checks]
+    return closed(And(*said, evaluate=False) if len(said) > 1 else said[0], *common, *assumptions)
 
 
 def _formula(check: Check) -> Basic:

@@ -1,7 +1,7 @@
 """Every claim, in the order of the papers; what the solvers rest on comes last.
 
-The order is written out and a test compares it with the files: a module that is not listed is not checked, and
-nothing registers itself on import.
+The order is that of ``papers.toml``, which a test compares with the files: a module that is not listed is not checked,
+and nothing registers itself on import.
 
 >>> claims("chien_li")[0].key
 'chien_li/section_1/pareto'
@@ -11,105 +11,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Final
 
 from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.papers import MODULES
 
-ORDER: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "chien_li": (
-            "section_1",
-            "section_2",
-            "theorem_3_1",
-            "remarks_3_1",
-            "lemma_3_2",
-            "lemma_3_4",
-            "lemma_3_5",
-            "proof_3_1",
-            "theorem_3_1_shares",
-            "theorem_3_1_direct",
-            "theorem_3_1_window",
-            "theorem_3_7",
-            "lemma_3_8",
-            "theorem_3_12",
-            "section_5",
-            "theorem_a_1",
-            "corollary_a_3",
-            "appendix_a_13",
-            "appendix_a_14",
-        ),
-        "altschuler_talwar": (
-            "section_1",
-            "section_2_2",
-            "section_2_4",
-            "theorem_3_1",
-            "swap",
-            "theorem_4_1",
-            "one_nonzero",
-            "theorem_5_1",
-            "section_5_1",
-            "section_5_2",
-            "section_5_3",
-            "appendix_a_4",
-            "appendix_b_1",
-            "appendix_b_2",
-            "appendix_b_3",
-        ),
-        "liang": (
-            "table_1",
-            "section_2",
-            "algorithm_1",
-            "lemma_3_2",
-            "theorem_3_3",
-            "theorem_3_4",
-            "theorem_3_4_window",
-            "proposition_3_12",
-            "theorem_3_10_cases",
-            "section_4",
-            "appendix_a",
-            "appendix_b",
-            "appendix_c_1",
-            "appendix_c_1_sums",
-            "appendix_c_2",
-            "appendix_c_3",
-            "appendix_c_3_cases",
-            "appendix_e",
-        ),
-        "d2p2": (
-            "algorithm_1",
-            "theorem_1",
-            "lemma_4",
-            "lemma_5",
-            "theorem_2",
-            "theorem_2_rightly",
-            "corollary_1",
-            "theorem_3",
-            "corollary_2",
-            "table_1",
-        ),
-        "ours": (
-            "expansions",
-            "derived",
-            "taut_string",
-            "cyclic",
-            "clipped_scores",
-            "sampled",
-            "pld",
-            "poisson",
-            "projection",
-            "shuffled",
-            "certified",
-            "networks",
-            "normalisation",
-            "layers",
-            "contraction",
-            "contraction_tables",
-            "attacked",
-            "numbers",
-        ),
-    }
-)
+ORDER: Final[Mapping[str, tuple[str, ...]]] = MODULES
 """One module a theorem, lemma, remark or appendix, by paper."""
 
 

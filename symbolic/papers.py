@@ -94,6 +94,9 @@ _DATA: Final = tomllib.loads((resources.files("lastiterate.symbolic") / "papers.
 PAPERS: Final[Mapping[str, Paper]] = MappingProxyType({key: Paper(**entry) for key, entry in _DATA["ledger"].items()})
 """The papers of the ledger, by the folder of their claims; two versions of one are two entries."""
 
+MODULES: Final = MappingProxyType({paper: tuple(names) for paper, names in _DATA["modules"].items()})
+"""The modules of claims, in their order, by paper."""
+
 CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
 """What docstrings and proofs cite, in alphabetical order."""
 
