@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Context
 from enum import StrEnum
 from inspect import get_annotations
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, Never, Self
 
@@ -115,10 +116,10 @@ class Check(_Named):
         """Refuse a kind of check that lacks an answer, or that says what an engine of the package does not decide."""
         if "engine" in vars(cls):
             needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
-            silent = (
-                cls.says is Check.says and cls.formula is Check.formula and "conclusion" not in get_annotations(cls)
-            )
-            missing = ["says"] * silent + [name for name in needs if not hasattr(cls, name)]
+            kinds = takewhile(lambda one: one is cls or (one is not Check and "engine" not in vars(one)), cls.__mro__)
+            members = {name for one in kinds for name in (*vars(one), *get_annotations(one))}
+            missing = [] if members & {"says", "formula", "conclusion"} else ["says"]
+            missing += [name for name in needs if name not in vars(cls)]
             if missing:
                 answers, lacks = ", ".join(("says", *needs)), ", ".join(missing)
                 raise TypeError(f"A kind of check needs {answers}, got {cls.__name__} without {lacks}; define them.")

@@ -10,17 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper.
-
-    Attributes:
-        short: authors and year, as text cites it.
-        authors: all of them.
-        year: of the version meant.
-        title: in full.
-        arxiv: identifier, "" where there is none.
-        doi: likewise.
-        venue: where it appeared.
-    """
+    """A paper; ``short`` is its name in citations, and an identifier or a venue that it lacks is ""."""
 
     short: str
     authors: str
@@ -49,11 +39,10 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """The place at which a second reader finds a claim.
+    """The place of a claim: a paper, the path of a page of our own proofs or the name of a draft; and where it is there.
 
     Attributes:
-        work: the paper, the path of the page of our own proof, or what a draft is called.
-        number: of the statement there as printed, or the section.
+        number: of the statement as printed, or the section.
         detail: number of an equation, or words of the line meant.
     """
 
@@ -113,14 +102,7 @@ def cited(short: str) -> Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """A numbered item of a paper.
-
-    Attributes:
-        number: as printed, "Lemma 3.4" or "(12)".
-        claims: keys of the claims that speak of it.
-        none: why there is no claim; "" where there are claims.
-        version: which version of the paper; "" where there is one.
-    """
+    """A numbered item of a paper, "Lemma 3.4" or "(12)", with the keys of its claims, or the reason for ``none``."""
 
     number: str
     claims: tuple[str, ...] = ()
@@ -129,11 +111,7 @@ class Item:
 
 
 def items(paper: str) -> tuple[Item, ...] | None:
-    """The items of a paper in their order; None where there is no list.
-
-    Raises:
-        TypeError: an entry has other fields than an item.
-    """
+    """The items of a paper in their order; None where there is no list."""
     file = resources.files("lastiterate.symbolic") / paper / "items.toml"
     return parse(file.read_text(encoding="utf-8")) if file.is_file() else None
 
