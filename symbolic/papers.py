@@ -39,7 +39,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Source:
-    """The place of a claim: a paper, the path of a page of our own proofs or the name of a draft; and where it is there.
+    """The place of a claim in a paper, in a page of our own proofs, by its path, or in a draft, by its name.
 
     Attributes:
         number: of the statement as printed, or the section.

@@ -10,54 +10,8 @@ from typing import Any, Final
 from sympy import Basic, Expr, Gt, Lambda, Lt, S, Sum, Symbol, exp, log
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.derivations.statements import (
-    APART,
-    COST,
-    COUNT,
-    EPSILON_1,
-    EPSILON_2,
-    FACTOR,
-    FOURTH,
-    INDEX,
-    LEVEL,
-    MIX,
-    OTHER_MAP,
-    POINT,
-    RADIUS,
-    RATE,
-    STEP,
-    THIRD,
-    VARIABLE,
-    WEIGHT,
-)
-from lastiterate.symbolic.kernel.densities import (
-    ANY_ORDER,
-    FORMER,
-    KERNEL,
-    KERNEL_2,
-    LAST,
-    LATTER,
-    SUM,
-    At,
-    Close,
-    Every,
-    Gaussian,
-    Joint,
-    Next,
-    OnBall,
-    Parting,
-    Point,
-    Prefix,
-    Within,
-    constant_kernel,
-    density,
-    mixture,
-    moment,
-    place,
-    points,
-    power,
-    sources,
-)
+from lastiterate.symbolic.derivations.statements import *
+from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.integrals import EVENT, Calculus, Proposition, add_noise
 from lastiterate.symbolic.notation import L, a, alpha, chi, epsilon, lam, sigma, z
 from lastiterate.symbolic.statement import FIRST, MAP, SECOND, HolderMove, Image, Lipschitz, Noisy, RenyiDivergence
@@ -155,7 +109,7 @@ def _budgets(rules: Calculus) -> Proposition:
 def _steps(rules: Calculus) -> Proposition:
     """Composition of sequences where the divergence of each step is bounded by a number of its own."""
     made = every_order(rules, alpha, 1, _sequences)
-    return rules.chain(made, rules.total(rules.each(Every(STEP <= COST, INDEX)), S.One, INDEX, COUNT))
+    return rules.chain(made, rules.total(rules.assume(Every(STEP <= COST, INDEX)), S.One, INDEX, COUNT))
 
 
 def _markov(rules: Calculus) -> Proposition:
@@ -169,8 +123,7 @@ def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
     rules = rules.under(MIX <= 1)
     first, other = (RenyiDivergence(order, *laws) for _, *laws in pairs)
     least = rules.maximum(first, other), rules.maximum(other, first)
-    most = rules.add(*((w, rules.conditional(one, order)) for (w, *_), one in zip(pairs, least, strict=True)))
-    whole = rules.chain(_mixed(rules, order, *pairs), most)
+    whole = rules.chain(_mixed(rules, order, *pairs), *(rules.conditional(one, order) for one in least))
     return rules.divergence(whole, order, mixed, rest=(order - 1) * least[0].right)
 
 
@@ -187,20 +140,22 @@ _MANY: Final = tuple(Sum(WEIGHT * law, _LIMITS) for law in _EACH)
 """Pair number i of m, the limits of i, and the two mixtures of all."""
 
 
-def _joint_convexity(rules: Calculus) -> Proposition:
-    """Moments of mixed laws are at most the mean of moments; both sides are 1 at order 1."""
-    above = rules.under(alpha > 1)
-    moments = _mixed(above, alpha, (WEIGHT, *_EACH), limits=_LIMITS)
-    return rules.ends(above.powers(moments, alpha, _MANY, (WEIGHT, *_EACH), _LIMITS), alpha, S.One)
-
-
-def _mean_of_orders(rules: Calculus) -> Proposition:
+def _mixture(rules: Calculus, each: Proposition) -> Proposition:
     """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)): logarithms."""
-    rules = rules.under(alpha > 1)
-    each = rules.each(Every(RenyiDivergence(alpha, *_EACH) <= COST, INDEX))
     bounds = rules.total(rules.conditional(each, alpha), WEIGHT, INDEX, COUNT)
     whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *_EACH), limits=_LIMITS), bounds)
     return rules.divergence(whole, alpha, _MANY, rest=log(bounds.right))
+
+
+def _mean_of_orders(rules: Calculus) -> Proposition:
+    rules = rules.under(alpha > 1)
+    return _mixture(rules, rules.assume(Every(RenyiDivergence(alpha, *_EACH) <= COST, INDEX)))
+
+
+def _joint_convexity(rules: Calculus) -> Proposition:
+    """The divergence of each is the bound of itself; both sides are 1 at order 1."""
+    above, own = rules.under(alpha > 1), RenyiDivergence(alpha, *_EACH)
+    return rules.ends(above.exponential(_mixture(above, above.maximum(own, own)), alpha - 1), alpha, S.One)
 
 
 def _second_law(rules: Calculus) -> Proposition:

@@ -5,38 +5,9 @@ from typing import Final
 from sympy import Basic, Eq, Expr, Function, Max, S, Sum, Symbol, exp, log, symbols
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.densities import (
-    ANY_ORDER,
-    FORMER,
-    KERNEL,
-    KERNEL_2,
-    LATTER,
-    At,
-    Every,
-    Gaussian,
-    Indicator,
-    Joint,
-    Next,
-    OnBall,
-    Point,
-    Prefix,
-    Supremum,
-    mean,
-)
+from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.notation import a, alpha, chi, epsilon, sigma, z
-from lastiterate.symbolic.statement import (
-    FIRST,
-    MAP,
-    SECOND,
-    ForAll,
-    HockeyStick,
-    Image,
-    Noisy,
-    Normal,
-    RenyiDivergence,
-    ShiftedDivergence,
-    closed,
-)
+from lastiterate.symbolic.statement import *
 
 POINT: Final = Point("x")
 INDEX: Final = Symbol("i", integer=True, nonnegative=True)

@@ -47,31 +47,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.densities import (
-    SUM,
-    At,
-    Close,
-    ConditionalMean,
-    Dirac,
-    Every,
-    Gaussian,
-    Indicator,
-    Joint,
-    OnBall,
-    Parting,
-    Point,
-    Supremum,
-    Within,
-    anonymous,
-    density,
-    gathered,
-    mean,
-    moment,
-    one_law,
-    place,
-    points,
-    weighted,
-)
+from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.judgement import Ground, Judgement, UnprovedError, infer
 from lastiterate.symbolic.kernel.sealed import rule
 from lastiterate.symbolic.statement import (
@@ -129,8 +105,9 @@ class Calculus(Ground):
 
     @rule
     def assume(self, condition: Boolean) -> Proposition:
-        """A condition that is supposed."""
-        return self._draw("assume", condition, supposed=(condition,))
+        """A condition that is supposed; one of every value of a letter, for one value."""
+        says = condition.args[0] if isinstance(condition, Every) else condition
+        return self._draw("assume", says, supposed=(condition,))
 
     def _draw(
         self,
@@ -216,20 +193,6 @@ class Calculus(Ground):
         return self._draw("times", (factor * made.left, factor * made.right), (made,), nonnegative(factor))
 
     @rule
-    def add(self, *parts: tuple[Expr, Proposition]) -> Proposition:
-        """The sum of inequalities, each times a number that is not negative; oo is not taken from oo."""
-        for side in ("left", "right"):
-            terms = [getattr(one, side) for _, one in parts]
-            values = quantities(*terms)
-            for quantity, value in values.items():
-                slopes = [slope for one in terms if (slope := one.xreplace(values).diff(value)) != 0]
-                if not all(cancel(slope / slopes[0]).is_positive for slope in slopes[1:]):
-                    raise UnprovedError(f"Where {quantity} is infinite, the sum of {terms} is not seen to be defined.")
-        says = tuple(Add(*(w * getattr(one, side) for w, one in parts)) for side in ("left", "right"))
-        conditions = [one for weight, _ in parts for one in nonnegative(weight)]
-        return self._draw("add", says, tuple(one for _, one in parts), conditions)
-
-    @rule
     def total(self, made: Proposition, weight: Expr, index: Symbol, count: Expr) -> Proposition:
         """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
         _runs(index, count, made.given)
@@ -244,9 +207,11 @@ class Calculus(Ground):
     def _linked(self, made: Proposition, other: Proposition) -> Proposition:
         if _same(made.right, other.left):
             return self._draw("chain", (made.left, other.right), (made, other))
-        right = expand_mul(made.right, deep=False).xreplace({other.left: (link := Dummy("X", real=True))})
-        rest = expand_mul(right - (factor := right.coeff(link)) * link, deep=False)
-        if factor == 0 or rest.has(link) or factor.has(link):
+        (number, term), link = other.left.as_coeff_Mul(), Dummy("X", real=True)
+        terms = Add.make_args(expand_mul(made.right, deep=False).xreplace({term: link / number}))
+        factor = Add(*(one / link for one in terms if one.has(link)))
+        rest = Add(*(one for one in terms if not one.has(link)))
+        if factor == 0 or factor.has(link):
             raise UnprovedError(f"A chain needs {other.left} as a term of {made.right}.")
         return self._draw("chain", (made.left, rest + factor * other.right), (made, other), nonnegative(factor))
 
@@ -289,6 +254,12 @@ class Calculus(Ground):
         """From 0 <= L <= R and r < 0: R^r <= L^r, where 0^r is oo. t^r falls as t grows."""
         sides = made.right**exponent, made.left**exponent
         return self._draw("raised", sides, (made,), (*nonnegative(made.left), Lt(exponent, 0)))
+
+    @rule
+    def exponential(self, made: Proposition, factor: Expr) -> Proposition:
+        """From L <= R: exp(c L) <= exp(c R) for a number c > 0."""
+        sides = exp(factor * made.left), exp(factor * made.right)
+        return self._draw("exponential", sides, (made,), (Gt(factor, 0),))
 
     @rule
     def maximum(self, one: Expr, other: Expr) -> Proposition:
@@ -357,24 +328,6 @@ class Calculus(Ground):
         return self._draw("divergence", says, (made,), [Gt(power, 0) for power, *_ in some], supposed=_totals(*pair))
 
     @rule
-    def powers(
-        self,
-        made: Proposition,
-        order: Expr,
-        pair: tuple[Basic, Basic],
-        terms: tuple[Expr, Basic, Basic],
-        limits: tuple[Symbol, Expr, Expr],
-    ) -> Proposition:
-        """A moment E[p^a q^(1-a)] written as exp((a-1) D), on the left and in a sum over i with weights of total 1."""
-        s, (weight, one, other) = self.sign(order), terms
-        there = s * Sum(weight * moment(one, other, order), limits)
-        if not (_same_moments(made.left, s * moment(*pair, order)) and _same_moments(made.right, there)):
-            raise UnprovedError(f"Powers need {s * moment(*pair, order)} <= {there}, got {made}.")
-        left, right = (exp((order - 1) * RenyiDivergence(order, *laws)) for laws in (pair, (one, other)))
-        total = Eq(Sum(weight, limits), 1, evaluate=False)  # a mixture is a law
-        return self._draw("powers", (s * left, s * Sum(weight * right, limits)), (made,), supposed=(total,))
-
-    @rule
     def conditional(self, made: Proposition, order: Expr, *given: Point) -> Proposition:
         """From D(K(x) || K'(x)) <= B: s E[k^a k'^(1-a) | x] <= s exp((a-1) B). The definition of D."""
         if not isinstance(made.left, RenyiDivergence) or made.left.args[0] != order:
@@ -382,13 +335,6 @@ class Calculus(Ground):
         s, (_, one, other) = self.sign(order), made.left.args
         says = s * moment(one, other, order, *given), s * exp((order - 1) * made.right)
         return self._draw("conditional", says, (made,))
-
-    @rule
-    def each(self, condition: Boolean) -> Proposition:
-        """A condition that is supposed for every i, for one i."""
-        if not isinstance(condition, Every):
-            raise UnprovedError(f"A condition for every value of a letter is needed, got {condition}.")
-        return self._draw("each", condition.args[0], supposed=(condition,))
 
     @rule
     def member(self, quantity: Expr, letter: Symbol) -> Proposition:
