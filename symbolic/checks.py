@@ -17,25 +17,7 @@ from lastiterate.symbolic.families import Sample
 from lastiterate.symbolic.kernel.profiles import Profile
 from lastiterate.symbolic.notation import PREVIOUS, alpha, t, unit_text
 from lastiterate.symbolic.papers import Source
-from lastiterate.symbolic.statement import (
-    OTHER,
-    SAMPLES,
-    Condition,
-    Constant,
-    EveryStep,
-    Exists,
-    Expectation,
-    ForAll,
-    LastIterate,
-    Outgrows,
-    SameUnit,
-    Sentence,
-    Statement,
-    Wasserstein,
-    divergence,
-    given,
-    sentence,
-)
+from lastiterate.symbolic.statement import *
 from lastiterate.symbolic.vectors import Norm, Vector
 
 

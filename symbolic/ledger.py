@@ -42,7 +42,6 @@ def places(*keys: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _texts() -> Mapping[tuple[str, str], str]:
-    """The text of every module, by paper and name."""
     folder = Path(__file__).parent
     places = ((paper, name) for paper in ORDER for name in ORDER[paper])
     return {(paper, name): (folder / paper / f"{name}.py").read_text(encoding="utf-8") for paper, name in places}

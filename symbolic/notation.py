@@ -21,7 +21,6 @@ MEANING: Final[dict[Symbol, tuple[str, Expr]]] = {}
 
 
 def _letter(name: str, meaning: str, unit: Expr = NUMBER, **facts: bool) -> Symbol:
-    """A letter with its entry in `MEANING`."""
     letter = Symbol(name, **facts)
     MEANING[letter] = (meaning, unit)
     return letter

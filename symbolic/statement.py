@@ -100,10 +100,9 @@ class ShiftedDivergence(QuantityBase):
 
 
 class SampledStep(QuantityBase):
-    """The Renyi divergence that the profile of a step on a batch has, of (rate, noise over sensitivity, order).
+    """The Renyi divergence of q E_tau(N(1) || N(0)), tau = 1 + (g - 1)/q, of (rate, noise over sensitivity, order).
 
-    The profile is q E_tau(N(1) || N(0)), tau = 1 + (g - 1)/q, at g >= 1, and reflected below; it bounds the step, in
-    which one of three means at most 1 apart is replaced by a coin of chance q. Its moments are those of its ratios.
+    It is reflected below g = 1, and bounds a step in which one of three means 1 apart is replaced with probability q.
     """
 
 

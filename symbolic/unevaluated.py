@@ -8,11 +8,8 @@ from sympy import Derivative, Expr, Subs, Symbol, Tuple
 def put(expression: Expr, values: Mapping[Symbol, Expr | int]) -> Expr:
     """The expression with the values put in, all at once: the statement shows the formula and what is put into it.
 
-    Letters that the expression has not are left out.
-
     Raises:
-        ValueError: it has none of them, or is itself one with values put in, so that the order would be unclear, or
-            binds a letter of a value.
+        ValueError: it has none of the letters, or is itself a `put`, or binds a letter of a value.
 
     >>> from sympy.abc import x, y, z
     >>> put(x**2 + y, {x: y, z: 0})

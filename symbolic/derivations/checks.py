@@ -16,11 +16,8 @@ nodes = Function("y", positive=True)
 def windows(kind: str, losses: str) -> Iterator[Derived]:
     """Shifts over the whole run and over its last w steps, from the domain and perhaps after steps without shifts.
 
-    Batches in a known order cost mu^2 = A, the sum of squared shifts over the variances of the noise; so do those in
-    cyclic order, where a path for a sample of the last step serves one that comes earlier, and shuffled ones, where a
-    path for an order with the sample ``late`` serves every other. Else ``shuffled`` batches cost the mean over orders.
-    Random batches cost the coin of every step at its share of the noise and the shifts at theirs; Poisson ones cost 1
-    on the event that a batch is of another size than supposed.
+    Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders; random batches
+    the coin of every step at its share of the noise and the shifts at theirs, and Poisson ones 1 for an unlikely size.
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
@@ -35,7 +32,6 @@ def windows(kind: str, losses: str) -> Iterator[Derived]:
 
 
 def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
-    """The mean with a composition of all steps, on an event of chance rho."""
     return MeanProfile(((1 - rho, inside), (rho, Steps(PoissonStep(q, P(i)), i, steps))))
 
 

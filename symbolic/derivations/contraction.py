@@ -75,7 +75,6 @@ def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
-    """Judgements at the letters X, N and F."""
     places = (((S.Zero, start), (S.Zero, z)), ((start, start + w), (z, S.Zero)), ((start, start + w), (D, S.Zero)))
     one, two, three = (
         kernel.suppose(order, ends, distances, Letter(letter), SUPPOSED[letter])
@@ -120,7 +119,6 @@ def _places(kernel: Kernel) -> Guarantee:
 
 
 def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order = Order.FIRST) -> Span:
-    """The bound of the T_0 steps before the blocks, or 1."""
     return anything(kernel, order, (S.Zero, T_0)) if begin == ABOVE else steps()
 
 
@@ -135,10 +133,9 @@ def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
-    """Batches in a known order, full ones among them, with a path for each price; or shuffled, or without replacement.
+    """Batches in a known order, full ones among them; or shuffled, a block an epoch; or without replacement, q = b/n.
 
-    Shuffled batches have a block an epoch, and both prices are means over its order. Those without replacement, q =
-    b/n, have the coin hidden in every step of a near block, and revealed in a far one.
+    The coin of the last is hidden in every step of a near block and revealed in a far one.
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
@@ -168,10 +165,7 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
 
 
 def _cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Blocks that end with the sample, after a first one that may be short, and then t steps without it.
-
-    So the bound of a sample that is met last serves every other if steps are equal: its first block is t steps less.
-    """
+    """Blocks that end with the sample, the first one perhaps short, and then t steps without it."""
     made = _of_batches("known_batches", kernel, losses, begin)
     return both_orders(kernel, kernel.chain(made, without_the_sample(kernel, made.end, t)))
 
@@ -194,10 +188,7 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
 
 
 def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed.
-
-    Batch j of a block has between low_j and high_j samples beside the one that differs, and k_j times that one.
-    """
+    """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed."""
     moved = update.moved(_eta, K, b)
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     carried = supposing(losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved), sizes)

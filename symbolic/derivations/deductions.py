@@ -88,7 +88,6 @@ def _composition(rules: Calculus, order: Expr) -> Proposition:
 
 
 def _sequences(rules: Calculus, order: Expr) -> Proposition:
-    """Composition of the first i variables with the next one, from no variables on, summed over i."""
     laws = Prefix(FORMER, INDEX), Prefix(LATTER, INDEX)
     kernels = Next(FORMER, INDEX), Next(LATTER, INDEX)
     worst = rules.member(RenyiDivergence(order, *(At(one, POINT) for one in kernels)), POINT)
@@ -100,14 +99,12 @@ def _sequences(rules: Calculus, order: Expr) -> Proposition:
 
 
 def _budgets(rules: Calculus) -> Proposition:
-    """Composition where either divergence is bounded."""
     made = every_order(rules, alpha, 1, _composition)
     second, first = sorted(made.right.args, key=lambda one: isinstance(one, RenyiDivergence))
     return rules.chain(made, rules.assume(first <= EPSILON_1), rules.assume(second <= EPSILON_2))
 
 
 def _steps(rules: Calculus) -> Proposition:
-    """Composition of sequences where the divergence of each step is bounded by a number of its own."""
     made = every_order(rules, alpha, 1, _sequences)
     return rules.chain(made, rules.total(rules.assume(Every(STEP <= COST, INDEX)), S.One, INDEX, COUNT))
 
@@ -128,7 +125,6 @@ def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
 
 
 def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **limits: Any) -> Proposition:
-    """E[phi] of mixed laws is at most the mean of E[phi]."""
     where = place(*(law for _, *laws in pairs for law in laws))
     terms = [(w, density(one, *where), density(other, *where)) for w, one, other in pairs]
     return rules.mean(rules.jensen(order, terms, *where, **limits))

@@ -26,10 +26,7 @@ def _maps(constant: Expr, apart: Expr) -> Expansion:
 
 
 def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Kernel) -> Guarantee:
-    """A-GDP of the last of ``steps`` more steps: reals a_j with z_{j+1} = c z_j + s_j - a_j >= 0 and z_m = 0.
-
-    z_0 is 0, or a distance D of the laws of the two runs in W_infinity; A is the sum of a_j^2 / v_j.
-    """
+    """A-GDP of the last ``steps``: real a_j with z_{j+1} = c z_j + s_j - a_j >= 0 and z_m = 0, where z_0 is 0 or D."""
     after = constant * _z + _s - _a
     run = StepInduction(
         kernel,
@@ -84,16 +81,12 @@ def _modulus(kernel: Kernel) -> Span:
 
 
 def _batches(kernel: Kernel) -> Span:
-    """0 -> D_T for batches of b in a known order, k_j = 1 where the sample that differs is in the batch, and else 0.
-
-    D_t = min(D_{t-1} + eta (b - k)/b omega(D_{t-1}) + 2 eta K k/b, D_{t-1} + 2 eta K).
-    """
+    """D_t = min(D_{t-1} + eta (b - k)/b omega(D_{t-1}) + 2 eta K k/b, D_{t-1} + 2 eta K), k = 0 or 1."""
     made = _near + Min(eta * (b - _k) / b * omega(_near) + 2 * eta * K * _k / b, 2 * eta * K)
     return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, b, _k), made), _k)
 
 
 def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
-    """0 -> D_T in T steps that carry a distance as the expansion says."""
     run = StepInduction(
         kernel,
         j,
@@ -107,7 +100,6 @@ def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
 
 
 def _inside(kernel: Kernel) -> Span:
-    """0 -> D in T steps: after each both runs are in one set of diameter D."""
     return kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D)
 
 

@@ -36,9 +36,8 @@ def hide_distance(
 ) -> Span:
     """Steps tau, ..., tau + m - 1 that hide the distance z_0 = ``start`` by any shifts, at ``profile`` of A_m - A_0.
 
-    ``step`` carries a distance by e_j = ``carried`` and has the ``shift`` a_j >= 0 at a cost C_j, which may name
-    ``letters`` under ``laws``. z_{j+1} is at least e_j(z_j) - a_j and 0, and z_m = 0; A_{j+1} = A_j + C_j, and A_0 =
-    ``spent``. The letters of the path have the ``names`` z_j, z_{j+1}, z_m, A_j and A_m.
+    ``step`` carries a distance by e_j = ``carried`` and has the ``shift`` a_j >= 0 at a cost C_j; z_{j+1} is at least
+    e_j(z_j) - a_j and 0, z_m = 0, A_{j+1} = A_j + C_j. The ``names`` are those of z_j, z_{j+1}, z_m, A_j and A_m.
     """
     (begins, start, m), (a, cost) = run, shift
     z, following, z_m, A_j, A_m = symbols(names, real=True)
@@ -69,7 +68,7 @@ def hide(
 ) -> Span:
     """(``cost`` - A_0)-GDP of steps tau, ..., tau + m - 1: any shifts a_j >= 0 that hide the distance z_0 = ``start``.
 
-    As in `hide_distance`, of noise of variance v_j: C_j = a_j^2 / v_j. Letters are marked by the name of the ``path``.
+    As in `hide_distance`, C_j = a_j^2 / v_j for noise of variance v_j. Letters bear the mark ``path``.
     """
     a, v_j, A_m = symbols(f"a_j{path} v_j A{path}", real=True)
     names = " ".join(f"{name}{path}" for name in ("z_j", "z_next", "z_m", "A_j", "A"))
@@ -144,9 +143,8 @@ def hide_in_window(
 def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Expr, v: Expr, tau: Expr, m: Expr) -> Span:
     """(D + V_m)^2 / W_m-GDP of steps tau, ..., tau + m - 1, m >= 1, from the distance D.
 
-    ``expansion`` says that the maps of the two runs carry a distance z to c z + s; v is the variance of the noise. What
-    is given of c says whether it is 1, below or above. Where c > 1 the window is to be feasible: the result supposes
-    that v r_m (D + V_{m-1}) >= s W_{m-1}.
+    The ``expansion`` carries z to c z + s, c = 1, below or above 1 as given; v is the variance of the noise. Where c >
+    1 the result supposes that the window is feasible: v r_m (D + V_{m-1}) >= s W_{m-1}.
     """
     grows = Gt(c, 1) in kernel.given
     outer = kernel.under(Gt(c, 0), Gt(v, 0), Ge(s, 0), Ge(D, 0), Ge(m, 1))
@@ -178,19 +176,13 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 
 def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP for a sample met k steps before the last one, by a path for a sample met in the last step.
-
-    The path's last m steps come k steps earlier, when both runs are in the domain; k steps without the sample follow.
-    """
+    """A-GDP by a path for a sample met in the last step: the sample is met k steps earlier, and not after that."""
     earlier = hide_from_step_0(kernel, losses, (tau, start, m))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
 def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
-    """A-GDP as in `known_cyclic` of a path of more than m steps: the run begins where it has paid ``spent``.
-
-    The path's distance is ``start`` there, and the two runs are equal.
-    """
+    """A-GDP as in `known_cyclic` of a longer path, with the distance ``start`` and the cost ``spent`` at step 0."""
     outer = kernel.under(Ge(spent, 0))
     made = hide_by_losses(outer, losses, (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(made, near=S.Zero, profile=Gauss(A))

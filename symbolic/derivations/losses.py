@@ -27,14 +27,10 @@ _TRIANGLE: Final = "a mean of vectors is no longer than the mean of their length
 
 @dataclass(frozen=True)
 class Losses:
-    """A class of losses whose gradients, perhaps clipped, are no longer than K.
+    """A class of losses whose gradients, perhaps clipped, are no longer than K: what it supposes, and its constants.
 
-    Attributes:
-        says: what is supposed of every loss.
-        constants: the constants that it names.
-        lemmas: keys of claims, and cited mathematics.
-        modulus: the most by which gradients z apart differ before clipping; None for convex losses.
-        least: the least curvature of convex losses, which are L-smooth.
+    ``modulus`` is the most by which gradients z apart differ before clipping, None for convex losses, which are
+    L-smooth with ``least`` curvature. ``lemmas`` are keys of claims, and cited mathematics.
     """
 
     says: str

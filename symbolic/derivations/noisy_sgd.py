@@ -15,12 +15,10 @@ _r, _r_m = symbols("r_j r", real=True)
 
 
 def _coin() -> Coin:
-    """One of n samples is replaced, and a batch is any b of them; half of the noise."""
     return swap_coin(b / n, sensitivity(b), _v / 2)
 
 
 def _composition(kernel: Kernel) -> Guarantee:
-    """T steps, each at the price of its coin at half of the noise."""
     return both_orders(kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _coin(), _v, T))
 
 

@@ -22,10 +22,7 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 def _shifts(
     kernel: Kernel, losses: Losses, shares: Variable, drawn: bool = False, revealed: tuple[Variable, ...] = ()
 ) -> Span:
-    """Shifts over the last w steps, given the shares of steps up to that of ``shares``; from a domain of diameter D.
-
-    A batch that is ``drawn`` is averaged over in its step; its law is that given the share of the step.
-    """
+    """Shifts over the last w steps from a domain of diameter D, given the shares of steps up to that of ``shares``."""
     carried = losses.same_data(eta, eta)
     outer = kernel.under(Eq(s, step_sensitivity(eta, K, b)))
 
@@ -91,12 +88,10 @@ def _projected(kernel: Kernel) -> Guarantee:
 
 
 def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: Kernel) -> Guarantee:
-    """Theorem 3.1 of Chien & Li, the whole domain before the window."""
     return shared_noise.share_window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
 
 
 def _hoelder(kernel: Kernel) -> Guarantee:
-    """Theorem 3.7 of Chien & Li."""
     return shared_noise.share_batches("domain", kernel, all_shares(t + tau + w - 1), full=True)
 
 

@@ -40,10 +40,7 @@ _product, _product_next, _product_w = _products = symbols("P_j P_next P_w", real
 
 
 def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Symbol, ...], *laws: Boolean) -> Span:
-    """``later`` from step 0 on: x_{j+1} is at least e_j(x_j) and 0, and the last x at most its distance.
-
-    x_0 is 0 at step 0, or the diameter of the domain t steps before ``later``.
-    """
+    """``later`` after t steps from the domain, or all from 0: x_{j+1} is at least e_j(x_j) and 0."""
     x, following, x_m = symbols("x_j x_next x_m", real=True)
     begins, count = (later.start - t, t) if later.start.has(t) else (S.Zero, later.start)
     steps = StepInduction(
@@ -63,10 +60,10 @@ def _tracked(kernel: Kernel, later: Span, carried: Expansion, letters: tuple[Sym
 
 
 def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
-    """``later`` from step 0 on, after N_0 blocks of w steps: X_{l+1} is at least C_l X_l + w s.
+    """``later`` after N_0 blocks of w steps, from 0 or the domain: X_{l+1} is at least C_l X_l + w s.
 
-    X_0 is 0, or the diameter of the domain where steps come before them. Within a block a distance stays below
-    P_j X + j s, P_j the product of the contractions of its batches of k_j samples, s at least what a sample moves.
+    Within a block a distance stays below P_j X + j s, P_j the product of the contractions of its batches of k_j
+    samples.
     """
     s = Symbol("s", nonnegative=True)
     distance, following, last, contraction = symbols("X_l X_next X_m C_l", real=True)
@@ -106,10 +103,7 @@ def _tracked_blocks(kernel: Kernel, losses: Losses, later: Span) -> Span:
 
 
 def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel, Expr, Expr], Span]:
-    """Steps of both runs on a random batch, which is averaged over.
-
-    If ``later`` reveals the other batches, the average is over whether this one has the sample that differs.
-    """
+    """Steps of both runs on a random batch, averaged over; if ``later`` reveals it, over the place of the sample."""
     coin = Variable("the batch" if not later.scope else "whether the batch has the sample that differs", start + j)
     others = tuple(later.scope)
     return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
@@ -162,8 +156,7 @@ _RANGE = (Ge(_low, 0), Le(_low, _high))
 def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
     """Steps with Poisson batches at rate q, each at the price of its coin, its shift and an unlikely size of its batch.
 
-    Batch j has between low_j and high_j samples beside the one that differs, but with probability r_j; its step is that
-    many b-ths of eta_j long.
+    Batch j has low_j to high_j samples beside the one that differs, but with probability r_j; its step is scaled by b.
     """
     tau, start, m = run
 
@@ -188,10 +181,7 @@ def sized_window(
 
 
 def poisson_or_composition(inside: Inside, kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
-    """Poisson batches at rate q: ``inside`` where all are as supposed, a composition where they are not.
-
-    With probability rho some batch is not as supposed; a composition of all steps holds for every size.
-    """
+    """Poisson batches at rate q: ``inside`` where all are as supposed, a composition of all steps otherwise, at rho."""
     tau, start, m = run
 
     def side(order: Order) -> Span:
@@ -208,9 +198,8 @@ def contracting_blocks(
 ) -> tuple[Span, frozenset[Hypothesis]]:
     """Blocks of w steps of which each contracts, and that event; a run counts its blocks.
 
-    A block has batches of k_j samples beside the one that differs, which contract by factors whose products P_j from
-    its beginning never rise and end at C_l at most. Y_l is the distance there, and y_j at least Y_l less the shifts, so
-    P_j y_j stays above the distance; Y_{l+1} is at least C_l y_w. With probability rho some block contracts less.
+    Batches of k_j samples contract by factors whose products P_j in a block never rise and end at C_l at most; P_j y_j
+    stays above the distance, for y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l y_w.
     """
     tau, start, blocks = run
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
@@ -290,8 +279,8 @@ def split_window(
 ) -> Span:
     """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
 
-    With ``before``, the expansion of two data sets, the distance is one that is tracked until then at no price. A
-    ``batch`` for all steps is left revealed; else every step has its own, which is averaged over.
+    With ``before``, the expansion of two data sets, the distance is tracked until then at no price. A ``batch`` for all
+    steps is left revealed; else every step has its own, which is averaged over.
     """
     shift, unlikely = gaussian_shift(_a, _v - _u, C(j)), r(j) if sizes else S.Zero
     supposed = (*coin.conditions, *shift.conditions, Ge(_eta, 0), Ge(unlikely, 0), Le(unlikely, 1), *laws)
@@ -317,15 +306,11 @@ def split_window(
 
 
 def _each(cost: Profile) -> Steps:
-    """The steps before j, at the cost of step j put for each."""
     return Steps(cost.subs({j: i}), i, j, cost.order)
 
 
 def poisson_ranges(kernel: Kernel, losses: Losses) -> Guarantee:
-    """Poisson batches at rate q: N ranges of sizes, each with a window of its own, and a composition beyond them all.
-
-    A run is counted to the first range that holds all sizes of its batches. Window number k has w_k of the last steps.
-    """
+    """Poisson batches at rate q: N ranges of sizes, number k with a window of w_k steps; beyond them a composition."""
     begins = T - lengths(k)
     outer = kernel.under(Ge(begins, 0))
 
@@ -348,9 +333,8 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
 def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr) -> Guarantee:
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides all that was before it.
 
-    A run has N stretches of ``length`` steps, ``count`` steps or blocks each, after T_0 others. But with probability
-    rho, the batches of a stretch are such that it hides the diameter of the domain, whatever happened before. Where
-    they are not, the stretch costs a composition, and the same is said of the run before it.
+    N stretches of ``length`` steps, ``count`` steps or blocks each, follow T_0 others. One that does not hide the
+    diameter of the domain, with probability rho, costs a composition, after the same bound of the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
 
@@ -375,8 +359,8 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
 def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
     """T steps whose gradients are projected at random before noise is added, at the price of what they observe.
 
-    One sample is replaced, and whether the batch has it is revealed; or it is added or removed, the coin ``hidden``. It
-    is in a batch with probability ``rate`` and moves it by ``moved``, which may name k_j under ``laws``.
+    A sample is in a batch with probability ``rate``: replaced, the coin revealed, or one more, the coin ``hidden``. It
+    moves a batch by ``moved``, which may name k_j under ``laws``.
     """
 
     def side(order: Order) -> Span:

@@ -60,7 +60,6 @@ def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
 
 
 def _tracked(kernel: Kernel, expansion: Expansion, factor: Expr, offset: Expr) -> Span:
-    """From 0 to what z -> factor z + offset makes of it in tau steps."""
     closed = offset * j if factor == 1 else offset * (factor**j - 1) / (factor - 1)
     steps = StepInduction(kernel, j, tau, (Sequence(_z, S.Zero, factor * _z + offset, _z_m, closed),), (Ge(_z, 0),))
     return steps.close(steps.span(S.Zero, _z, Equal(), each_step(S.Zero, expansion, no_shift(), _v)))
@@ -106,10 +105,10 @@ def share_window(losses: str, factor: Expr, start: str, kernel: Kernel, *shares:
 def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = False) -> Guarantee:
     """C / sigma^2 bounds mu^2 for batches of b in a known order, k_j = 1 where the sample that differs is in, else 0.
 
-    From 0 or from the domain, tau steps make of a distance at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta
-    K) each, s = 2 eta K/b; then, in w steps, z goes to at least z + eta omega(z) - a_j and 0, and to 0 at last. A share
-    beta_j of the noise hides k_j s at p_j >= k_j^2 s^2 / beta_j, and may be 0 where k_j is; C sums p_j + a_j^2 / (1 -
-    beta_j). Batches that are ``full`` have b = n, k_j = 1 and p_j = s^2 / beta_j.
+    tau steps make of a distance at least min(z + eta (b - k_j)/b omega(z) + k_j s, z + 2 eta K) each, s = 2 eta K/b;
+    then, in w steps, z goes to at least z + eta omega(z) - a_j and 0, and to 0 at last. A share beta_j of the noise
+    hides k_j s at p_j >= k_j^2 s^2 / beta_j; C sums p_j + a_j^2 / (1 - beta_j). ``full`` batches have b = n, p_j = s^2
+    / beta_j.
     """
     batch, counts = (n, ()) if full else (b, (Ge(_k, 0), Le(_k, 1)))
     outer, modulus, grown = kernel.under(Eq(s, sensitivity(batch))), LOSSES["modulus"], _z + eta * omega(_z)

@@ -11,23 +11,8 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final
 
-from sympy import (
-    Add,
-    Basic,
-    Expr,
-    Function,
-    Lambda,
-    Mul,
-    Pow,
-    S,
-    Sum,
-    Symbol,
-    Tuple,
-    expand,
-    expand_mul,
-    expand_power_base,
-    factor_terms,
-)
+from sympy import Sum, expand, expand_mul, expand_power_base, factor_terms
+from sympy.core import Add, Basic, Expr, Function, Lambda, Mul, Pow, S, Symbol, Tuple
 
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.statement import Condition, Image, Noisy, QuantityBase, condition
@@ -229,11 +214,7 @@ def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
 
 
 def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
-    """Points for a draw from laws on one space, other than those that the laws depend on and those given.
-
-    Raises:
-        UnprovedError: the laws are not on one space.
-    """
+    """Points for a draw from laws on one space, other than those given and those that the laws depend on."""
     maps = set[tuple[str, Basic]]().union(*map(_maps, laws))
     if len({dimension(law) for law in laws}) > 1 or len({level for level, _ in maps}) < len(maps):
         raise UnprovedError(f"Laws on one space, and images under one map, are needed, got {laws}.")
@@ -342,7 +323,6 @@ def _names(law: Basic) -> Iterator[Basic]:
 
 
 def _images(how: Basic, law: Basic) -> Iterator[Basic]:
-    """Other names of the law of an image."""
     if isinstance(law, Add):
         yield Add(*(_linear(how, one) for one in law.args))  # the image of a mixture
     if how == LAST and isinstance(law, Joint) and isinstance(law.args[1], Lambda):

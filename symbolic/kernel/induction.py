@@ -7,35 +7,19 @@ from typing import Any, NoReturn, final
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, symbols, true
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import (
-    STEPS_BEFORE,
-    End,
-    Hypothesis,
-    Law,
-    Meaning,
-    Shown,
-    Span,
-    Variable,
-    apply,
-    record,
-    show,
-)
-from lastiterate.symbolic.kernel.profiles import Order, Profile, counts, formed, put_values
+from lastiterate.symbolic.kernel.judgement import *
+from lastiterate.symbolic.kernel.profiles import *
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
-from lastiterate.symbolic.kernel.substitution import whichever
+from lastiterate.symbolic.kernel.substitution import *
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """u_0 = ``first`` and u_{j+1} = ``after``.
+    """u_0 = ``first`` and u_{j+1} = ``after``, an expression in the values at j, or a letter where u is any sequence.
 
-    Attributes:
-        value: the letter for u_j, a real symbol of which no sign is declared.
-        first: u_0.
-        after: u_{j+1}: an expression in the values at j, or a letter of its own where u is any sequence.
-        last: the letter for u_m.
-        closed: u_j as an expression in the index; None where u_m stays a letter.
+    ``value`` is the letter for u_j, a real symbol of which no sign is declared, and ``last`` that for u_m; ``closed``
+    is u_j as an expression in the index, None where u_m stays a letter.
     """
 
     value: Symbol
@@ -48,11 +32,7 @@ class Sequence:
 def own_letters(
     index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
 ) -> None:
-    """Raise an error unless each sequence has letters of its own, real ones, and no last value is spoken of before.
-
-    Raises:
-        UnprovedError: they have not.
-    """
+    """Raise an error unless each sequence has real letters of its own, and no last value is spoken of before."""
     plain = Symbol("plain", real=True).assumptions0
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
@@ -84,16 +64,11 @@ def steps_before(
 @final
 @dataclass(frozen=True, eq=False)
 class StepInduction:
-    """Statements for every 0 <= j <= m about a run and the sequences beside it.
+    """Statements for every 0 <= j <= m = ``count`` about a run and the sequences beside it.
 
-    Attributes:
-        kernel: what is supposed of the numbers.
-        index, count: j and m.
-        sequences: the sequences.
-        keeps: conditions that hold at 0 and pass from j to j + 1; shown when the induction is made.
-        letters: further numbers of step j, of which the laws are all that is known.
-        laws: what is supposed of the values and the letters at every 0 <= j < m.
-        ends: what is supposed of the values at m.
+    ``keeps`` hold at 0 and pass from j to j + 1, which is shown when the induction is made. ``letters`` are further
+    numbers of step j, of which the ``laws`` are all that is known; laws are supposed at every 0 <= j < m, and ``ends``
+    of the values at m.
     """
 
     kernel: Kernel
@@ -286,7 +261,6 @@ class StepInduction:
 
     @property
     def _kept(self) -> frozenset[Boolean]:
-        """The conditions that the sequences keep, at m."""
         return frozenset(put_values(condition, self._last) for condition in self.keeps)
 
     def supposed(self, *of_step: Hypothesis) -> frozenset[Hypothesis]:
@@ -296,7 +270,6 @@ class StepInduction:
         return frozenset((*laws, *ends, *map(self._meant, self.sequences), *map(self._always, of_step)))
 
     def _meant(self, one: Sequence) -> Hypothesis:
-        """Value that the letter for u_m stands for."""
         goes = f"which begins at the first and goes at every step {self.index} to the second"
         says = f"{one.value}, {goes}, is after so many steps the last"
         return Meaning(says, (one.first, one.after, self.count, one.last), over=self._over)
@@ -318,7 +291,6 @@ class StepInduction:
             raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
     def _own(self) -> None:
-        """Raise an error for a copy, and for what was put together by hand."""
         if not genuine(self) or type(self.kernel) is not Kernel:
             raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
 

@@ -17,50 +17,15 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
-from sympy import (
-    Add,
-    Basic,
-    Dummy,
-    Eq,
-    Expr,
-    Function,
-    Ge,
-    Gt,
-    Lambda,
-    Le,
-    Lt,
-    Max,
-    Mul,
-    Pow,
-    S,
-    Sum,
-    Symbol,
-    cancel,
-    exp,
-    expand,
-    expand_log,
-    expand_mul,
-    log,
-    simplify,
-    true,
-)
+from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, simplify, true
+from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.densities import *
 from lastiterate.symbolic.kernel.judgement import Ground, Judgement, UnprovedError, infer
 from lastiterate.symbolic.kernel.sealed import rule
-from lastiterate.symbolic.statement import (
-    HockeyStick,
-    HolderMove,
-    Image,
-    Lipschitz,
-    Noisy,
-    Normal,
-    QuantityBase,
-    RenyiDivergence,
-    ShiftedDivergence,
-)
+from lastiterate.symbolic.statement import *
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
 ATTAINED: Final = "W_infinity is attained by a coupling (Prokhorov, portmanteau)"
@@ -96,7 +61,6 @@ class Proposition(Judgement):
         return self.says.lhs, self.says.rhs
 
     def __str__(self) -> str:
-        """The judgement in one line."""
         return str(self.says)
 
 
@@ -117,7 +81,6 @@ class Calculus(Ground):
         conditions: Iterable[Boolean] = (),
         **more: Any,
     ) -> Proposition:
-        """Draw a conclusion, an inequality of two sides or another condition, as `infer` does."""
         said = Le(*says, evaluate=False) if isinstance(says, tuple) else says
         return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
 
@@ -581,10 +544,7 @@ def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
 
 
 def nonnegative(term: Expr) -> tuple[Boolean, ...]:
-    """The side condition that a term is not negative, where it is not plain from how it is built.
-
-    Products, sums, powers and means of nonnegative quantities are, oo included; 0 times oo is 0.
-    """
+    """The side condition that a term is not negative, where it is not plain from how it is built: 0 times oo is 0."""
     if isinstance(term, exp):
         return ()
     if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
@@ -667,7 +627,6 @@ def _summed(term: Expr, index: Symbol, count: Expr) -> Expr:
 
 
 def _totals(*laws: Basic) -> set[Boolean]:
-    """The weights of a mixture that is a law add up to 1."""
     mixtures = set[Basic]().union(*(law.atoms(Sum) for law in laws))
     return {Eq(Sum(weighted(one.function)[0], *one.limits), 1, evaluate=False) for one in mixtures}
 

@@ -53,11 +53,10 @@ Raises:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A supposition about the runs, beside conditions on numbers: a sentence, and the constants and laws that it names.
+    """A supposition about the runs: a sentence, the constants and laws that it names, and its ``bounds``.
 
     ``symmetric`` says that it still holds when the two runs exchange their names, ``lemma`` that a proof of it is owed:
-    a theorem that does not name it among its premises is not proved. It ranges over the values of the letters ``over``,
-    for which no value may be put. ``bounds`` are the profiles that it speaks of.
+    a theorem that does not name it among its premises is not proved. No value may be put for the letters ``over``.
     """
 
     says: str
@@ -68,7 +67,6 @@ class Hypothesis:
     bounds: tuple[Profile, ...] = ()
 
     def __str__(self) -> str:
-        """The sentence, its constants in brackets, and the profiles that are supposed, not derived."""
         named = f"{self.says} ({', '.join(map(str, self.constants))})" if self.constants else self.says
         return f"{named}, so that the profile is at most {', '.join(map(str, self.bounds))}" if self.bounds else named
 
@@ -110,12 +108,10 @@ STEPS_BEFORE: Final = "the steps before"
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable of a run besides its noise, such as the batch of a step.
+    """A random variable of a run besides its noise, such as the batch of a step, by its name and its last step.
 
-    Attributes:
-        name: in words.
-        step: the step that it belongs to, the last one where it belongs to several.
-        follows: its law depends on the states up to that step; else it is independent of them, of one law in both runs.
+    If it ``follows``, its law depends on the states up to that step; else it is independent of them, of one law in both
+    runs.
     """
 
     name: str
@@ -134,12 +130,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Ground:
-    """The ground that rules stand on.
-
-    Attributes:
-        prover: shows side conditions: an engine for symbols, ball arithmetic for numbers.
-        given: conditions on the numbers that all judgements made here suppose.
-    """
+    """The ground of rules: a prover of side conditions, and conditions on numbers that all judgements suppose."""
 
     prover: Prover
     given: frozenset[Boolean] = frozenset()
@@ -153,11 +144,7 @@ class Ground:
         return replace(self, given=self.given | set(conditions) - {true})
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from what is given, and say how.
-
-        Raises:
-            UnprovedError: it is not shown.
-        """
+        """Show a side condition from what is given, and say how."""
         return show(self, condition, given).how
 
 
@@ -165,11 +152,7 @@ _OF_RULES: Final = {f"lastiterate.symbolic.kernel.{name}" for name in ("rules", 
 
 
 def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown:
-    """Show a side condition from what is given.
-
-    Raises:
-        UnprovedError: it is not shown, or something is given of a letter that stands for any value.
-    """
+    """Show a side condition from what is given, in which no letter stands for any value."""
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")
     if condition == false:
@@ -181,14 +164,10 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
 
 @dataclass(frozen=True, init=False, eq=False, slots=True, weakref_slot=True)
 class Judgement:
-    """The conclusion of a rule, with its derivation; what no rule returned is a draft, which rules and checks refuse.
+    """The conclusion of a rule and its derivation; what no rule returned is a draft, which rules and checks refuse.
 
-    Attributes:
-        given: conditions on the numbers under which it holds.
-        rule: the rule that made it.
-        premises: the judgements that the rule was applied to.
-        shown: the side conditions of the rule.
-        cites: the lemmas and the mathematics that the rule itself rests on.
+    ``given`` are conditions on numbers, ``premises`` the judgements that the rule was applied to, ``shown`` its side
+    conditions, and ``cites`` the lemmas and the mathematics that it rests on.
     """
 
     given: frozenset[Boolean]
@@ -217,16 +196,10 @@ class Judgement:
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
 class Span(Judgement):
-    """A judgement about the states of two runs.
+    """A judgement about the states of two runs: order, steps s = ``start`` to t = ``end``, distances z and z', and f.
 
-    Attributes:
-        order: which run's law is the numerator.
-        start, end: the steps s, ..., t - 1 that it spans.
-        near, far: the distances z before and z' after them.
-        profile: f.
-        hypotheses: what it supposes of the runs.
-        scope: the random variables that are revealed.
-        drawn: those that were averaged over, which no other part of a chain may share.
+    The variables in ``scope`` are revealed; those ``drawn`` were averaged over, and no other part of a chain shares
+    them.
     """
 
     order: Order
@@ -250,7 +223,6 @@ class Span(Judgement):
         return self.near, self.far
 
     def __str__(self) -> str:
-        """The judgement in one line."""
         return f"{self.order}, steps {self.start}..{self.end}, {self.near} -> {self.far}: {self.profile}"
 
 
@@ -282,9 +254,9 @@ def infer(
 ) -> _Judgement:
     """Draw the conclusion of a rule once its side conditions are shown: a draft, which the rule returns.
 
-    ``draft`` is an empty judgement of the kind that is drawn, ``where`` a note for errors. The conclusion supposes what
-    the premises do and what is ``supposed``, without what is ``discharged``. The conditions ``inner`` are shown from
-    ``within``, too: what the proof of the rule knows of letters that are its own.
+    ``draft`` is an empty judgement, ``where`` a note for errors. The conclusion supposes what the premises do and what
+    is ``supposed``, without what is ``discharged``. The conditions ``inner`` are shown from ``within``, too, which the
+    proof of the rule knows of letters of its own.
     """
     if not isinstance(ground, Ground):
         raise UnprovedError(f"A kernel or a calculus is needed, got {type(ground).__name__}.")

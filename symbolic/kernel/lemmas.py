@@ -13,18 +13,8 @@ from typing import TypeVar
 from sympy import Expr, Ge, Gt, Le, S, Symbol
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import Hypothesis
-from lastiterate.symbolic.kernel.profiles import (
-    Equal,
-    Gauss,
-    MeanProfile,
-    Order,
-    PoissonStep,
-    Profile,
-    Projected,
-    SwapStep,
-    X,
-)
+from lastiterate.symbolic.kernel.judgement import *
+from lastiterate.symbolic.kernel.profiles import *
 from lastiterate.symbolic.kernel.sealed import UnprovedError, genuine, rule
 
 CITES = ("a standard Gaussian vector turned round is one again",)
@@ -39,15 +29,10 @@ class Guide(Enum):
 
 @dataclass(frozen=True)
 class Expansion:
-    """Two points at most z apart are at most e(z) apart after the maps of an update, e nondecreasing.
+    """Two points at most z apart are at most e(z) = ``after`` apart after the maps of an update, e nondecreasing in z.
 
-    Attributes:
-        z: the letter for the distance.
-        after: e(z).
-        guide: the map of the second point; OTHER includes the sample in which the two data sets differ.
-        lemmas: the keys of the claims that show it, for every loss of the class.
-        hypotheses: the class of the losses and what else it needs.
-        conditions: on the numbers.
+    The guide is the map of the second point; OTHER includes the sample in which the two data sets differ. ``lemmas``
+    are keys of claims that show it for every loss of the class, under the hypotheses and the conditions on numbers.
     """
 
     z: Symbol
@@ -122,10 +107,7 @@ Part = TypeVar("Part", Expansion, Shift, Coin)
 
 
 def shown(part: Part, *premises: Part) -> Part:
-    """A part of a step that says that it is shown: it is, once a lemma of the package returns it, see `sealed.rule`.
-
-    One that rests on other parts is shown where all of these are.
-    """
+    """A part of a step as shown, if its premises are, once a lemma of the package returns it, see `sealed.rule`."""
     made = copy(part)
     object.__setattr__(made, "is_shown", all(map(genuine, premises)))
     return made

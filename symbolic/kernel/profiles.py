@@ -19,27 +19,9 @@ from enum import StrEnum
 from string import Formatter
 from typing import Any, ClassVar, Final
 
-from sympy import (
-    Add,
-    Basic,
-    Eq,
-    Expr,
-    Function,
-    Ge,
-    Gt,
-    Integer,
-    Integral,
-    Le,
-    Max,
-    S,
-    Sum,
-    Symbol,
-    Tuple,
-    oo,
-    sqrt,
-    true,
-)
+from sympy import Integral, Max, Sum, oo, sqrt, true
 from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.core import Add, Basic, Eq, Expr, Function, Ge, Gt, Integer, Le, S, Symbol, Tuple
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.formulas import divergences as formulas
@@ -118,11 +100,7 @@ def _said(thing: Any) -> Tuple:
 
 
 def put_values(thing: Any, values: Mapping[Symbol, Expr]) -> Any:
-    """A term, or many, with values for symbols, all at once; a letter that is bound stays, and captures none of them.
-
-    Raises:
-        UnprovedError: a value names a letter that the term binds, other than the index of a sum or a product.
-    """
+    """A term, or many, with values for symbols, all at once; a bound letter stays, and captures none of them."""
     if isinstance(thing, tuple):
         return tuple(put_values(one, values) for one in thing)
     if isinstance(thing, Profile):
@@ -202,10 +180,7 @@ class PoissonStep(Profile):
 
 @dataclass(frozen=True)
 class SwapStep(Profile):
-    """A step that replaces one sample of the batch by a coin of chance q; three means, any two at most mu apart.
-
-    q theta(1 + (g - 1)/q) for g >= 1, and reflected below; both orders.
-    """
+    """q theta(1 + (g - 1)/q) for g >= 1, reflected below: one sample replaced, any two of three means mu apart."""
 
     text = "a sample replaced by a coin of probability {rate}, mu^2 = {square}"
     order = None
@@ -326,10 +301,7 @@ EVERYTHING: Final = Atoms(())
 
 @dataclass(frozen=True)
 class Chords(Profile):
-    """``part`` on a lattice: equal to it at 0 and at every ``node``, ``index`` = 0, ..., ``count`` - 1, else linear.
-
-    Beyond the last node it is constant. A chord of a convex function lies above it.
-    """
+    """``part`` on a lattice: equal to it at 0 and at every ``node``, linear between, then constant; so it is above."""
 
     text = "chords between the nodes {node} of ({part})"
     part: Profile
@@ -546,11 +518,8 @@ def _flat(thing: Any) -> list[Any]:
 def sound(profile: Profile) -> list[Boolean]:
     """Conditions under which a term is a profile: convex, nonincreasing, 1 at 0 and at least max(1 - g, 0).
 
-    That of a table with 1 at 0 is that its masses are nonnegative, the rest of P too, and that they, the masses of Q,
-    add up to at most 1: its slope at 0 is that sum, and no profile falls faster than 1 - g.
-
-    Raises:
-        UnprovedError: no such conditions are known.
+    A table with 1 at 0 is one if its masses and the rest of P are nonnegative and the masses, those of Q, add up to at
+    most 1: its slope at 0 is that sum, and no profile falls faster than 1 - g.
     """
     formed(profile)
     return list(dict.fromkeys(_sound(profile)))
@@ -597,7 +566,6 @@ def _sound(profile: Profile) -> Iterator[Boolean]:
 
 
 def _any(part: Profile, index: Symbol) -> Profile:
-    """The part for any value of its index, of which nothing else speaks."""
     return part.subs({index: whichever(index)})
 
 
@@ -607,16 +575,11 @@ def _rates(above: PoissonStep | SwapStep, below: PoissonStep | SwapStep) -> tupl
 
 
 def _some(profile: Recurring | BlockChain | Damped) -> list[Boolean]:
-    """The condition that there is a step, where it is not plain."""
     return [] if Ge(profile.count, 1) == true else [Ge(profile.count, 1)]
 
 
 def covers(above: Profile, below: Profile) -> list[Boolean]:
-    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms.
-
-    Raises:
-        UnprovedError: no such conditions are known.
-    """
+    """Conditions under which ``above`` is at least ``below`` at every g, by the monotonicity of their terms."""
     formed(above)
     match above, below:
         case _ if above == below:

@@ -30,7 +30,6 @@ class Divergence:
     cites: tuple[str, ...] = ()
 
     def __add__(self, other: "Divergence") -> "Divergence":
-        """The bound of a composition."""
         conditions = dict.fromkeys((*self.conditions, *other.conditions))
         return Divergence(self.value + other.value, tuple(conditions), (*self.cites, *other.cites))
 
@@ -43,9 +42,6 @@ def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence
     is ``amplified``, twice the divergence of the larger direction of the sampled Gaussian serves: above 1 the profiles
     agree, reflection puts t^(-alpha - 1) <= t^(alpha - 2) beside the weight at t > 1, so M - 1 at most doubles, and
     log(1 + 2 (y - 1)) <= 2 log y. That divergence is at most 2 order q^2 mu^2, which is cited.
-
-    Raises:
-        UnprovedError: there is no rule for a part of the profile.
     """
     if isinstance(profile, Equal):
         return Divergence(S.Zero)

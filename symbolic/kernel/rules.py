@@ -18,39 +18,11 @@ from sympy import Add, Expr, Ge, Le, S, Symbol, simplify
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.symbolic.kernel.judgement import (
-    STEPS_BEFORE,
-    FalseLineError,
-    Ground,
-    Hypothesis,
-    Span,
-    UnprovedError,
-    Variable,
-    alike,
-    apply,
-    line,
-    of_event,
-    record,
-    separate,
-)
-from lastiterate.symbolic.kernel.lemmas import Coin, Expansion, Guide, Shift, noise, owed
-from lastiterate.symbolic.kernel.profiles import (
-    EVERYTHING,
-    Average,
-    Contracted,
-    Equal,
-    MeanProfile,
-    Order,
-    Profile,
-    common,
-    compose,
-    counts,
-    covers,
-    put_values,
-    sound,
-)
+from lastiterate.symbolic.kernel.judgement import *
+from lastiterate.symbolic.kernel.lemmas import *
+from lastiterate.symbolic.kernel.profiles import *
 from lastiterate.symbolic.kernel.sealed import rule
-from lastiterate.symbolic.kernel.substitution import declared, same, whichever
+from lastiterate.symbolic.kernel.substitution import *
 
 _DISTANCE = Symbol("z", nonnegative=True).assumptions0
 

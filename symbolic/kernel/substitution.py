@@ -2,34 +2,8 @@
 
 from collections.abc import Iterator
 
-from sympy import (
-    Abs,
-    Add,
-    Basic,
-    Eq,
-    Expr,
-    Ge,
-    Gt,
-    Le,
-    Lt,
-    Max,
-    Min,
-    Mul,
-    Number,
-    NumberSymbol,
-    Pow,
-    Product,
-    Sum,
-    Symbol,
-    ceiling,
-    erf,
-    erfc,
-    exp,
-    floor,
-    log,
-    sign,
-    true,
-)
+from sympy import Abs, Max, Min, NumberSymbol, Product, Sum, ceiling, erf, erfc, exp, floor, log, sign, true
+from sympy.core import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Mul, Number, Pow, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
@@ -51,11 +25,7 @@ def whichever(letter: Symbol) -> Symbol:
 
 
 def declared(symbol: Basic, value: Expr) -> list[Boolean]:
-    """Conditions under which a value is a real number, and has every property that a symbol was declared to have.
-
-    Raises:
-        UnprovedError: it is not known to have one, or not known when it is a number; or it is put for no symbol.
-    """
+    """Conditions under which a value is a real number and has every property that a symbol was declared to have."""
     if not isinstance(symbol, Symbol):
         raise UnprovedError(f"A value is put for a letter, got {symbol}.")
     try:
@@ -84,11 +54,7 @@ def different(value: Expr) -> Boolean:
 
 
 def numbers(value: Expr) -> Iterator[Boolean]:
-    """Conditions under which a term in real letters is a finite real number.
-
-    Raises:
-        UnprovedError: it is not known when it is one.
-    """
+    """Conditions under which a term in real letters is a finite real number."""
     if isinstance(value, Symbol | Number | NumberSymbol):
         if not (value.is_real and value.is_finite):
             raise UnprovedError(f"{value} is no real number")
