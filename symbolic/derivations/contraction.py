@@ -132,10 +132,11 @@ def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
     return each_order(side)
 
 
-def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
+def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
     """Batches in a known order, full ones among them; or shuffled, a block an epoch; or without replacement, q = b/n.
 
-    The coin of the last is hidden in every step of a near block and revealed in a far one.
+    The coin of the last is hidden in every step of a near block and revealed in a far one. In cyclic order blocks end
+    with the sample, the first one perhaps short, and t steps without it come ``after`` them.
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
@@ -161,13 +162,10 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Span:
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
         "without_replacement": lambda: hidden(kernel, S.Zero, T_0, P(j)),
     }
-    return _blocks(kernel, _first(kernel, begin, before[kind]), block)
-
-
-def _cyclic(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Blocks that end with the sample, the first one perhaps short, and then t steps without it."""
-    made = _of_batches("known_batches", kernel, losses, begin)
-    return both_orders(kernel, kernel.chain(made, without_the_sample(kernel, made.end, t)))
+    made = _blocks(kernel, _first(kernel, begin, before[kind]), block)
+    if after != 0:
+        made = kernel.chain(made, without_the_sample(kernel, made.end, after))
+    return both_orders(kernel, made)
 
 
 def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
@@ -226,10 +224,6 @@ def _forgetting(kernel: Kernel, losses: Losses) -> Guarantee:
     return each_order(side)
 
 
-def _symmetric(kind: str, kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    return both_orders(kernel, _of_batches(kind, kernel, losses, begin))
-
-
 _BEGIN: Final = {begin: (begin,) for begin in BEGINS}
 
 TABLE: Final[dict[str, Derivation]] = {
@@ -240,9 +234,9 @@ TABLE: Final[dict[str, Derivation]] = {
     **{
         key: one
         for kind in ("known_batches", "shuffled", "without_replacement")
-        for key, one in by_losses(f"contraction/{kind}", partial(_symmetric, kind), _BEGIN).items()
+        for key, one in by_losses(f"contraction/{kind}", partial(_of_batches, kind), _BEGIN).items()
     },
-    **by_losses("contraction/cyclic", _cyclic, _BEGIN),
+    **by_losses("contraction/cyclic", partial(_of_batches, "known_batches", after=t), _BEGIN),
     **{
         f"contraction/full_batch/{losses}, {begin}": partial(_straight, losses, factor, begin)
         for losses, factor in AFFINE.items()

@@ -58,11 +58,6 @@ def mixtures(
     return rules.chain(derive_post_processing(rules, order, LAST, *pair), both, no_divergence(rules, order, law))
 
 
-def everywhere(rules: Calculus, order: Expr) -> Proposition:
-    """The divergence of two kernels at a point is at most the supremum over points."""
-    return rules.member(RenyiDivergence(order, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
-
-
 def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) -> Proposition:
     """At every order from ``least`` on: above 1, below 1, and limits."""
     above = deduction(rules.under(Gt(order, 1)), order)
@@ -79,12 +74,9 @@ def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
     return made
 
 
-def _post_processing(rules: Calculus, order: Expr) -> Proposition:
-    return derive_post_processing(rules, order, MAP, FIRST, SECOND)
-
-
 def _composition(rules: Calculus, order: Expr) -> Proposition:
-    return derive_composition(rules, order, (FIRST, SECOND), (KERNEL, KERNEL_2), everywhere(rules, order))
+    worst = rules.member(RenyiDivergence(order, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
+    return derive_composition(rules, order, (FIRST, SECOND), (KERNEL, KERNEL_2), worst)
 
 
 def _sequences(rules: Calculus, order: Expr) -> Proposition:
@@ -271,7 +263,7 @@ _CASES: Final[Mapping[str, dict[str, Any]]] = {
 }
 
 DEDUCTIONS: Final[Mapping[str, Deduction]] = {
-    **_orders("post_processing", _post_processing, 0, 1),
+    **_orders("post_processing", partial(derive_post_processing, how=MAP, first=FIRST, second=SECOND), 0, 1),
     **_orders("composition", _composition, 1),
     "composition/budgets": _budgets,
     **_orders("sequences", _sequences, 1),

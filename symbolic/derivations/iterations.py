@@ -68,22 +68,11 @@ def _moved() -> Expansion:
     return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))
 
 
-def _lipschitz_maps(kernel: Kernel) -> Span:
-    """0 -> D_T in T steps of full batches, D_0 = 0, D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): c-Lipschitz maps."""
-    clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
-    return _tracked(kernel, _least(_moved(), clipped), S.One)
-
-
-def _modulus(kernel: Kernel) -> Span:
-    """0 -> D_T, D_t = min(D_{t-1} + eta omega(D_{t-1}) + s, D_{t-1} + 2 eta K): full batches, a modulus omega."""
-    made = _near + Min(eta * omega(_near) + sensitivity(), 2 * eta * K)
-    return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, n, S.One), made), S.One)
-
-
-def _batches(kernel: Kernel) -> Span:
+def _modulus(kernel: Kernel, b: Expr, k: Expr) -> Span:
     """D_t = min(D_{t-1} + eta (b - k)/b omega(D_{t-1}) + 2 eta K k/b, D_{t-1} + 2 eta K), k = 0 or 1."""
-    made = _near + Min(eta * (b - _k) / b * omega(_near) + 2 * eta * K * _k / b, 2 * eta * K)
-    return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, b, _k), made), _k)
+    grown = eta * (omega(_near) if b == n else (b - k) / b * omega(_near)) + 2 * eta * K * k / b
+    made = _near + Min(grown, 2 * eta * K)
+    return _tracked(kernel, no_less(LOSSES["modulus"].other_data(eta, b, k), made), k)
 
 
 def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
@@ -99,8 +88,10 @@ def _tracked(kernel: Kernel, carried: Expansion, k: Expr) -> Span:
     return run.close(run.span(S.Zero, _distance, Equal(), each_step(S.Zero, carried, no_shift(), sigma**2)))
 
 
-def _inside(kernel: Kernel) -> Span:
-    return kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D)
+def _lipschitz_maps(kernel: Kernel) -> Span:
+    """D_0 = 0 and D_t = min(c D_{t-1} + s, D_{t-1} + 2 eta K): full batches, c-Lipschitz maps."""
+    clipped = no_less(LOSSES["clipped"].other_data(eta, n, S.One), _near + 2 * eta * K)
+    return _tracked(kernel, _least(_moved(), clipped), S.One)
 
 
 TABLE: Final[dict[str, Derivation]] = {
@@ -111,8 +102,8 @@ TABLE: Final[dict[str, Derivation]] = {
 
 TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "Lipschitz maps": _lipschitz_maps,
-    "modulus": _modulus,
-    "batches": _batches,
-    "domain": _inside,
+    "modulus": lambda kernel: _modulus(kernel, n, S.One),
+    "batches": lambda kernel: _modulus(kernel, b, _k),
+    "domain": lambda kernel: kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D),
 }
 """What a claim calls a derivation of a distance between the last iterates of two runs."""

@@ -18,10 +18,6 @@ def _coin() -> Coin:
     return swap_coin(b / n, sensitivity(b), _v / 2)
 
 
-def _composition(kernel: Kernel) -> Guarantee:
-    return both_orders(kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _coin(), _v, T))
-
-
 def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], Span]:
     """Steps on a common batch but for one sample, which a coin puts in."""
     batch = Variable("the batch without the sample that differs", tau + j)
@@ -67,7 +63,9 @@ def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
 
 
 TABLE: Final[dict[str, Derivation]] = {
-    "noisy_sgd/composition": _composition,
+    "noisy_sgd/composition": lambda kernel: both_orders(
+        kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _coin(), _v, T)
+    ),
     "noisy_sgd/convex": _convex,
     "noisy_sgd/strongly convex": _strongly_convex,
     "noisy_sgd/cyclic, from 0": partial(_cyclic, S.Zero, S.Zero),

@@ -40,15 +40,10 @@ def _shifts(
     return from_step_0(outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, price))
 
 
-def _known(last: Expr, kernel: Kernel) -> Guarantee:
-    """Theorem A.1 of Chien & Li: batches in a known order, of which step ``last`` is the last one with the sample."""
-    return both_orders(kernel, _shifts(kernel, LOSSES["modulus"], all_shares(last)))
-
-
-def _mean_over_orders(last: Expr, kernel: Kernel) -> Guarantee:
-    """Corollary A.3 of Chien & Li: the mean over orders of Theorem A.1."""
-    known = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,))
-    return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, 1 / N)))
+def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:
+    """Theorem A.1 of Chien & Li, step ``last`` the last one with the sample; Corollary A.3 is its mean over orders."""
+    made = _shifts(kernel, LOSSES["modulus"], all_shares(last), revealed=(_orders,) if mean else ())
+    return both_orders(kernel, kernel.mean(_orders, ((S.One, made),), over=(i, N, 1 / N)) if mean else made)
 
 
 def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
@@ -91,21 +86,19 @@ def _full_batch(losses: str, factor: Expr, given: tuple[Boolean, ...], kernel: K
     return shared_noise.share_window(losses, factor, "domain", kernel.under(*given), all_shares(tau + w - 1))
 
 
-def _hoelder(kernel: Kernel) -> Guarantee:
-    return shared_noise.share_batches("domain", kernel, all_shares(t + tau + w - 1), full=True)
-
-
 PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {
     "chien_li/theorem_3_1, convex": partial(_full_batch, "convex", S.One, (eta * L <= 2,)),
     "chien_li/theorem_3_1, strongly convex": partial(
         _full_batch, "strongly convex", c, (Eq(c, 1 - eta * m), c > 0, m <= L, eta * L <= 1)
     ),
     "chien_li/theorem_3_1, smooth": partial(_full_batch, "smooth", c, (Eq(c, 1 + eta * L),)),
-    "chien_li/theorem_3_7": _hoelder,
+    "chien_li/theorem_3_7": lambda kernel: shared_noise.share_batches(
+        "domain", kernel, all_shares(t + tau + w - 1), full=True
+    ),
     "chien_li/theorem_3_12": partial(_drawn, "modulus", tau + w - 1),
     "chien_li/theorem_3_12, given the share of a step alone": partial(_drawn, "modulus", tau),
     "chien_li/theorem_a_1": partial(_known, t),
-    "chien_li/corollary_a_3": partial(_mean_over_orders, t),
+    "chien_li/corollary_a_3": partial(_known, t, mean=True),
     "altschuler_talwar/theorem_3_1": partial(_drawn, "convex", tau + w - 1),
     "altschuler_talwar/theorem_3_1, given the share of a step alone": partial(_drawn, "convex", tau),
     "altschuler_talwar/theorem_5_1": partial(_drawn, "strongly convex", tau + w - 1),

@@ -5,10 +5,9 @@ monotone in f, and multiplies under composition (docs/proofs/privacy_loss.md).
 """
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import Final
 
-from sympy import Expr, Function, Ge, Gt, Le, Lt, Rational, S, sqrt
+from sympy import Add, Expr, Function, Ge, Gt, Le, Lt, Rational, S, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.judgement import UnprovedError
@@ -29,10 +28,6 @@ class Divergence:
     conditions: tuple[Boolean, ...] = ()
     cites: tuple[str, ...] = ()
 
-    def __add__(self, other: "Divergence") -> "Divergence":
-        conditions = dict.fromkeys((*self.conditions, *other.conditions))
-        return Divergence(self.value + other.value, tuple(conditions), (*self.cites, *other.cites))
-
 
 def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
     """D_order of a profile is at most this, for orders above 1.
@@ -51,9 +46,10 @@ def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence
         one = bound_renyi(profile.part, order, amplified=amplified)
         return Divergence(profile.count * one.value, one.conditions, one.cites)
     if isinstance(profile, Composed):
-        return reduce(
-            lambda one, other: one + other, (bound_renyi(part, order, amplified=amplified) for part in profile.parts)
-        )
+        parts = [bound_renyi(part, order, amplified=amplified) for part in profile.parts]
+        needed = dict.fromkeys(condition for part in parts for condition in part.conditions)
+        cites = tuple(cite for part in parts for cite in part.cites)
+        return Divergence(Add(*(part.value for part in parts)), tuple(needed), cites)
     if not isinstance(profile, SwapStep):
         raise UnprovedError(f"No rule gives the Renyi divergence of {profile}.")
     if not amplified:
