@@ -21,7 +21,7 @@ from sympy.ntheory import isprime
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic import statement
-from lastiterate.symbolic.checks import Check, Cited, Deduced, Identity, Recursion, Unbounded, Units
+from lastiterate.symbolic.checks import Check, Cited, Deduced, Units
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import Family, Sample
 from lastiterate.symbolic.notation import MEANING
@@ -111,7 +111,7 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
         elif extended or facts.get("real") is False:
             why = "it may be infinite" if extended else "it is declared not to be real"
         elif not plain:
-            why = "it may be a complex number, which has no place in an order"
+            why = "it may be a complex number"
     return f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer." * bool(
         why
     )
@@ -194,7 +194,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
-    plain = isinstance(check, Cited | Deduced | Identity | Recursion | Unbounded)
+    plain = isinstance(check, Cited | Deduced)
     names: dict[sp.Symbol, sp.Symbol] = {}
     taken: set[str] = set()
     for symbol in symbols:

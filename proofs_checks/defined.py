@@ -21,14 +21,11 @@ from lastiterate.symbolic.unevaluated import carried_out
 _TOTAL: Final = (
     sp.Add, sp.Mul, sp.exp, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.sech, sp.asinh, sp.atan, sp.erf, sp.erfc,
     sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.KroneckerDelta,
-    sp.re, sp.im, sp.conjugate,
 )  # fmt: skip
 """Defined for every real argument."""
 
 _KINKED: Final = (sp.Abs, sp.sign, sp.Min, sp.Max, sp.floor, sp.ceiling, sp.frac, sp.Heaviside, sp.Mod, sp.Piecewise)
 """Not differentiable everywhere; the derivative of a formula with one is not taken."""
-
-_COMPLEX: Final = (sp.re, sp.im, sp.conjugate, sp.arg)
 
 _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
     sp.log: lambda x: x > 0,
@@ -72,35 +69,28 @@ class Need:
     given: tuple[Boolean, ...] = ()
 
 
-def complex_valued(*parts: sp.Basic) -> bool:
-    """Tell whether an expression speaks of complex numbers, by name or by a symbol that is not real."""
-    return any(
-        part.has(sp.I, *_COMPLEX) or any(symbol.is_real is not True for symbol in part.free_symbols) for part in parts
-    )
-
-
 @lru_cache(maxsize=8192)
-def needs(expression: sp.Basic, *, over_complex: bool = False) -> tuple[Need, ...]:
+def needs(expression: sp.Basic) -> tuple[Need, ...]:
     """Needs of the parts of an expression, inner parts first; what Sympy sees to be true is left out."""
-    return tuple(dict.fromkeys(n for n in _needs(expression, (), over_complex) if n.condition != sp.true))
+    return tuple(dict.fromkeys(n for n in _needs(expression, ()) if n.condition != sp.true))
 
 
-def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+def _needs(part: sp.Basic, given: tuple[Boolean, ...]) -> Iterator[Need]:
     if is_limit(part) and not part.free_symbols and exists(part):
         return
     if isinstance(part, sp.Sum | sp.Product):
-        yield from _of_sum(part, given, over)
+        yield from _of_sum(part, given)
     elif isinstance(part, sp.Piecewise):
-        yield from _of_cases(part, given, over)
+        yield from _of_cases(part, given)
     elif isinstance(part, sp.Subs):
         values = dict(zip(part.variables, part.point, strict=True))
-        for need in (need for inner in part.point for need in _needs(inner, given, over)):
+        for need in (need for inner in part.point for need in _needs(inner, given)):
             yield need
-        for need in _needs(part.expr, (), over):
+        for need in _needs(part.expr, ()):
             inside = tuple(case.xreplace(values) for case in need.given)
             yield Need(need.part, need.condition.xreplace(values), (*given, *inside))
     elif isinstance(part, sp.Derivative):
-        yield from _needs(part.expr, given, over)
+        yield from _needs(part.expr, given)
         yield Need(part, sp.false if part.has(*_KINKED) else sp.true, given)
         for power in part.expr.atoms(sp.Pow):  # at the end of what it is defined on a derivative has one side alone
             if power.base.has(*part.variables) and not power.exp.is_integer:
@@ -109,55 +99,49 @@ def _needs(part: sp.Basic, given: tuple[Boolean, ...], over: bool) -> Iterator[N
         if taken.has(sp.Derivative):  # of a function of which nothing is known
             yield Need(part, sp.false, given)
         else:
-            yield from _needs(taken, given, over)
+            yield from _needs(taken, given)
     else:
         for inner in part.args:
-            yield from _needs(inner, given, over)
+            yield from _needs(inner, given)
         try:
-            condition = _condition(part, over)
+            condition = _condition(part)
         except TypeError:  # Sympy knows that what is to be compared is not real
             condition = sp.false
         yield Need(part, condition, given)
 
 
-def _condition(part: sp.Basic, over: bool) -> Boolean:
-    if isinstance(part, Boolean) or (part.is_Symbol and part.is_finite is not False) or part is sp.I:
+def _condition(part: sp.Basic) -> Boolean:
+    if isinstance(part, Boolean) or (part.is_Symbol and part.is_finite is not False):
         return sp.true
     if part.is_number and not part.args:
-        return sp.true if part.is_finite else sp.false
+        return sp.true if part.is_real else sp.false
     if isinstance(part, sp.Pow):
-        return _power(part.base, part.exp, over)
-    if isinstance(part, sp.arg) or (over and isinstance(part, sp.log)):
-        return sp.Ne(part.args[0], 0)
-    if over and isinstance(part, sp.asin | sp.acos | sp.acosh):
-        return sp.true
+        return _power(part.base, part.exp)
     if isinstance(part, (*_TOTAL, AppliedUndef)):
         return sp.true
     known = _PARTIAL.get(type(part))
-    return known(*part.args) if known and not (over and type(part) in (sp.gamma, sp.loggamma)) else sp.false
+    return known(*part.args) if known else sp.false
 
 
-def _power(base: sp.Expr, exponent: sp.Expr, over: bool) -> Boolean:
+def _power(base: sp.Expr, exponent: sp.Expr) -> Boolean:
     if exponent.is_integer:
         return Or(sp.Ne(base, 0), exponent >= 0)
-    if over:
-        return Or(sp.Ne(base, 0), sp.re(exponent) > 0) if exponent.is_Rational else sp.Ne(base, 0)
     if exponent.is_nonnegative:
         return base >= 0
     return Or(base > 0, And(base >= 0, exponent > 0))
 
 
-def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+def _of_cases(part: sp.Piecewise, given: tuple[Boolean, ...]) -> Iterator[Need]:
     earlier: list[Boolean] = []
     for value, condition in (piece.args for piece in part.args):
         here = (*given, *(Not(other) for other in earlier))
-        yield from _needs(condition, here, over)
-        yield from _needs(value, (*here, condition), over)
+        yield from _needs(condition, here)
+        yield from _needs(value, (*here, condition))
         earlier.append(condition)
     yield Need(part, Or(*earlier), given)
 
 
-def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -> Iterator[Need]:
+def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...]) -> Iterator[Need]:
     """Whole limits, no range that runs backwards by more than one, and a body defined on the range.
 
     Sympy reads a sum from 1 to -2 as minus one from -1 to 0, most readers as an empty one.
@@ -170,7 +154,7 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -
             yield Need(part, sp.false, given)
             return
         low, high = (end.xreplace(names) for end in ends)
-        yield from (need for end in (low, high) if end is not sp.oo for need in _needs(end, here, over))
+        yield from (need for end in (low, high) if end is not sp.oo for need in _needs(end, here))
         if high is sp.oo:
             yield Need(part, sp.true if low.is_integer and _converges(part) else sp.false, here)
         else:
@@ -179,7 +163,7 @@ def _of_sum(part: sp.Sum | sp.Product, given: tuple[Boolean, ...], over: bool) -
         facts = {"integer": True} | {f: True for f in ("positive", "nonnegative") if getattr(low, f"is_{f}")}
         names[index] = running = sp.Dummy(index.name, **facts)
         here = (*here, sp.Ge(running, low), *(() if high is sp.oo else (sp.Le(running, high),)))
-    yield from _needs(body.xreplace(names), tuple(g for g in here if g != sp.true), over)
+    yield from _needs(body.xreplace(names), tuple(g for g in here if g != sp.true))
 
 
 def _converges(part: sp.Sum | sp.Product) -> bool:
@@ -209,13 +193,12 @@ def _terms(part: sp.Basic) -> Iterator[sp.Basic]:
 
 def defined_at(expressions: Sequence[sp.Basic], point: Point) -> bool:
     """Tell whether every need of the expressions is certainly met at an exact point."""
-    over = complex_valued(*expressions)
     for expression in expressions:
         here = expression.xreplace(point) if expression.has(sp.Sum, sp.Product) else expression
         for term in _terms(here) if expression.has(sp.Sum, sp.Product) else (here,):
-            for need in needs(term, over_complex=over):
+            for need in needs(term):
                 counts = [truth_at(case, point) for case in need.given]
-                if False not in counts and not (all(counts) and _met(need.condition, point)):
+                if False not in counts and not (all(counts) and truth_at(need.condition, point)):
                     return False
     return True
 
@@ -237,13 +220,6 @@ def in_words(condition: Boolean) -> str:
     return f"{letter} != {condition.rhs}{assume}"
 
 
-def _met(condition: Boolean, point: Point) -> bool:
-    found = truth_at(condition, point)
-    if found is None and isinstance(condition, sp.Ne) and any(v.is_real is False for v in point.values()):
-        return bool(abs((condition.lhs - condition.rhs).xreplace(point).evalf(30)) > sp.Rational(1, 10**20))
-    return bool(found)
-
-
 def unmet(
     expressions: Sequence[sp.Basic],
     premises: Sequence[Boolean],
@@ -258,8 +234,7 @@ def unmet(
         shown: whether a condition follows from premises.
         where: the region, in words.
     """
-    over = complex_valued(*expressions)
-    for need in dict.fromkeys(n for expression in expressions for n in needs(expression, over_complex=over)):
+    for need in dict.fromkeys(n for expression in expressions for n in needs(expression)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"
             return f"{need.part} is not shown to be defined {where}{asks}"

@@ -108,11 +108,9 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
         value = value_at(expression, point)
     except UnsupportedError:
         return None
-    if value.has(sp.I):
-        value = sp.expand(value)
     if value.is_Rational:
         return int(sp.sign(value))
-    if value.free_symbols or value.has(sp.nan, sp.zoo, AppliedUndef) or value.is_real is False:
+    if value.free_symbols or value.has(sp.nan, sp.zoo, sp.I, AppliedUndef) or value.is_real is False:
         return None
     return 0 if (nearly and tiny) or _is_zero(value) else None
 

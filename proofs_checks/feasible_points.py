@@ -70,9 +70,6 @@ def _draw(symbol: sp.Symbol, bounds: Range, generator: random.Random) -> sp.Expr
         first = int(sp.ceiling(low)) + (1 if bounds.low_open and low.is_Integer else 0)
         last = first + 12 if bounds.high is None else min(int(sp.floor(bounds.high)), first + 40)
         return sp.Integer(generator.choice((first, generator.randint(first, max(first, last)))))
-    if symbol.is_real is not True:
-        parts = [sp.Rational(generator.randint(-16, 16), generator.choice((1, 2, 4))) for _ in range(2)]
-        return parts[0] + sp.I * parts[1] * generator.randint(0, 1)
     if not bounds.low_open and generator.random() < 0.05:
         return low
     if bounds.high is None:
@@ -122,9 +119,7 @@ def find_points(
         point: Point = {symbol: _draw(symbol, ranges[symbol], generator) for symbol in drawn}
         for symbol, value in meant.items():
             point[symbol] = value_at(value, point)
-        if not all(
-            _is_short(symbol, value) and declared.admits_value(symbol, value) for symbol, value in point.items()
-        ):
+        if not all(value.is_Rational and declared.admits_value(symbol, value) for symbol, value in point.items()):
             continue
         if all(truth_at(condition, point) for condition in conditions):
             found += 1
@@ -136,19 +131,3 @@ def find_points(
             f"no sample satisfies the assumptions {', '.join(str(c) for c in conditions)}; "
             "they contradict each other, or leave too small a set."
         )
-
-
-def completed(point: Point, conditions: Sequence[Boolean]) -> Point | None:
-    """A point with values for the other letters of the conditions, at which these hold; None where none is found."""
-    rest = tuple(one for one in (condition.xreplace(point) for condition in conditions) if one != sp.true)
-    try:
-        return point | next(find_points(free_symbols(rest), rest, 1)) if rest else point
-    except NoPointError:
-        return None
-
-
-def _is_short(symbol: sp.Symbol, value: sp.Expr) -> bool:
-    """Tell whether a computed value can be written into a report: rational, or complex with rational parts."""
-    return bool(
-        value.is_Rational or (symbol.is_real is not True and all(part.is_Rational for part in value.as_real_imag()))
-    )

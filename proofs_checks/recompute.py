@@ -25,7 +25,6 @@ from lastiterate.symbolic.checks import (
     Identity,
     Inequality,
     IntervalInequality,
-    RandomPoints,
     Recursion,
     Relation,
     UpperBound,
@@ -75,7 +74,7 @@ def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Out
 
 def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> RecomputedPoint:
     check, _ = prepared(written, claim.assumptions)  # a report tells letters of one name apart
-    if isinstance(check, Identity | Inequality | IntervalInequality | RandomPoints):
+    if isinstance(check, Identity | Inequality | IntervalInequality):
         relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
         return _sides(check, (check.left, relation, check.right), found, digits)
     if isinstance(check, Recursion):

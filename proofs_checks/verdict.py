@@ -41,7 +41,6 @@ class Grade(StrEnum):
     CERTIFIED = "certified"
     NOT_REFUTED = "not refuted"
     SIMULATED = "simulated"
-    SAMPLED = "sampled"
     MEASURED = "measured"
     CITED = "cited"
 

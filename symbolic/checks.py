@@ -62,7 +62,6 @@ class Engine(StrEnum):
     INEQUALITY = "inequality"
     ENCLOSURE = "enclosure"
     ATTACK = "attack"
-    SAMPLING = "sampling"
     ASYMPTOTICS = "asymptotics"
     UNITS = "units"
     SIMULATION = "simulation"
@@ -209,13 +208,13 @@ class Identity(Check):
 
 @dataclass(frozen=True)
 class Recursion(Check):
-    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: identity.
+    """``closed_form`` solves ``u(start) = initial, u(index) = step(u(index - 1))``. Engine: induction.
 
-    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. The engine checks the base case,
-    the induction step, and agreement of the two at small exact rationals.
+    ``step`` is an expression in `notation.PREVIOUS` and, where needed, in ``index``. Neither ``given`` nor the
+    assumptions may mention the index.
     """
 
-    engine = Engine.IDENTITY
+    engine = Engine.INDUCTION
     index: Symbol
     initial: Expr
     step: Expr
@@ -313,18 +312,6 @@ class Expected(TwoSided):
     engine = Engine.EXPECTATIONS
     given: tuple[Boolean, ...] = ()
     name: str = "mean"
-
-
-@dataclass(frozen=True)
-class RandomPoints(TwoSided):
-    """``left sign right`` at random points of a box, 50 digits each. Engine: sampling.
-
-    The weakest evidence: used where no other engine decides. Same fields as `IntervalInequality`.
-    """
-
-    engine = Engine.SAMPLING
-    box: Mapping[Symbol, tuple[Expr | int, Expr | int]]
-    name: str = "sample"
 
 
 @dataclass(frozen=True)

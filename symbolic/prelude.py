@@ -14,7 +14,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.checks import (
     Asymptotic, Certified, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
-    Inequality, IntervalInequality, NormBound, Printed, RandomPoints, Recomputed, Recursion, Relation, RenyiBound,
+    Inequality, IntervalInequality, NormBound, Printed, Recomputed, Recursion, Relation, RenyiBound,
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
 )  # fmt: skip
 from lastiterate.symbolic.claim import Claim, CodeTest, Ours, RefutingRun, Step, Words, words

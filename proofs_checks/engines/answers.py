@@ -19,7 +19,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, truth_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check, Inequality, IntervalInequality, RandomPoints, Relation
+from lastiterate.symbolic.checks import Check, Inequality, IntervalInequality, Relation
 from lastiterate.symbolic.unevaluated import carried_out
 
 
@@ -38,7 +38,7 @@ def refuted(check: Check, found: Counterexample | None, detail: str = "") -> Out
     return Outcome(check.name, check.engine, Status.REFUTED, detail=detail, counterexample=found)
 
 
-def refuted_at(check: Inequality | IntervalInequality | RandomPoints, point: Point) -> Outcome:
+def refuted_at(check: Inequality | IntervalInequality, point: Point) -> Outcome:
     """Refuted at an exact point, with an enclosure of either side."""
     left, right = side(check.left, point), side(check.right, point)
     relation = Relation.AT_MOST if check.relation is Relation.TIGHT else check.relation

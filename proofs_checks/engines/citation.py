@@ -149,8 +149,6 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
         raise InputError(
             "A consequence needs a result that it rests on, got cited=(); name one, or write an Inequality."
         )
-    if check.conclusion in said:
-        return undecided(check, "it supposes what it concludes")
     for one in (check.conclusion, *(one.conclusion for one in check.cited)):
         for part in one.atoms(Constant, Probability):
             if len(part.args) != 1:

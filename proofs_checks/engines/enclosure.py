@@ -24,7 +24,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits_value, allows_interval
 from lastiterate.proofs_checks.declared import conditions as conditions_of
-from lastiterate.proofs_checks.defined import complex_valued, defined_at, in_words, needs, unmet
+from lastiterate.proofs_checks.defined import defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
 from lastiterate.proofs_checks.engines.branch import (
     FEW,
@@ -41,7 +41,7 @@ from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
 from lastiterate.proofs_checks.exact_values import Point, enclosures, to_fmpq, truth_at, value_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check, IntervalInequality, RandomPoints, Relation, Value
+from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Value
 from lastiterate.symbolic.kernel.profiles import new_letter
 
 _LITTLE = 200
@@ -51,7 +51,7 @@ MAX_GRID = 4000
 """Most combinations of the integer symbols."""
 
 
-def box_of(check: IntervalInequality | RandomPoints) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
+def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
     """The box with rational ends.
 
     Raises:
@@ -110,7 +110,7 @@ def _cut(
 def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int = 8000) -> Outcome:
     if check.relation not in (Relation.AT_MOST, Relation.BELOW):
         raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
-    box = box_of(check)
+    box = _box_of(check)
     inside = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
@@ -172,7 +172,7 @@ def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box)
         if part == need.part:
             known = need.condition != sp.false and shown(here, need.condition)
         else:
-            known = not (complex_valued(part) or part.has(sp.nan, sp.zoo)) and not unmet((part,), here, shown)
+            known = not unmet((part,), here, shown)
         if not known:
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"
             return f"{need.part} is not shown to be defined on the box{asks}"

@@ -1,29 +1,24 @@
-"""Equalities and recursions, by Sympy and by exact arithmetic.
+"""Equalities, by Sympy and by exact arithmetic.
 
-To show an identity, several routes of simplification must reach zero; to refute it, one admissible rational
-point where the difference is certainly not zero. A residue that no route removes is "not shown", never
-"false". Both sides must be shown to be defined wherever the assumptions hold, and agree at one point at least.
-A recursion is shown by its base case and its step, and unrolled at exact points.
+To show an identity, one of several routes of simplification must reach zero; to refute it, the difference must
+certainly not be zero at one admissible rational point. A residue that no route removes is "not shown", never "false".
+Both sides must be shown to be defined wherever the assumptions hold, and must agree at one point at least.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import sympy as sp
-from sympy.logic.boolalg import And, Boolean, Or
+from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.numeric.errors import InputError
-from lastiterate.proofs_checks.declared import admits_value
-from lastiterate.proofs_checks.defined import complex_valued, defined_at, unmet
+from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import equation, held, refuted, undecided
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible
-from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, sign_at, truth_at
+from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, sign_at
 from lastiterate.proofs_checks.feasible_points import NoPointError, connected, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check, Identity, Recursion
-from lastiterate.symbolic.notation import PREVIOUS
+from lastiterate.symbolic.checks import Check, Identity
 from lastiterate.symbolic.unevaluated import carried_out
 
 _EVERY: Final = {"integer", "positive", "nonnegative"}
@@ -107,21 +102,12 @@ def _inducted(
 _TINY = 1e-20
 """Two values nearer than this are taken to confirm an identity; they prove nothing."""
 
-_ACCURATE = 32
-"""Bits of a part of a complex number that is taken to be known; Sympy keeps as many as are right."""
-
 CASES = 3
 """How often a residue is split into two cases."""
 
 
 def _powers(expression: sp.Expr) -> sp.Expr:
     return sp.powsimp(sp.expand(sp.expand_power_exp(sp.expand_power_base(expression, force=False))))
-
-
-def _parts(expression: sp.Expr) -> sp.Expr:
-    """In real letters for the parts of each complex one."""
-    pairs = {s: sp.Dummy(real=True) + sp.I * sp.Dummy(real=True) for s in expression.free_symbols if not s.is_real}
-    return sp.simplify(sp.expand(expression.xreplace(pairs), complex=True)) if pairs else expression
 
 
 ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
@@ -136,7 +122,6 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("exponential form", lambda e: sp.simplify(sp.expand(e.rewrite(sp.exp)))),
     ("trigsimp", sp.trigsimp),
     ("error functions", lambda e: sp.expand(e.rewrite(sp.erf))),
-    ("real and imaginary parts", _parts),
 )
 """Routes to zero, cheapest first."""
 
@@ -152,7 +137,6 @@ def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, 
                 if symbol.is_Symbol and symbol not in value.free_symbols:
                     residue = residue.xreplace({symbol: value})
                     break
-    conditions = tuple(one for one in conditions if not complex_valued(one))  # z3 takes all letters for real ones
     residue = _pieces_decided(residue, conditions)
     if residue == 0:
         return "cases that the assumptions decide", residue
@@ -177,8 +161,8 @@ def _by_routes(residue: sp.Expr) -> tuple[str, sp.Expr]:
 
 def _by_cases(residue: sp.Expr, conditions: Sequence[Boolean], depth: int) -> bool:
     """Tell whether the residue is zero in each of the cases that it falls into, by sign or by its pieces."""
-    if complex_valued(residue) or entails(conditions, sp.Eq(residue, 0, evaluate=False)):
-        return not complex_valued(residue)
+    if entails(conditions, sp.Eq(residue, 0, evaluate=False)):
+        return True
     pieces = [condition for piecewise in residue.atoms(sp.Piecewise) for _, condition in piecewise.args]
     split = next((condition for condition in pieces if isinstance(condition, sp.Rel)), None)
     if split is None or depth == 0:
@@ -207,7 +191,7 @@ def _signs(symbols: set[sp.Symbol], conditions: Sequence[Boolean]) -> dict[sp.Sy
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:
     """Min, Max, Abs and Piecewise with every case settled that the assumptions imply or exclude."""
-    if complex_valued(expression) or not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
+    if not expression.has(sp.Piecewise, sp.Min, sp.Max, sp.Abs):
         return expression
     expression = expression.replace(
         lambda part: isinstance(part, sp.Min | sp.Max | sp.Abs), lambda part: part.rewrite(sp.Piecewise)
@@ -226,158 +210,12 @@ def _compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
     """Tell whether both sides are defined at a point and equal there, or certainly different; None if unclear."""
     if not defined_at((left, right), point):
         return None
-    if complex_valued(left, right):
-        return _complex_zero(sp.N((left - right).xreplace(point).doit(), 30, maxn=400))
     sign = sign_at(left - right, point, nearly=True)
     try:
         near = sign is None and any(abs(ball) < _TINY for ball in enclosures(left - right, point))
     except UnsupportedError:
         near = False
     return sign == 0 if sign is not None else near or None
-
-
-def _complex_zero(off: sp.Expr) -> bool | None:
-    """Tell whether a number is nearly zero, or certainly not; None for one whose digits have cancelled out."""
-    if not off.is_number or not off.is_finite:
-        return None
-    if abs(off) < _TINY:
-        return True
-    accurate = (part for part in off.as_real_imag() if getattr(part, "_prec", _ACCURATE) >= _ACCURATE)
-    return False if any(abs(part) > _TINY for part in accurate) else None
-
-
-def _differ(left: sp.Expr, right: sp.Expr, point: Point, sides: str = "") -> Counterexample:
-    """The counterexample at a point where the two sides differ."""
-    if complex_valued(left, right):
-        values = [str(sp.N(part.xreplace(point).doit(), 20)) for part in (left, right)]
-    else:
-        values = [side(part, point) for part in (left, right)]
-    return Counterexample(point_text(point), values[0], "==", values[1], sides)
-
-
-def _shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
-    """Tell whether a condition follows, a complex number being two real ones."""
-    found = {symbol for part in (*premises, condition) for symbol in part.free_symbols if symbol.is_real is not True}
-    if not found and not condition.has(sp.I):
-        return entails(premises, condition)
-    pairs = {symbol: sp.Dummy(real=True) + sp.I * sp.Dummy(real=True) for symbol in found}
-    split = [_split(premise, pairs) for premise in premises]
-    asked = _split(condition, pairs)
-    return asked is not None and entails([premise for premise in split if premise is not None], asked)
-
-
-def _split(condition: Boolean, pairs: Mapping[sp.Symbol, sp.Expr]) -> Boolean | None:
-    """A condition on complex numbers as one on their parts; None for an order, which they have not."""
-    if isinstance(condition, And | Or):
-        parts = [_split(part, pairs) for part in condition.args]
-        return None if None in parts else condition.func(*parts)
-    if not condition.free_symbols & pairs.keys() and not condition.has(sp.I):
-        return condition
-    if not isinstance(condition, sp.Eq | sp.Ne):
-        return None
-    parts = sp.expand((condition.lhs - condition.rhs).xreplace(pairs), complex=True).as_real_imag()
-    joined = And if isinstance(condition, sp.Eq) else Or
-    return joined(*(condition.func(part, 0) for part in parts))
-
-
-POINTS = 6
-"""Points at which the recursion is unrolled."""
-
-SMALL = 5
-"""Indices past the start to which it is unrolled and compared with its closed form."""
-
-
-def recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide a `Recursion` under the assumptions.
-
-    The step alone is not enough: it passes every particular solution, whatever its start.
-    """
-    _written_out(check)
-    index, start = check.index, sp.Integer(check.start)
-    used = set(free_symbols(check.initial, check.step, check.closed_form)) - {index, PREVIOUS}
-    symbols = tuple(sorted(used, key=str))
-    conditions = tuple(condition for condition in assumptions if index not in condition.free_symbols)
-    of_index = tuple(condition for condition in assumptions if index in condition.free_symbols)
-    confirmed = 0
-    for point in find_points(symbols, conditions, POINTS):
-        for here, left, right in _unrolled(check, point, of_index):
-            same = _compared(left, right, {})
-            if same is False:
-                found = replace(_differ(left, right, {}, "closed form, recursion"), at=point_text(here))
-                return refuted(
-                    check, found, f"the {'base case' if here[index] == start else 'unrolled recursion'} fails"
-                )
-            if not same:
-                break
-            confirmed += 1
-    later = (*conditions, *_hereditary(of_index, index, start, conditions), sp.Ge(index, start + 1, evaluate=False))
-    before, base = check.closed_form.xreplace({index: index - 1}), check.closed_form.xreplace({index: start})
-    stepped = check.step.xreplace({PREVIOUS: before})
-    letter = sp.Dummy("the value before", real=True if not complex_valued(before) else None)
-    known = (*later, sp.Eq(letter, before, evaluate=False))
-    # A premise is taken to be defined, so what the letter stands for must be shown to be without it.
-    undefined = unmet((base, check.initial), conditions, _shown) or unmet((before, check.closed_form), later, _shown)
-    undefined = undefined or unmet((stepped, check.step.xreplace({PREVIOUS: letter})), known, _shown)
-    if undefined:
-        return undecided(check, undefined)
-    shown_base, shown_step = _vanishes(base - check.initial, conditions), _vanishes(stepped - check.closed_form, later)
-    for part, (route, residue) in (("base case", shown_base), ("induction step", shown_step)):
-        if not route:
-            return undecided(check, f"{part} not shown; {confirmed} exact points agree; residue: {residue}")
-    if not confirmed:
-        return undecided(check, "no admissible point was found at which the recursion and its closed form agree")
-    return held(
-        check,
-        Grade.PROVED,
-        f"base case by {shown_base[0]}, induction step by {shown_step[0]}, agreement at {confirmed} exact points",
-    )
-
-
-def _written_out(check: Recursion) -> None:
-    """Raise unless the index may be every whole number past the start, and the sides hold their own letters only."""
-    if not isinstance(check.start, int):
-        raise InputError(f"A recursion needs a whole number to begin at, got start={check.start!r}; write one.")
-    if check.index == PREVIOUS or not all(
-        admits_value(check.index, sp.Integer(check.start + k)) for k in range(1, SMALL)
-    ):
-        raise InputError(
-            f"index needs to be declared so that it may be every whole number past start={check.start}, "
-            f"got index={check.index}; declare it an integer from there on."
-        )
-    if PREVIOUS in check.initial.free_symbols | check.closed_form.free_symbols:
-        raise InputError(
-            f"initial and closed_form need to be free of the value before, got initial={check.initial} and "
-            f"closed_form={check.closed_form}; write them out."
-        )
-    if check.index in check.initial.free_symbols:
-        raise InputError(f"initial needs to be free of the index, got initial={check.initial}; put the start in.")
-
-
-def _unrolled(
-    check: Recursion, point: Point, of_index: tuple[Boolean, ...]
-) -> Iterator[tuple[Point, sp.Expr, sp.Expr]]:
-    """The closed form and the recursion at the first indices, as long as the assumptions on the index hold."""
-    value = check.initial.xreplace(point)
-    for i in range(SMALL + 1):
-        here = {**point, check.index: sp.Integer(check.start + i)}
-        if i:
-            step = check.step.xreplace(here)
-            if not defined_at((value,), {}) or not defined_at((step,), {PREVIOUS: value}):
-                return
-            value = step.xreplace({PREVIOUS: value})
-        if not all(truth_at(condition, here) for condition in of_index):
-            return
-        yield here, check.closed_form.xreplace(here), value
-
-
-def _hereditary(
-    of_index: tuple[Boolean, ...], index: sp.Symbol, start: sp.Integer, conditions: tuple[Boolean, ...]
-) -> tuple[Boolean, ...]:
-    """The assumptions on the index if they also hold, and are defined, one index earlier; otherwise none."""
-    later = (*conditions, *of_index, sp.Ge(index, start + 1, evaluate=False))
-    earlier = [condition.xreplace({index: index - 1}) for condition in of_index]
-    hold = all(condition == sp.true or entails(later, condition) for condition in earlier)
-    return of_index if hold and not unmet(earlier, later, _shown) else ()
 
 
 SPOTS = 12
@@ -390,15 +228,16 @@ def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.S
     for point in find_points(symbols, conditions, SPOTS):
         same = _compared(left, right, point)
         if same is False:
-            return refuted(check, _differ(left, right, point))
+            values = (side(part, point) for part in (left, right))
+            return refuted(check, Counterexample(point_text(point), next(values), "==", next(values)))
         confirmed += bool(same)
-    undefined = unmet((check.left, check.right, left, right), conditions, _shown)
+    undefined = unmet((check.left, check.right, left, right), conditions, entails)
     if undefined:
         return undecided(check, undefined)
     if by_induction(left - right, conditions, lambda one: bool(_vanishes(one, conditions)[0])):
         route, residue = "induction on the end of its sums", sp.S.Zero
     else:
-        undefined = unmet((left.doit(), right.doit()), conditions, _shown)
+        undefined = unmet((left.doit(), right.doit()), conditions, entails)
         if undefined:
             return undecided(check, undefined)
         route, residue = _vanishes(left - right, conditions)
@@ -409,10 +248,8 @@ def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.S
     return held(check, Grade.PROVED, f"the difference is zero by {route}, and at {confirmed} exact points")
 
 
-def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Identity` or a `Recursion` under the assumptions."""
-    if isinstance(check, Recursion):
-        return recursion(check, (*assumptions, *check.given))
+def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Identity` under the assumptions and its own premises."""
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     relevant = connected(assumptions, symbols)
     why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
@@ -421,6 +258,6 @@ def decide(check: Identity | Recursion, assumptions: tuple[Boolean, ...]) -> Out
     return _equal(check, relevant, symbols)
 
 
-def near_misses(check: Identity | Recursion, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """Terms of an equation, or of a recursion and its solution, three percent more."""
-    return equation(check, *(("left", "right") if isinstance(check, Identity) else ("closed_form", "step", "initial")))
+def near_misses(check: Identity, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
+    """Terms of either side three percent more."""
+    return equation(check, "left", "right")

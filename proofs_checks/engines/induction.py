@@ -8,6 +8,7 @@ is the scope.
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import sympy as sp
@@ -18,14 +19,15 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.defined import needs, unmet
-from lastiterate.proofs_checks.engines.answers import LESS, held, refuted, undecided, variant
+from lastiterate.proofs_checks.engines.answers import LESS, MORE, held, refuted, undecided, variant
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, SequenceRun, sequence_runs
 from lastiterate.proofs_checks.engines.side_conditions import lettered, prove
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.exact_values import Point, point_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
-from lastiterate.symbolic.checks import Check, Induction
+from lastiterate.symbolic.checks import Check, Induction, Recursion
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.notation import PREVIOUS
 
 _TRIES = 60
 """Choices of constants."""
@@ -134,8 +136,11 @@ At the second the letters are numbers at which they do not at the first indices:
 """
 
 
-def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Induction` under the assumptions."""
+def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Induction` or a `Recursion` under the assumptions."""
+    if isinstance(check, Recursion):
+        found = decide(*_of_recursion(check, (*assumptions, *check.given)))
+        return replace(found, scope="")  # once base and step are shown, the closed form is such a sequence
     _written_out(check, assumptions)
     seen, longest = 0, check.start
     tried = list[Point]()
@@ -158,6 +163,27 @@ def decide(check: Induction, assumptions: tuple[Boolean, ...]) -> Outcome:
         return undecided(check, f"{' '.join(getattr(error, '__notes__', ()))}: {error}")
     detail = f"base and step in {count} conditions; it holds in runs at {seen} exact points"
     return held(check, Grade.PROVED, detail, "" if sequences_exist(check, tried) else NOT_SHOWN)
+
+
+def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[Induction, tuple[Boolean, ...]]:
+    """The induction that the closed form is the value at every index."""
+    begin = check.start
+    if not isinstance(begin, int) or not all(admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)):
+        raise InputError(
+            "A recursion needs a whole number to begin at, and an index that may be every whole number past it, got "
+            f"start={begin!r} and index={check.index}; declare the index an integer from there on."
+        )
+    if PREVIOUS in check.initial.free_symbols | check.closed_form.free_symbols | {check.index}:
+        raise InputError(
+            f"Only the step of a recursion may have the value before, got initial={check.initial}, "
+            f"closed_form={check.closed_form} and index={check.index}; write them out."
+        )
+    value = sp.Function("the value", real=True)
+    index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
+    first, *known = (one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions))
+    law = sp.Eq(value(index + 1), check.step.xreplace({PREVIOUS: value(index), check.index: index + 1}))
+    closed = sp.Eq(value(index), check.closed_form.xreplace({check.index: index}))
+    return Induction(index, closed, (first,), (law,), start=begin, name=check.name), tuple(known)
 
 
 def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
@@ -194,11 +220,12 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
-    """Say which law is not shown to be defined at every index: no sequence obeys it; "" where all are."""
-    total = tuple(law for law in check.laws if not needs(law))
+    """Say which supposition is not shown to be defined: no sequence obeys it; "" where all are."""
+    supposed = (*check.first, *check.laws)
+    total = tuple(law for law in supposed if not needs(law))
     known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
-    letters = lettered(*known, *check.laws)
-    laws = tuple(law.xreplace(letters) for law in check.laws)
+    letters = lettered(*known, *supposed)
+    laws = tuple(law.xreplace(letters) for law in supposed)
     given = tuple(one.xreplace(letters) for one in known if one != sp.true)
     return unmet(laws, given, lambda premises, need: entails(tuple(premises), need), "at every index")
 
@@ -350,8 +377,15 @@ def _counterexample(check: Induction, run: SequenceRun) -> Counterexample:
     return Counterexample(at, str(run.left), _SIGNS[type(relation)], str(run.right), "left, right")
 
 
-def near_misses(check: Induction, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
+def near_misses(
+    check: Induction | Recursion,
+    assumptions: tuple[Boolean, ...],
+    room: sp.Expr,  # noqa: ARG001
+) -> tuple[Check, ...]:
+    """The larger side three percent less, or by more than the least room in a run; a part of a recursion 3 % more."""
+    if isinstance(check, Recursion):
+        wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
+        return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())
     return tuple(_at_a_run(check, assumptions))
 
 

@@ -153,10 +153,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     taken = usable(premises)
-    met = consistent(taken)
-    if met is False:
-        raise NoPointError(f"no point satisfies the premises {', '.join(map(str, premises))}.")
-    if not met or len(taken) < len(premises):
+    if not consistent(taken) or len(taken) < len(premises):
         some_point(free_symbols(check.left, check.right, premises), premises, 2000)
     undefined = unmet((check.left, check.right), premises, entails)
     if undefined:

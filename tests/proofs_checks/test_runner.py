@@ -179,13 +179,13 @@ def test_every_drift_is_a_sentence(claims):
     reports = run(claims, jobs=1)
     expected = _expected(reports)
     expected["toy/a"] = LockedVerdict(Verdict.REFUTED, None, 1, 1, 3)
-    expected["toy/b"] = LockedVerdict(Verdict.PROVED, Grade.SAMPLED, 2, 1, 2)
+    expected["toy/b"] = LockedVerdict(Verdict.PROVED, Grade.SIMULATED, 2, 1, 2)
     expected["toy/gone"] = LockedVerdict(Verdict.PROVED, Grade.PROVED, 1, 2, 3)
     del expected["toy/c"]
     found = drifts(reports, expected)
     assert found == (
         "toy/a is PROVED, the lock file says REFUTED.",
-        "toy/b is proved, the lock file says sampled.",
+        "toy/b is proved, the lock file says simulated.",
         "toy/b has 1 checks, the lock file says 2.",
         "toy/b rejects 3 of 3 near misses, the lock file says 2.",
         "toy/c is new: PROVED (proved), 1 mutants rejected, and the lock file does not know it.",

@@ -207,8 +207,6 @@ TRUE = [
     ("the double angle of a hyperbola", same(sp.cosh(2 * r), 1 + 2 * sp.sinh(r) ** 2), ()),
     ("de Moivre, third power", same((sp.cos(r) + J * sp.sin(r)) ** 3, sp.cos(3 * r) + J * sp.sin(3 * r)), ()),
     ("Ptolemy's sum", same(sp.sin(r + s), sp.sin(r) * sp.cos(s) + sp.cos(r) * sp.sin(s)), ()),
-    ("the parallelogram of complex numbers", same(sp.Abs(plain + plain2) ** 2 + sp.Abs(plain - plain2) ** 2, 2 * sp.Abs(plain) ** 2 + 2 * sp.Abs(plain2) ** 2), ()),
-    ("a real part by the conjugate", same(sp.re(plain), (plain + sp.conjugate(plain)) / 2), ()),
     ("the variance of a coin", same(q * (1 - q) ** 2 + (1 - q) * q**2, q * (1 - q)), ()),
     ("Steiner: the second moment about any point", same(q * (r - x) ** 2 + (1 - q) * (s - x) ** 2, (q * r + (1 - q) * s - x) ** 2 + q * (1 - q) * (r - s) ** 2), ()),
     ("softmax is 1/2 plus half a tanh", same(1 / (1 + sp.exp(-r)), (1 + sp.tanh(r / 2)) / 2), ()),

@@ -7,7 +7,6 @@ from referee_letters import (
     ZERO,
     R,
     alike,
-    at_random,
     below_on,
     broken,
     count,
@@ -65,8 +64,6 @@ FALSE = [
     # relations and points that an engine has not
     ("a sum that runs backwards, to one digit", printed(sp.Sum(k, (k, 1, -3)), "3"), (), None),
     ("attained on a box", on({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
-    ("attained at random points", at_random({r: (0, 1)}, r, sp.exp(r), Relation.TIGHT), (), None),
-    ("a premise that no random point meets", at_random({r: (0, 1)}, sp.exp(r), r), (sp.Eq(r, R(1, 3**20)),), None),
     # inequalities between functions, turned round or too sharp
     ("Bernoulli's limit is from below", on({r: (0, 1)}, sp.exp(r), 1 + r), (), {r: 1}),
     ("log(1 + x) <= x, and not >=", on({r: (0, 1)}, r, sp.log(1 + r)), (), {r: 1}),
@@ -146,11 +143,6 @@ FALSE = [
     ("delta of a Gaussian mechanism, second term forgotten", on({r: (0, 1)}, PHI(HALF - r), R(69, 100)), (), {r: 0}),
     ("KL of Gaussians of two variances without the logarithm", on({pos: (HALF, 2)}, (pos**2 - 1) / 2, sp.log(pos)), (), {pos: 2}),
     # samples
-    ("at random: turned round", at_random({r: (0, 3)}, sp.exp(r), 1 + r), (), {r: 1}),
-    ("at random: an identity of one branch", at_random({r: (0, 6)}, sp.asin(sp.sin(r)), r, Relation.EQUAL), (), {r: 3}),
-    ("at random: strict at an end that is drawn", at_random({r: (0, 1)}, r**2, r, BELOW), (), {r: 1}),
-    ("at random: undefined on half the box", at_random({r: (-1, 1)}, sp.log(r), 1), (), None),
-    ("at random: two letters in the wrong order", at_random({r: (0, 1), s: (0, 1)}, r**2 - s**2, HALF), (), {r: 1, s: 0}),
     # orders of growth
     ("n log n is no O(n)", order(x * sp.log(x), x, path={x: 2**N}), (x >= 2,), None),
     ("a constant that serves at 1 only", order(x**2, x, sp.Integer(100)), (x >= 1,), {x: 101}),
@@ -216,8 +208,6 @@ TRUE = [
     ("the derivative of a product", same(sp.Derivative(r * sp.sin(r), r), sp.sin(r) + r * sp.cos(r)), ()),
     ("the derivative of a sigmoid", same(sp.Derivative(1 / (1 + sp.exp(-r)), r), sp.exp(-r) / (1 + sp.exp(-r)) ** 2), ()),
     ("the fundamental theorem", same(sp.Integral(u, (u, 0, pos)), pos**2 / 2), ()),
-    ("at random: a true one", at_random({r: (0, 3)}, 1 + r, sp.exp(r)), ()),
-    ("at random: the reflection of gamma", at_random({pos: (R(1, 4), R(3, 4))}, sp.gamma(pos) * sp.gamma(1 - pos), sp.pi / sp.sin(sp.pi * pos), Relation.EQUAL), ()),
     ("a product is O of squares", order(x * y, x**2 + y**2, HALF), (x + y > 0,)),
     ("a square of a sum", order((x + y) ** 2, x**2 + y**2, sp.Integer(2)), ()),
     ("a polynomial from 1 on", order(x**2 + x, x**2, sp.Integer(2)), (x >= 1,)),

@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import sympy as sp
-from referee_letters import ONE, ZERO, R, at_most, at_random, count, k, mean, on, pos, pos2, r, s, same
+from referee_letters import ONE, ZERO, R, at_most, count, k, mean, on, pos, pos2, r, s, same
 from sympy import And, Eq, Ge, Le, Lt
 
 from lastiterate.symbolic import ledger
@@ -135,7 +135,6 @@ FALSE = [
     ("one bound above all numbers", says(Exists((s,), (), ForAll((r,), (), r <= s)), at_most(r, s, r <= s - 1)), ()),
     ("for every y some x, as some x for every y", says(Exists((s,), (), ForAll((r,), (), Ge(s, r**2))), at_most(r**2, r**2 + 1)), ()),
     ("a box for the line", says(closed(sp.exp(r) <= 1 + r + r**2), on({r: (0, 1)}, sp.exp(r), 1 + r + r**2)), ()),
-    ("points for a box", says(closed(r * (r - 1) * (2 * r - 1) <= R(48, 1000), r >= 0, r <= 1), at_random({r: (0, HALF)}, r * (r - 1) * (2 * r - 1), R(97, 1000))), ()),
     ("a number for a letter", says(closed(Le(r**2, r)), at_most(R(1, 4), HALF)), ()),
     ("the premise left out", says(closed(r <= r**2), at_most(r, r**2, r >= 1)), ()),
     ("the assumption left out", says(closed(r <= r**2), at_most(r, r**2), given=(r >= 1,)), ()),
@@ -163,6 +162,7 @@ FALSE = [
     ("strongly convex losses as convex ones", restated(STRONG, Convex(L, K), drop=(StronglyConvex,)), ()),
     ("strong convexity left out", without(STRONG, StronglyConvex), ()),
     ("a class that is empty", restated(STRONG, m > L), ()),
+    ("conditions against each other, of a letter beside the bound", restated(STRONG, r > 1, r < 0), ()),
     ("composition of steps that are not clipped", without(COMPOSITION, Clipped(K)), ()),
     ("composition of any two data sets", without(COMPOSITION, Neighbours), ()),
     ("composition of batches", without(COMPOSITION, FullBatches(n)), ()),

@@ -8,7 +8,6 @@ from lastiterate.symbolic.checks import (
     Induction,
     Inequality,
     IntervalInequality,
-    RandomPoints,
     Recursion,
     Relation,
     Simulated,
@@ -75,10 +74,6 @@ def on(box, left, right, relation=Relation.AT_MOST):
 
 def below_on(box, left, right):
     return on(box, left, right, Relation.BELOW)
-
-
-def at_random(box, left, right, relation=Relation.AT_MOST):
-    return RandomPoints(sp.sympify(left), relation, sp.sympify(right), box)
 
 
 def always(conclusion, *laws, first=()):
