@@ -1,14 +1,13 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic.
 
-An infinite end of the box is reached by an exact change of variable, else by the sign of a derivative on the range.
+Where boxes do not decide, the sign of a derivative may.
 
 Lemma 1. x = low - 1 + 1/t maps 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t onto x <= high; a whole line is
 two such ranges. So the relation holds for all x when it holds for all t with t > 0. Next to t = 0 balls give the
 range of each operation over [X, oo], and no slope is taken there.
 
-Lemma 2. A gap that is defined on low <= x < oo, with a derivative that is nowhere negative there, is least at low. So
-where both are shown on the whole box, conditions aside, the face x = low is all that is left to show; low may be any
-point of the range, with the part before it shown on its own.
+Lemma 2. A gap that is defined on low <= x <= high, or x < oo, with a derivative that is nowhere negative there, is
+least at low. So where both are shown on the whole box, conditions aside, the face x = low is all that is left to show.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import product
+from typing import Any
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -26,26 +26,17 @@ from lastiterate.proofs_checks.declared import admits_value, allows_interval
 from lastiterate.proofs_checks.declared import conditions as conditions_of
 from lastiterate.proofs_checks.defined import defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
-from lastiterate.proofs_checks.engines.branch import (
-    FEW,
-    Box,
-    Edges,
-    edge_of,
-    inside_of,
-    is_smooth,
-    prove_on_box,
-    shown_on,
-)
+from lastiterate.proofs_checks.engines.branch import Box, Edges, edge_of, inside_of, prove_on_box, shown_on
 from lastiterate.proofs_checks.engines.inequality import fails
 from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
 from lastiterate.proofs_checks.exact_values import Point, enclosures, to_fmpq, truth_at, value_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
-from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Value
+from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Sign, Value
 from lastiterate.symbolic.kernel.profiles import new_letter
 
-_LITTLE = 200
-"""Boxes for a point that fails where the sides are not defined all over the box: there nothing can hold."""
+_FEW, _LITTLE = 20, 200
+"""Boxes before it is asked whether the sides are defined, and where they are not: there nothing can hold."""
 
 MAX_GRID = 4000
 """Most combinations of the integer symbols."""
@@ -77,14 +68,12 @@ def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.
     return box
 
 
-def _scope(
-    check: IntervalInequality, box: Mapping[sp.Symbol, tuple[sp.Expr, sp.Expr]], assumptions: tuple[Boolean, ...]
-) -> str:
+def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
     """The intervals that are narrower than what the assumptions and the declarations leave; "" where none is."""
-    inside = [one for one in assumptions if one.free_symbols <= box.keys()]
+    inside = [one for one in assumptions if one.free_symbols <= check.box.keys()]
     seen = free_symbols(check.left, check.right)
     used, found = free_symbols(seen, connected(inside, seen)), list[str]()
-    for symbol, (low, high) in box.items():
+    for symbol, (low, high) in check.box.items():
         ends = [one for one in (sp.Ge(symbol, low), sp.Le(symbol, high)) if not entails(assumptions, one)]
         if symbol in used and _is_unbounded(check):
             found += map(str, ends)
@@ -107,9 +96,8 @@ def _cut(
     return low, high
 
 
-def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int = 8000) -> Outcome:
-    if check.relation not in (Relation.AT_MOST, Relation.BELOW):
-        raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
+def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int) -> Outcome:
+    """Decide the relation on a box with finite ends, by boxes alone."""
     box = _box_of(check)
     inside = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
@@ -140,7 +128,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         left, right = (value_at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if not closed.get(c)), *declared)
         asked = partial(prove_on_box, right - left, real, edges, cut, strict=strict, sides=(left, right))
-        answer = asked(budget=min(FEW, budget))
+        answer = asked(budget=min(_FEW, budget))
         if not answer.held and answer.witness is None:
             undefined = _undefined(check, inside, box) if undefined is None else undefined
             answer = asked(budget=min(_LITTLE, budget) if undefined else budget)
@@ -157,7 +145,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
-    return held(check, Grade.CERTIFIED, detail, _scope(check, box, assumptions))
+    return held(check, Grade.CERTIFIED, detail)
 
 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
@@ -213,7 +201,15 @@ def decide(check: IntervalInequality | Value, assumptions: tuple[Boolean, ...]) 
     """Decide an `IntervalInequality` on its box, cut by the assumptions, or a `Value`."""
     if isinstance(check, Value):
         return _value(check)
-    return _on_ranges(check, assumptions) if _is_unbounded(check) else _holds(check, assumptions)
+    if check.relation not in (Relation.AT_MOST, Relation.BELOW):
+        raise UnsupportedError(f"the enclosure engine cannot decide the relation {check.relation} on a box")
+    for symbol, (low, high) in check.box.items():
+        if low is sp.oo or high is -sp.oo:
+            raise InputError(f"box needs ends low <= high, got {symbol}=({low}, {high}); turn them round.")
+    outcomes = [_on_range(part, assumptions, _LADDER) for part in _halves(check)]
+    failed = next((one for one in outcomes if one.status is not Status.HELD), None)
+    detail = "; ".join(dict.fromkeys(one.detail for one in outcomes))
+    return failed or held(check, Grade.CERTIFIED, detail, _scope(check, assumptions))
 
 
 def near_misses(
@@ -223,43 +219,28 @@ def near_misses(
 ) -> tuple[Check, ...]:
     """The last digit printed one more and one less, or the right side less by more than the room."""
     if isinstance(check, Value):
-        return _digits(check)
+        printed = Decimal(check.printed)
+        unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
+        return tuple(variant(check, f"printed {one}", printed=str(one)) for one in (printed - unit, printed + unit))
     return tuple(closest(check, assumptions)) if check.relation in (Relation.AT_MOST, Relation.BELOW) else ()
 
 
-def _digits(check: Value) -> tuple[Check, ...]:
-    """The last printed digit one more and one less."""
-    printed = Decimal(check.printed)
-    unit = Decimal(1).scaleb(int(printed.as_tuple().exponent))
-    return tuple(variant(check, f"printed {value}", printed=str(value)) for value in (printed - unit, printed + unit))
-
-
-_BOXES = 400
-"""Next to an infinite end either few boxes do or none."""
-
-_STARTS = (0, 4, 32)
-"""Distances from the finite end at which the slope may begin to keep its sign."""
+_FAR, _NEAR, _ALL = 400, 2000, 8000
+"""Boxes next to an infinite end, where either few do or none; in another box; and in one where slopes do not help."""
 
 _LADDER = 3
 """Derivatives of derivatives that may be shown to keep their sign."""
+
+_SMOOTH = (
+    sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.erf,
+    sp.erfc, sp.tan, sp.acosh, sp.asin, sp.acos, sp.atanh, sp.loggamma,
+)  # fmt: skip
+"""Functions that have a derivative wherever they are defined."""
 
 
 def _is_unbounded(check: IntervalInequality) -> bool:
     """Tell whether an end of the box is infinite."""
     return any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
-
-
-def _on_ranges(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `IntervalInequality` with infinite ends."""
-    for symbol, (low, high) in check.box.items():
-        if low is sp.oo or high is -sp.oo:
-            raise InputError(f"box needs ends low <= high, got {symbol}=({low}, {high}); turn them round.")
-    outcomes = [_on_range(part, assumptions, _LADDER) for part in _halves(check)]
-    failed = [one for one in outcomes if one.status is not Status.HELD]
-    if failed:
-        return failed[0]
-    detail = "; ".join(dict.fromkeys(one.detail for one in outcomes))
-    return held(check, Grade.CERTIFIED, detail, _scope(check, check.box, assumptions))
 
 
 def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
@@ -273,26 +254,38 @@ def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
 
 
 def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> Outcome:
+    """Decide the relation on a box: by boxes, by slopes, and at last by many boxes."""
     finite, values = _finite(check, assumptions)
-    known = (*assumptions, *(c for s in check.box for c in conditions_of(s)))
-    there = tuple(c for c in (one.xreplace(values) for one in known) if c != sp.true)
-    if sp.false in there:
-        return undecided(check, "no point of the range meets the assumptions")
-    outcome = _holds(finite, there, _BOXES)
+    known = assumptions
+    if values:
+        known = (*assumptions, *(c for s in check.box for c in conditions_of(s)))
+        known = tuple(c for c in (one.xreplace(values) for one in known) if c != sp.true)
+        if sp.false in known:
+            return undecided(check, "no point of the range meets the assumptions")
+    outcome = _holds(finite, known, _FAR if values else _NEAR)
     if outcome.status is Status.HELD:
-        return replace(outcome, detail=f"{outcome.detail}, infinite ends by 1/t", scope="")
-    if outcome.status is Status.REFUTED and outcome.counterexample is not None:
-        at = {str(s): sp.Rational(v) for s, v in outcome.counterexample.at.items()}
-        numbers = {s: at[str(s)] for s in finite.box if str(s) in at}
-        point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
-        premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
-        return refuted_at(check, point) if fails(check, premises, point) else undecided(check, "fails between points")
+        return replace(outcome, detail=f"{outcome.detail}, infinite ends by 1/t") if values else outcome
+    if outcome.status is Status.REFUTED:
+        return _refuted(check, assumptions, values, outcome.counterexample) if values else outcome
     box = {s: (sp.Rational(low), sp.Rational(high)) for s, (low, high) in finite.box.items()}
-    if unmet((finite.left, finite.right), (), shown_on(box)):  # to be defined on the whole box, for Lemma 2
-        return outcome
-    starts = _STARTS if ladder == _LADDER else _STARTS[:1]
-    sloped = (_by_slope(check, assumptions, ladder, start) for start in starts)
-    return next((found for found in sloped if found is not None), outcome)
+    whole = not unmet((finite.left, finite.right), (), shown_on(box))  # as Lemma 2 supposes
+    if whole and (found := _by_slope(check, assumptions, ladder)):
+        return held(check, Grade.CERTIFIED, found)
+    return outcome if values or ladder < _LADDER else _holds(finite, known, _ALL)
+
+
+def _refuted(
+    check: IntervalInequality,
+    assumptions: tuple[Boolean, ...],
+    values: Mapping[sp.Symbol, sp.Expr],
+    found: Counterexample | None,
+) -> Outcome:
+    """The refutation at the point that a point of the letters t stands for."""
+    at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
+    numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
+    point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
+    premises = tuple(one for one in assumptions if one.free_symbols <= point.keys())
+    return refuted_at(check, point) if fails(check, premises, point) else undecided(check, "fails between points")
 
 
 def _finite(
@@ -313,44 +306,29 @@ def _finite(
     return replace(check, left=left, right=right, box=box, mutants=()), values
 
 
-def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int, start: int) -> Outcome | None:
-    """The outcome by Lemma 2 from a distance of a symbol's finite end on; None where no symbol allows it."""
+def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> str:
+    """How Lemma 2 shows the relation; "" where no symbol allows it."""
     gap = check.right - check.left
-    if not ladder or not is_smooth(gap):
-        return None
-    for symbol, (low, high) in check.box.items():
-        if sp.oo not in (low, high) and -sp.oo not in (low, high):
-            continue
-        direction, end = (1, low) if high is sp.oo else (-1, high)
-        begin = end + direction * start
-        far = (begin, sp.oo) if direction == 1 else (-sp.oo, begin)
-        slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
-        rising = replace(check, left=sp.S.Zero, right=slope, sign="<=", box={**check.box, symbol: far}, mutants=())
+    if not ladder or not all(
+        part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in sp.preorder_traversal(gap)
+    ):
+        return ""
+
+    def shown(left: sp.Expr, right: sp.Expr, sign: Sign, given: tuple[Boolean, ...], box: dict[sp.Symbol, Any]) -> bool:
+        part = replace(check, left=left, right=right, box=box, sign=sign, mutants=())
         try:
-            rises = _on_range(rising, (), ladder - 1).status is Status.HELD
-            if not rises or not _face(check, assumptions, symbol, begin, ladder):
-                continue
-            near = replace(check, box={**check.box, symbol: (min(begin, end), max(begin, end))}, mutants=())
-            if not start or _small(near, assumptions, ladder):
-                return held(check, Grade.CERTIFIED, f"from {symbol} = {begin} on the slope keeps its sign")
+            return _on_range(part, given, ladder - 1).status is Status.HELD
         except UnsupportedError:
-            continue
-    return None
+            return False
 
-
-def _small(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> bool:
-    """Tell whether the relation holds on a smaller box."""
-    unbounded = _is_unbounded(check)
-    outcome = _on_range(check, assumptions, ladder - 1) if unbounded else _holds(check, assumptions, 20 * _BOXES)
-    return outcome.status is Status.HELD
-
-
-def _face(
-    check: IntervalInequality, assumptions: tuple[Boolean, ...], symbol: sp.Symbol, end: sp.Rational, ladder: int
-) -> bool:
-    """Tell whether the relation holds where the symbol has its finite end, whatever is assumed of it."""
-    at_end = {symbol: sp.sympify(end, strict=True)}
-    rest = {s: ends for s, ends in check.box.items() if s != symbol}
-    left, right = check.left.xreplace(at_end), check.right.xreplace(at_end)
-    known = tuple(one for one in assumptions if symbol not in one.free_symbols)
-    return _small(replace(check, left=left, right=right, box=rest, mutants=()), known, ladder)
+    for symbol, (low, high) in check.box.items():
+        rest = {s: ends for s, ends in check.box.items() if s != symbol}
+        elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
+        for direction, end in ((1, low), (-1, high)):
+            if low == high or end in (sp.oo, -sp.oo):
+                continue
+            slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
+            left, right = (side.xreplace({symbol: end}) for side in (check.left, check.right))
+            if shown(sp.S.Zero, slope, "<=", (), dict(check.box)) and shown(left, right, check.sign, elsewhere, rest):
+                return f"the slope keeps its sign from {symbol} = {end} on"
+    return ""

@@ -221,13 +221,14 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
     """Say which supposition is not shown to be defined: no sequence obeys it; "" where all are."""
-    supposed = (*check.first, *check.laws)
-    total = tuple(law for law in supposed if not needs(law))
+    total = tuple(law for law in check.laws if not needs(law))
     known = (*assumptions, sp.Ge(check.index, check.start, evaluate=False), *_all(check), *total)
-    letters = lettered(*known, *supposed)
-    laws = tuple(law.xreplace(letters) for law in supposed)
-    given = tuple(one.xreplace(letters) for one in known if one != sp.true)
-    return unmet(laws, given, lambda premises, need: entails(tuple(premises), need), "at every index")
+    letters = lettered(*known, *check.first, *check.laws)
+    first, laws, given, before = (
+        tuple(one.xreplace(letters) for one in some if one != sp.true)
+        for some in (check.first, check.laws, known, assumptions)
+    )
+    return unmet(first, before, entails, "at the start") or unmet(laws, given, entails, "at every index")
 
 
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
