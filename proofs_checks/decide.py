@@ -38,7 +38,7 @@ def decide(claim: Claim) -> ClaimReport:
 
 
 def _decided(claim: Claim) -> ClaimReport:
-    with limited(words="the assumptions"):
+    with limited("the assumptions"):
         why = misfit(claim) or impossible(claim.assumptions)
     if why:
         return _in_error(claim, why)
@@ -48,7 +48,7 @@ def _decided(claim: Claim) -> ClaimReport:
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_asked(mutant, claim, wrong=True) for mutant in claim.mutants)
-    with limited(words="the statement"):
+    with limited("the statement"):
         left = left_open(claim) if weakest(outcomes) else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [outcome for check in held for outcome in _near_misses(check, claim)]
@@ -91,7 +91,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
     >>> [wrong.name for wrong in near_misses(Identity(x * (x + 1), x**2 + x), ())]
     ['x*(x + 1) times 103/100 on the left', 'x times 103/100 on the left', 'x**2 times 103/100 on the right']
     """
-    with limited(words="the making of near misses"):
+    with limited("the making of near misses"):
         made: tuple[Check, ...] = engine_of(check).near_misses(check, assumptions, room)
     return made
 

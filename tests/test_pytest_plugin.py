@@ -55,7 +55,7 @@ def test_each_claim_is_a_test_and_failures_are_a_few_lines(collect):
     assert "paper/lemma_2 is REFUTED." in out
     assert "expected" not in out
     assert "lock file" not in out
-    assert "check 'recursion': identity says refuted" in out
+    assert "check 'recursion': induction says refuted" in out
     assert "at c = 5/8, s = " in out
     assert "paper/lemma_3 does not reject the mutant 'stationary from the start'" in out
     assert "Traceback" not in out

@@ -20,14 +20,14 @@ from lastiterate.proofs_checks.verdict import Outcome, Status
 from lastiterate.symbolic.checks import Check, Engine
 
 
-def decide_check(check: Check, assumptions: tuple[Boolean, ...], seconds: float | None = None) -> Outcome:
+def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
     """The outcome of one check by the engine of its type; what the engine raises becomes an error.
 
     A check that says nothing is undecided, so that no claim rests on one.
     """
     try:
         engine = engine_of(check)
-        with limited(seconds, str(check.name)):
+        with limited(str(check.name)):
             nothing = says_nothing(check, assumptions)
             if nothing:
                 return undecided(check, nothing)

@@ -128,6 +128,9 @@ def _goes_on(
 NOT_SHOWN = "supposes that sequences which obey the laws for ever exist"
 """Scope of an induction about sequences of which none is found."""
 
+_VALUE = "the value"
+"""Name of the sequence of a recursion; a letter of a claim has no space."""
+
 _SIGNS = {sp.Le: "<=", sp.Lt: "<", sp.Ge: ">=", sp.Gt: ">", sp.Eq: "==", sp.Ne: "!="}
 _LATE, _LAST = 10**6, 10**12
 """Indices from the start on, at which laws and what is shown of the sequences may not contradict each other.
@@ -140,7 +143,11 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
     """Decide an `Induction` or a `Recursion` under the assumptions."""
     if isinstance(check, Recursion):
         found = decide(*_of_recursion(check, (*assumptions, *check.given)))
-        return replace(found, scope="")  # once base and step are shown, the closed form is such a sequence
+        point = found.counterexample
+        if point is not None:
+            at = {name: number for name, number in point.at.items() if not name.startswith(f"{_VALUE}(")}
+            point = replace(point, at=at, note="closed form, recursion")
+        return replace(found, counterexample=point, scope="")  # the closed form is such a sequence
     _written_out(check, assumptions)
     seen, longest = 0, check.start
     tried = list[Point]()
@@ -178,11 +185,11 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
             f"Only the step of a recursion may have the value before, got initial={check.initial}, "
             f"closed_form={check.closed_form} and index={check.index}; write them out."
         )
-    value = sp.Function("the value", real=True)
+    value = sp.Function(_VALUE, real=True)
     index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
     first, *known = (one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions))
     law = sp.Eq(value(index + 1), check.step.xreplace({PREVIOUS: value(index), check.index: index + 1}))
-    closed = sp.Eq(value(index), check.closed_form.xreplace({check.index: index}))
+    closed = sp.Eq(check.closed_form.xreplace({check.index: index}), value(index))
     return Induction(index, closed, (first,), (law,), start=begin, name=check.name), tuple(known)
 
 

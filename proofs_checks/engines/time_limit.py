@@ -1,14 +1,11 @@
-"""Time of the processor that a check may take, so that a busy machine decides as an idle one does.
+"""Processor time that a check may take, so that a busy machine decides as an idle one does.
 
-The main thread is interrupted by a timer of the process; any other thread, and a platform without such timers, ends a
-check at its next question to z3. No timer stops a call into compiled code: a process of `runner` that does not end in
-time is killed by the one that started it, which begins another that gives up that step (`watched`).
+A check ends by itself at its next question to z3. A process of `runner` that does not end in time, whatever it computes
+or waits for, is killed by the one that started it, which begins another that gives up that step (`watched`).
 """
 
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 from time import process_time
@@ -18,22 +15,19 @@ from typing import Final
 SECONDS: Final = 60
 """A check that computes for longer has no answer. No claim of the ledger comes near this."""
 
-_SOON: Final = 1e-3
-_AGAIN: Final = 0.5
-"""Seconds until the error is raised once more: what is computed may have caught it."""
-
-_until: ContextVar[float] = ContextVar("_until", default=inf)
-"""Processor time at which what is being decided is given up."""
+_until: ContextVar[tuple[float, float]] = ContextVar("_until", default=(inf, inf))
+"""Processor time at which what is being decided is given up, and the time that it had."""
 _allowed: ContextVar[float] = ContextVar("_allowed", default=SECONDS)
 _begin: ContextVar[Callable[[str], None] | None] = ContextVar("_begin", default=None)
-"""Told of each block with a limit that is in no other, where another process watches."""
+"""Called at each block with a limit that is in no other, where another process watches."""
 
 
 def seconds_left() -> float:
     """The time left to the check that is being decided, inf without a limit; TimeoutError where none is left."""
-    left = _until.get() - process_time()
+    until, limit = _until.get()
+    left = until - process_time()
     if left <= 0:
-        raise TimeoutError("the engine had no time left")
+        raise TimeoutError(too_late(limit))
     return left
 
 
@@ -45,32 +39,6 @@ def allowing(seconds: float) -> Iterator[None]:
         yield
     finally:
         _allowed.reset(token)
-
-
-class _Waiting(threading.local):
-    """Blocks that are not to be disturbed and are open, and what is to be said when the last one ends."""
-
-    blocks = 0
-    late = ""
-
-
-_waiting: Final = _Waiting()
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Let the error that time is over wait until the block ends.
-
-    z3 counts references, and an error between two of its calls would free what is still in use.
-    """
-    _waiting.blocks += 1
-    try:
-        yield
-    finally:
-        _waiting.blocks -= 1
-        if _waiting.late and not _waiting.blocks:
-            late, _waiting.late = _waiting.late, ""
-            raise TimeoutError(late)
 
 
 @contextmanager
@@ -103,39 +71,16 @@ def too_late(seconds: float) -> str:
 
 
 @contextmanager
-def limited(seconds: float | None = None, words: str = "") -> Iterator[None]:
-    """Raise TimeoutError inside the block after this processor time; that of `allowing` where it is None.
-
-    A block inside another one has no more time than is left of that, and takes its time from it.
-    """
-    around, begin = _until.get(), _begin.get()
-    if around == inf and begin is not None:
+def limited(words: str = "") -> Iterator[None]:
+    """Give what is inside the block the time of `allowing`; a block inside another one has what is left of that."""
+    if _until.get()[0] < inf:
+        yield
+        return
+    if (begin := _begin.get()) is not None:
         begin(words)
-    limit = _allowed.get() if seconds is None else seconds
-    given = min(seconds_left(), limit)
-    token = _until.set(min(around, process_time() + given))
-    timed = hasattr(signal, "SIGVTALRM") and threading.current_thread() is threading.main_thread()
-    try:
-        with _interrupted(given, too_late(limit)) if timed else nullcontext():
-            yield
-    finally:
-        _until.reset(token)
-        if around < inf and timed:
-            signal.setitimer(signal.ITIMER_VIRTUAL, max(around - process_time(), _SOON), _AGAIN)
-
-
-@contextmanager
-def _interrupted(given: float, late: str) -> Iterator[None]:
-    def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        if not _waiting.blocks:
-            raise TimeoutError(late)
-        _waiting.late = late
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, max(given, _SOON), _AGAIN)
+    limit = _allowed.get()
+    token = _until.set((process_time() + limit, limit))
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        _waiting.late = ""
-        signal.signal(signal.SIGVTALRM, before)
+        _until.reset(token)

@@ -14,7 +14,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean, BooleanAtom, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
+from lastiterate.proofs_checks.engines.time_limit import seconds_left
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
@@ -55,7 +55,6 @@ _SHORT: Final = 0.1
 _hasty: ContextVar[bool] = ContextVar("_hasty", default=False)
 
 
-@undisturbed()
 def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
     asked = [*formulas, *terms.side]
@@ -63,7 +62,6 @@ def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
-@undisturbed()
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
     """z3's answer as in `ask`, with a solution where there is one: the same for the same question, but in `hasty`."""
     asked = [*formulas, *terms.side]
@@ -144,7 +142,6 @@ def entails(premises: Sequence[Boolean], conclusion: Boolean) -> bool:
 
 
 @lru_cache(maxsize=8192)
-@undisturbed()
 def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
     symbols = {s for part in (*premises, conclusion) for s in part.free_symbols}
     for whole in (False, True) if any(s.is_integer for s in symbols) else (False,):

@@ -14,7 +14,7 @@ from sympy.logic.boolalg import And, Boolean, Not, Or
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.proofs_checks import declared
-from lastiterate.proofs_checks.engines.time_limit import seconds_left, undisturbed
+from lastiterate.proofs_checks.engines.time_limit import seconds_left
 
 _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.exp: lambda value, x: [value >= 1 + x, z3.Implies(x < 0, value < 1), z3.Implies(x == 0, value == 1)],
@@ -107,12 +107,10 @@ class Terms:
     def term(self, expression: sp.Expr) -> z3.ArithRef:
         """The expression as a real term."""
         seconds_left()
-        with undisturbed():
-            if expression not in self._known:
-                self._known[expression] = self._term(expression)
-            return self._known[expression]
+        if expression not in self._known:
+            self._known[expression] = self._term(expression)
+        return self._known[expression]
 
-    @undisturbed()
     def condition(self, condition: Boolean) -> z3.BoolRef:
         """The condition as a formula."""
         if condition in (sp.true, sp.false):
@@ -247,7 +245,6 @@ class Terms:
         finally:
             self._cases -= 1
 
-    @undisturbed()
     def point(self, model: z3.ModelRef) -> dict[sp.Symbol, sp.Rational]:
         """The model's values as rationals; an algebraic number is replaced by a near rational."""
         point: dict[sp.Symbol, sp.Rational] = {}

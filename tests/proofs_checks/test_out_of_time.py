@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from lastiterate.proofs_checks.cache import ReportCache
-from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check, derivation, identity
-from lastiterate.proofs_checks.engines.time_limit import allowing, limited
+from lastiterate.proofs_checks.engines.time_limit import allowing, limited, seconds_left
 from lastiterate.proofs_checks.engines.z3_answers import entails
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.lock import failures
@@ -111,16 +110,11 @@ def test_a_mutant_or_near_miss_out_of_time_is_not_rejected(make_claim: Callable[
 
 def test_a_derivation_out_of_time_is_not_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that stops short is; this one has not come anywhere."""
-    monkeypatch.setattr(derivation, "decide", lambda *_: _never())
-    outcome = decide_check(Tracked("full_batch/smooth", x), (), 0.2)
+    monkeypatch.setattr(derivation, "decide", lambda *_: [seconds_left() for _ in iter(int, 1)])
+    with allowing(0.2):
+        outcome = decide_check(Tracked("full_batch/smooth", x), ())
     assert outcome.status is Status.ERROR
     assert not outcome.rejected
-
-
-def test_what_is_decided_here_ends(make_claim: Callable[..., Claim]) -> None:
-    with allowing(0.3):
-        found = decide(make_claim(replace(TRUE, name="never"), TRUE))
-    assert _of(found) == [(Status.ERROR, LATE), (Status.HELD, "")]
 
 
 def test_in_another_thread_a_check_ends_at_a_question_to_z3() -> None:
@@ -128,7 +122,7 @@ def test_in_another_thread_a_check_ends_at_a_question_to_z3() -> None:
 
     def work() -> None:
         try:
-            with limited(0.1):
+            with allowing(0.1), limited():
                 while True:
                     entails((x > 0,), x**2 + len(done) > 0)
                     Terms(whole=False).term(x)
@@ -138,4 +132,4 @@ def test_in_another_thread_a_check_ends_at_a_question_to_z3() -> None:
     one = threading.Thread(target=work)
     one.start()
     one.join(60)
-    assert done == ["the engine had no time left"]
+    assert done == [LATE.replace("0.3", "0.1")]

@@ -25,7 +25,7 @@ from lastiterate.proofs_checks.engines.branch import (
 )
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.checks import IntervalInequality
-from lastiterate.symbolic.notation import q, t, x, xi, y
+from lastiterate.symbolic.notation import t, x, xi, y
 
 COSH = sp.cosh(x) - 1 - x**2 / 2 - x**4 / 24
 """At least 0, and too flat at 0 to be told from 0 there without its derivatives."""
