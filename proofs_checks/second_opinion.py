@@ -1,21 +1,18 @@
 """A second opinion, cvc5's, on all that z3 finds to have no solution while the checks of a claim are decided."""
 
-import multiprocessing
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-
-from joblib import cpu_count
+from math import inf
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import record_questions
 from lastiterate.proofs_checks.implies import left_open
-from lastiterate.proofs_checks.selection import of_ledger
+from lastiterate.proofs_checks.runner import find_all
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Claim
 
@@ -25,7 +22,6 @@ class Opinion:
     """cvc5's opinion on a claim.
 
     Attributes:
-        key: of the claim.
         questions: the number that z3 answered with unsat on the way to the checks that hold and to the statement.
         agreed: the number of those that cvc5 answers so, too.
         disagreed: those for which cvc5 has a solution, in SMT-LIB; the rest it leaves open.
@@ -44,11 +40,7 @@ class Opinion:
 
 @lru_cache(maxsize=8192)
 def ask_cvc5(question: str) -> str:
-    """cvc5's answer: sat, unsat, or unknown where it gives up or takes too long.
-
-    Raises:
-        RuntimeError: cvc5 cannot read the question.
-    """
+    """cvc5's answer: sat, unsat, or unknown where it gives up or takes too long; RuntimeError if it cannot read."""
     program = [sys.executable, "-m", "lastiterate.proofs_checks.cvc5_answer"]
     ended = subprocess.run(program, input=question, capture_output=True, text=True, check=False)  # noqa: S603
     if ended.returncode > 0:
@@ -65,29 +57,20 @@ def opinion(claim: Claim) -> Opinion:
     hold = True
     for check in claim.checks:
         with record_questions() as found:
-            outcome = decide_check(check, claim.assumptions)
-        hold &= outcome.status is Status.HELD
-        questions |= dict.fromkeys(found if outcome.status is Status.HELD else ())
-    if hold:
-        with record_questions() as found:
+            holds = decide_check(check, claim.assumptions).status is Status.HELD
+        hold &= holds
+        questions |= dict.fromkeys(found if holds else ())
+    with record_questions() as found:
+        if hold:
             left_open(claim)
-        questions |= dict.fromkeys(found)
+    questions |= dict.fromkeys(found)
     answers = {question: ask_cvc5(question) for question in questions}
     agreed = sum(answer == "unsat" for answer in answers.values())
     return Opinion(claim.key, len(answers), agreed, tuple(q for q, answer in answers.items() if answer == "sat"))
 
 
-def _of_key(key: str) -> Opinion:
-    (claim,) = of_ledger(keys=(key,))
-    return opinion(claim)
-
-
 def need_cvc5() -> None:
-    """Raise an error where cvc5 is missing.
-
-    Raises:
-        InputError: it is not installed.
-    """
+    """Raise an error where cvc5 is not installed."""
     if find_spec("cvc5") is None:
         raise InputError(
             "A second opinion needs cvc5, got an installation without; run pip install 'lastiterate[cvc5]'."
@@ -95,19 +78,8 @@ def need_cvc5() -> None:
 
 
 def opinions(
-    keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
+    claims: Sequence[Claim], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
-    """cvc5's opinions on claims of the ledger, in new processes, which remember no proof.
-
-    Raises:
-        InputError: cvc5 is not installed.
-    """
+    """cvc5's opinions on claims, in processes of their own; InputError where cvc5 is not installed."""
     need_cvc5()
-    wanted = tuple(keys)
-    given: dict[str, Opinion] = {}
-    workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_of_key, key) for key in wanted]):
-            given[done.result().key] = done.result()
-            on_claim(len(given), len(wanted))
-    return tuple(given[key] for key in wanted)
+    return find_all(opinion, claims, jobs=jobs, on_claim=on_claim, seconds=inf)

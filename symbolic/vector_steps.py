@@ -23,7 +23,11 @@ def step(
     clips: tuple[Sample, ...] = tuple(CLIPPING.at(one.image) for one in pair) if clipped else ()
     one, other = clips or pair
     moved = X - Y - size * (one.image - other.image)
-    return VectorInequality(Norm(moved), "<=", factor * Norm(X - Y), (*pair, *clips), name=name)
+    rate, (u, v) = 2 * size * factor, pair
+    helped = {"f(x, y)": rate, "f(y, x)": rate}
+    helped |= {f"clip({u.image}, {v.image})": rate / family.high, f"clip({v.image}, {u.image})": rate / family.high}
+    bound = factor * Norm(X - Y)
+    return VectorInequality(Norm(moved), "<=", bound, (*pair, *clips), (), helped if clipped else {}, name)
 
 
 def projection(family: ConvexSet, factor: Expr = S.One) -> VectorInequality:

@@ -1,6 +1,6 @@
 """Search for multipliers and counterexamples: candidates, each of which is verified exactly by others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -61,9 +61,8 @@ def _solve(
 
 
 _TOLERANCE = 1e-9
-_PLACES = (0.31, 0.93, 1.71, 2.63)
-_MOST_LINES = 3000
-_MOST_FOUND = 12
+_MOST_SYSTEMS, _MOST_FOUND = 20_000, 12
+"""Systems of equations that are solved, and multipliers that are made of their solutions."""
 
 
 @dataclass(frozen=True)
@@ -89,57 +88,40 @@ class _Free:
         for i, k in combinations(rows, 2):
             minor = self.matrix[i, i] * self.matrix[k, k] - self.matrix[i, k] ** 2
             found += (sp.expand(minor.diff(letter)) for letter in self.letters)
+        for i, k in combinations(rows, 2):
+            found += (self.matrix[i, j] + sign * self.matrix[k, j] for j in rows for sign in (1, -1))
         return [one for one in dict.fromkeys(found) if one.free_symbols & {*self.letters}]
-
-
-class _End(NamedTuple):
-    """The last free number: where an equation holds, or where a minor after an elimination has its vertex."""
-
-    equation: int = -1
-    pivot: int = -1
-    rows: tuple[int, int] = (-1, -1)
 
 
 def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
     """Multipliers that serve at the points, in floats.
 
-    Of the free numbers t all but one are put where a multiplier, s or an entry of S vanishes, two multipliers agree, or
-    a minor of two rows has no slope: linear equations. The last one is put where one of these happens, or at the vertex
-    of a minor of two rows, of S or of what one elimination leaves of S. All of it is rational in the parameters.
+    The free numbers t are put where as many equations hold: that a multiplier, s or an entry of S vanishes, that two
+    multipliers agree, that a minor of two rows has no slope, or that two entries of a column
+    agree but for the sign. All of it is rational in the parameters.
     """
-    if not free.letters:
-        if all(_serves(free, {}, point) for point in points):
-            yield free.put({})
-        return
-    equations = free.equations()
-    for zeros, end in islice(_recipes(free, equations, points[0]), _MOST_FOUND):
-        values = _followed(free, [equations[i] for i in zeros], end, equations)
-        if values is not None and all(_serves(free, values, point) for point in points):
-            yield free.put(values)
-
-
-def _recipes(free: _Free, equations: list[sp.Expr], point: Point) -> Iterator[tuple[tuple[int, ...], _End]]:
-    """Recipes that serve at one point."""
-    rows = np.array([_coefficients(one, free.letters, point) for one in equations])
-    size = free.matrix.rows
-    matrix = np.array([_coefficients(one, free.letters, point) for one in free.matrix]).reshape(size, size, -1)
-    numbers = np.array([_coefficients(one, free.letters, point) for one in (*free.multipliers, free.constant)])
-    for zeros in islice(combinations(range(len(equations)), len(free.letters) - 1), _MOST_LINES):
-        line = _line_of(rows[list(zeros)], len(free.letters))
-        if line is None:
+    equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
+    rows, matrix, numbers = (
+        np.array([_coefficients(one, free.letters, points[0]) for one in some]).reshape(-1, count + 1)
+        for some in (equations, free.matrix, (*free.multipliers, free.constant))
+    )
+    seen, found = set[tuple[float, ...]](), 0
+    for chosen in islice(combinations(range(len(equations)), count), _MOST_SYSTEMS):
+        system = rows[list(chosen)]
+        if count and np.linalg.cond(system[:, 1:]) > 1 / _TOLERANCE:
             continue
-        start, way = line
-
-        def at(s: float, start: Floats = start, way: Floats = way) -> Floats:
-            return np.append(1.0, start + s * way)
-
-        seen = list[float]()
-        for end, s in _ends(rows, matrix, at):
-            if any(abs(s - other) <= _TOLERANCE * (1 + abs(s)) for other in seen):
-                continue
-            seen.append(s)
-            if _is_good(numbers @ at(s), matrix @ at(s)):
-                yield zeros, end
+        place = np.append(1.0, np.linalg.solve(system[:, 1:], -system[:, 0]))
+        key = tuple(np.round(place, 7))
+        if key in seen or not _is_good(numbers @ place, (matrix @ place).reshape(size, size)):
+            continue
+        seen.add(key)
+        solved = next(iter(sp.linsolve([equations[i] for i in chosen], free.letters)), ()) if count else ()
+        values = {letter: sp.factor(one) for letter, one in zip(free.letters, solved, strict=False)}
+        if len(solved) == count and all(_serves(free, values, point) for point in points):
+            yield free.put(values)
+            found += 1
+            if found == _MOST_FOUND:
+                return
 
 
 def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Point) -> list[float]:
@@ -149,71 +131,10 @@ def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Po
     return [float(here.xreplace(dict.fromkeys(letters, sp.S.Zero))), *map(float, slopes)]
 
 
-def _line_of(rows: Floats, count: int) -> tuple[Floats, Floats] | None:
-    """A point and a direction of the solutions of equations, where these are a line."""
-    if not len(rows):
-        return np.zeros(count), np.ones(1)
-    _, sizes, directions = np.linalg.svd(rows[:, 1:])
-    if sizes[-1] <= _TOLERANCE * sizes[0]:
-        return None
-    return np.asarray(np.linalg.lstsq(rows[:, 1:], -rows[:, 0], rcond=None)[0], float), directions[-1]
-
-
-def _ends(rows: Floats, matrix: Floats, at: Callable[[float], Floats]) -> Iterator[tuple[_End, float]]:
-    """Places on a line for the last number."""
-    values, slopes = rows @ at(0), rows @ (at(1) - at(0))
-    for i, (value, slope) in enumerate(zip(values, slopes, strict=True)):
-        if abs(slope) > _TOLERANCE * (1 + abs(value)):
-            yield _End(i), -value / slope
-    size, whole = len(matrix), [matrix @ at(s) for s in _PLACES]
-    for pivot in range(-1, size):
-        if pivot >= 0 and any(abs(one[pivot, pivot]) <= _TOLERANCE for one in whole):
-            continue
-        left = whole if pivot < 0 else [_without(one, pivot) for one in whole]
-        for i, k in combinations([j for j in range(size) if j != pivot], 2):
-            minors = np.array([one[i, i] * one[k, k] - one[i, k] ** 2 for one in left])
-            quadratic = np.polyfit(_PLACES[:3], minors[:3], 2)
-            room = _TOLERANCE * (1 + float(np.abs(minors).max()))
-            if quadratic[0] < -1e-3 * room and abs(np.polyval(quadratic, _PLACES[3]) - minors[3]) < room:
-                yield _End(pivot=pivot, rows=(i, k)), -quadratic[1] / (2 * quadratic[0])
-
-
-def _without(matrix: Floats, pivot: int) -> Floats:
-    return np.asarray(matrix - np.outer(matrix[pivot], matrix[pivot]) / matrix[pivot, pivot], float)
-
-
 def _is_good(multipliers: Floats, matrix: Floats) -> bool:
     if min(multipliers, default=0) < -_TOLERANCE:
         return False
     return not matrix.size or float(np.linalg.eigvalsh(matrix)[0]) >= -_TOLERANCE * (1 + float(np.abs(matrix).max()))
-
-
-def _followed(
-    free: _Free, zeros: list[sp.Expr], end: _End, equations: list[sp.Expr]
-) -> dict[sp.Symbol, sp.Expr] | None:
-    """The free numbers by a recipe, exactly."""
-    solved = sp.linsolve(zeros, free.letters) if zeros else {free.letters}
-    found = next(iter(solved), None)
-    if found is None:
-        return None
-    values = {letter: sp.factor(one) for letter, one in zip(free.letters, found, strict=True)}
-    left = [letter for letter, one in values.items() if letter == one]
-    if len(left) != 1:
-        return None
-    (last,) = left
-    if end.equation >= 0:
-        expression = sp.cancel(equations[end.equation].xreplace(values))
-    else:
-        matrix = free.matrix.xreplace(values)
-        (i, k), j = end.rows, end.pivot
-        if j >= 0:
-            matrix = matrix - matrix[:, j] * matrix[j, :] / matrix[j, j]
-        expression = sp.cancel(matrix[i, i] * matrix[k, k] - matrix[i, k] ** 2).diff(last)
-    slope = sp.cancel(expression.diff(last))
-    place = sp.factor(last - expression / slope) if slope != 0 else last
-    return (
-        None if last in place.free_symbols else {letter: one.xreplace({last: place}) for letter, one in values.items()}
-    )
 
 
 def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool:
@@ -226,22 +147,18 @@ def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool
     return _is_good(numbers[:count], numbers[count:].reshape(free.matrix.shape))
 
 
-_MOST_FREE, _SHORT = 3, 60
-"""Free numbers, and the denominator of a rounded multiplier."""
+_MOST_FREE = 3
+"""Free numbers."""
 _NOTHING = 1e-5
 """Share of the largest multiplier below which another one is 0."""
 
 
 def find_multipliers(problem: GramCase, points: Sequence[Point]) -> Iterator[dict[str, sp.Expr]]:
-    """Multipliers that serve at the points, in floats; numbers, rounded, in the end."""
+    """Multipliers that serve at the points, in floats."""
     for names in _supports(problem, points):
         free = _eliminated(problem, names)
         if free is not None and len(free.letters) <= _MOST_FREE:
             yield from _vertices(free, points)
-    found = _at_point(problem, points[0], np.ones(len(problem.hypotheses)))
-    if found is not None:
-        short = (sp.Rational(Fraction(float(one)).limit_denominator(_SHORT)) for one in found)
-        yield dict(zip(problem.hypotheses, short, strict=True))
 
 
 def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...]]:

@@ -102,9 +102,6 @@ def _inducted(
 _TINY = 1e-20
 """Two values nearer than this are taken to confirm an identity; they prove nothing."""
 
-CASES = 3
-"""How often a residue is split into two cases."""
-
 
 def _powers(expression: sp.Expr) -> sp.Expr:
     return sp.powsimp(sp.expand(sp.expand_power_exp(sp.expand_power_base(expression, force=False))))
@@ -129,25 +126,13 @@ ROUTES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
 def _vanishes(difference: sp.Expr, conditions: Sequence[Boolean]) -> tuple[str, sp.Expr]:
     """The route by which the difference is zero wherever the conditions hold, or "" with the shortest residue."""
     residue = difference.doit()
-    if residue == 0:
-        return "doit", residue
     for condition in conditions:
         if isinstance(condition, sp.Eq):
             for symbol, value in (condition.args, condition.args[::-1]):
                 if symbol.is_Symbol and symbol not in value.free_symbols:
                     residue = residue.xreplace({symbol: value})
                     break
-    residue = _pieces_decided(residue, conditions)
-    if residue == 0:
-        return "cases that the assumptions decide", residue
-    route, shortest = _by_routes(residue)
-    if not route and _by_cases(residue, conditions, CASES):
-        return "cases", sp.S.Zero
-    return route, shortest
-
-
-def _by_routes(residue: sp.Expr) -> tuple[str, sp.Expr]:
-    shortest = residue
+    residue = shortest = _pieces_decided(residue, conditions)
     for name, route in ROUTES:
         try:
             left = route(residue)
@@ -156,37 +141,7 @@ def _by_routes(residue: sp.Expr) -> tuple[str, sp.Expr]:
         if left == 0:
             return name, left
         shortest = min(shortest, left, key=sp.count_ops)
-    return "", shortest
-
-
-def _by_cases(residue: sp.Expr, conditions: Sequence[Boolean], depth: int) -> bool:
-    """Tell whether the residue is zero in each of the cases that it falls into, by sign or by its pieces."""
-    if entails(conditions, sp.Eq(residue, 0, evaluate=False)):
-        return True
-    pieces = [condition for piecewise in residue.atoms(sp.Piecewise) for _, condition in piecewise.args]
-    split = next((condition for condition in pieces if isinstance(condition, sp.Rel)), None)
-    if split is None or depth == 0:
-        return False
-    for case in (split, sp.Not(split)):
-        here = (*conditions, case)
-        part, signs = residue.subs(split, case is split), _signs(residue.free_symbols, here)
-        if entails(here, sp.false) or part == 0:
-            continue
-        if not _by_routes(part.xreplace(signs))[0] and not _by_cases(part, here, depth - 1):
-            return False
-    return True
-
-
-def _signs(symbols: set[sp.Symbol], conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
-    """Letters of a declared sign for those whose sign the conditions give."""
-    known: dict[sp.Symbol, sp.Expr] = {}
-    for symbol in symbols:
-        for sign, fact in ((1, "positive"), (-1, "positive"), (1, "nonnegative"), (-1, "nonnegative")):
-            relation = sp.Gt if fact == "positive" else sp.Ge
-            unknown = not symbol.is_nonnegative and not symbol.is_nonpositive and symbol not in known
-            if unknown and entails(conditions, relation(sign * symbol, 0)):
-                known[symbol] = sign * sp.Dummy(symbol.name, **{fact: True, "integer": symbol.is_integer})
-    return known
+    return ("z3", sp.S.Zero) if entails(conditions, sp.Eq(residue, 0, evaluate=False)) else ("", shortest)
 
 
 def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Expr:

@@ -37,7 +37,7 @@ def _moment(power: int) -> Expr:
     ],
 )
 def test_a_closed_form_is_proved(left: Expr, right: Expr) -> None:
-    assert decide_check(Identity(left, right), (), 30).status is Status.HELD
+    assert decide_check(Identity(left, right), ()).status is Status.HELD
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,9 @@ def test_a_closed_form_is_proved(left: Expr, right: Expr) -> None:
         (Sum(i * x**i, (i, 0, n)), CLOSED),
     ],
 )
-def test_a_wrong_one_is_not(left: Expr, right: Expr) -> None:
-    assert decide_check(Identity(left, right), (), 30).status is not Status.HELD
+def test_a_wrong_one_is_not(make_claim: Callable[..., Claim], left: Expr, right: Expr) -> None:
+    (report,) = run([make_claim(Identity(left, right))], jobs=1, seconds=3)
+    assert report.verdict in (Verdict.UNDECIDED, Verdict.REFUTED)
 
 
 def test_induction_supposes_that_every_value_is_reached() -> None:
