@@ -105,13 +105,9 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     facts = symbol.assumptions0
     why = next((words for fact, words in _OPEN.items() if facts.get(fact) is False), "")
     extended = any(fact.startswith("extended_") for fact in facts)
-    if not why and symbol.is_real is not True:
-        if facts.get("imaginary") or facts.get("hermitian") or facts.get("antihermitian"):
-            why = "it is not declared real"
-        elif extended or facts.get("real") is False:
-            why = "it may be infinite" if extended else "it is declared not to be real"
-        elif not plain:
-            why = "it may be a complex number"
+    odd = extended or any(facts.get(name) for name in ("imaginary", "hermitian", "antihermitian"))
+    if not why and (symbol.is_real is False or (symbol.is_real is None and (odd or not plain))):
+        why = "it may be infinite" if extended else "it may be a complex number"
     return f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer." * bool(
         why
     )

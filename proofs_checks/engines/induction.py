@@ -6,10 +6,8 @@ fails in a run of the sequences at exact points. Where no sequences are shown to
 is the scope.
 """
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import sympy as sp
 from sympy.core.function import AppliedUndef, UndefinedFunction
@@ -18,6 +16,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.declared import admits_value
+from lastiterate.proofs_checks.declared import conditions as signs_of
 from lastiterate.proofs_checks.defined import needs, unmet
 from lastiterate.proofs_checks.engines.answers import LESS, MORE, held, refuted, undecided, variant
 from lastiterate.proofs_checks.engines.runs import FAR, LONGEST, SequenceRun, sequence_runs
@@ -29,43 +28,41 @@ from lastiterate.symbolic.checks import Check, Induction, Recursion
 from lastiterate.symbolic.kernel.judgement import UnprovedError
 from lastiterate.symbolic.notation import PREVIOUS
 
-_TRIES = 60
-"""Choices of constants."""
-
-_DECLARED_SIGNS: Mapping[str, type[Relational]] = {
-    "zero": sp.Eq, "positive": sp.Gt, "negative": sp.Lt, "nonnegative": sp.Ge, "nonpositive": sp.Le, "nonzero": sp.Ne,
-}  # fmt: skip
 _OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
 """Declarations that are not shown of a sequence here; what is rational, or whole, is algebraic."""
 
 
-def sequences_exist(check: Induction, points: Sequence[Point]) -> bool:
-    """Tell whether sequences that obey the laws for ever are found at one of the points."""
-    return any(_exist_at(check, point) for point in points)
-
-
-def _exist_at(check: Induction, point: Point) -> bool:
-    laws = [law.xreplace(point) for law in check.laws]
-    first = [one.xreplace(point) for one in check.first]
-    values = {value for part in (*laws, *first) for value in part.atoms(AppliedUndef)}
+def _exist(check: Induction, run: SequenceRun) -> bool:
+    """Tell whether sequences that begin as a run, or are 0 or 1 throughout, are shown to obey the laws for ever."""
+    laws = [law.xreplace(run.point) for law in check.laws]
+    values = {value for part in (*laws, *check.first) for value in part.atoms(AppliedUndef)}
     names = sorted({value.func for value in values}, key=str)
     shifts = {value.args[0] - check.index for law in laws for value in law.atoms(AppliedUndef)}
     if not shifts <= {sp.S.Zero, sp.S.One} or any(getattr(name(0), f"is_{kind}") for name in names for kind in _OTHER):
         return False
     after, left = _definitions(laws, check.index)
-    state = {name: sp.Dummy(str(name), real=True) for name in names}
+    state = {name: sp.Dummy(str(name), **_declared(name(0))) for name in names}
     letters = {
         name(check.index + k): letter for name, letter in state.items() for k in (0, 1) if not k or name not in after
     }
-    signs = [relation(letter, 0) for name, letter in state.items() for relation in _declared(name(0))]
     next_ = {name(check.index + 1): value for name, value in after.items()}
-    every = [*signs, *(law.xreplace(next_).xreplace(letters) for law in left)]
+    every = [law.xreplace(next_).xreplace(letters) for law in left]
+    every += [one for letter in state.values() for one in signs_of(letter)]
     steps = {state[name]: value.xreplace(letters) for name, value in after.items()}
-    return any(_goes_on(check, every, steps, begun) for begun in _starts(check, first, state, point))
+    for constant in (None, sp.S.Zero, sp.S.One):
+        first = dict(run.values)
+        if constant is not None:
+            first |= {name(check.start): constant for name in names if name not in after}
+        begun = {state[name]: first[name(check.start)] for name in names}
+        obeyed = all(truth_at(one.xreplace(run.point).xreplace(first), {}) for one in check.first)
+        if obeyed and _goes_on(check, every, steps, begun):
+            return True
+    return False
 
 
-def _declared(value: AppliedUndef) -> list[type[Relational]]:
-    return [relation for name, relation in _DECLARED_SIGNS.items() if getattr(value, f"is_{name}")][:1]
+def _declared(value: AppliedUndef) -> dict[str, bool]:
+    signs = ("zero", "positive", "negative", "nonnegative", "nonpositive", "nonzero")
+    return {"real": True} | {sign: True for sign in signs if getattr(value, f"is_{sign}")}
 
 
 def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[UndefinedFunction, sp.Expr], list[Boolean]]:
@@ -83,27 +80,6 @@ def _definitions(laws: Sequence[Boolean], index: sp.Symbol) -> tuple[dict[Undefi
         else:
             left.append(law)
     return after, left
-
-
-def _starts(
-    check: Induction, first: Sequence[Boolean], state: Mapping[UndefinedFunction, sp.Symbol], point: Point
-) -> Iterator[dict[sp.Symbol, sp.Expr]]:
-    """Values at the start that obey what is said of it: constants where nothing is."""
-    generator = random.Random(5)  # noqa: S311
-    some = [sp.S.Zero, sp.S.One, sp.S.Half, *islice(point.values(), 6)]
-    for trial in range(_TRIES):
-        drawn = {name: some[trial] if trial < 2 else generator.choice(some) for name in state}
-        given: dict[sp.Expr, sp.Expr] = {}
-        for one in first:
-            for value, other in (one.args, one.args[::-1]) if isinstance(one, Relational) else ():
-                if isinstance(value, AppliedUndef) and value not in given:
-                    rest = {part: given.get(part, drawn[part.func]) for part in other.atoms(AppliedUndef)}
-                    given[value] = other.xreplace(given | rest)
-                    given |= {part: number for part, number in rest.items() if part not in given}
-                    break
-        begun = {name(check.start): given.get(name(check.start), drawn[name]) for name in state}
-        if all(truth_at(one.xreplace(begun), {}) for one in first):
-            yield {state[value.func]: number for value, number in begun.items()}
 
 
 def _goes_on(
@@ -150,10 +126,9 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
         return replace(found, counterexample=point, scope="")  # the closed form is such a sequence
     _written_out(check, assumptions)
     seen, longest = 0, check.start
-    tried = list[Point]()
+    begun = list[SequenceRun]()
     for run in sequence_runs(check, assumptions):
-        if run.point not in tried[-1:]:
-            tried.append(run.point)
+        begun += [run] if run.index == check.start else []
         if run.holds is False:
             return refuted(check, _counterexample(check, run), f"fails in a run at {check.index} = {run.index}")
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
@@ -161,6 +136,7 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
     if {check.conclusion, check.conclusion.reversed} & {*check.laws, *assumptions}:
         return undecided(check, "it supposes what it concludes")
+    tried = [run.point for run in begun]
     why = _undefined(check, assumptions) or _contradicted(check, assumptions, tried)
     if why:
         return undecided(check, why)
@@ -169,7 +145,7 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
     except UnprovedError as error:
         return undecided(check, f"{' '.join(getattr(error, '__notes__', ()))}: {error}")
     detail = f"base and step in {count} conditions; it holds in runs at {seen} exact points"
-    return held(check, Grade.PROVED, detail, "" if sequences_exist(check, tried) else NOT_SHOWN)
+    return held(check, Grade.PROVED, detail, "" if any(_exist(check, run) for run in begun) else NOT_SHOWN)
 
 
 def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[Induction, tuple[Boolean, ...]]:

@@ -1,6 +1,8 @@
 # ruff: noqa: E501
 """Recursions, inductions, means of random batches and matrices, vectors and members of classes, false and true."""
 
+from dataclasses import replace
+
 import sympy as sp
 from referee_letters import ONE, ZERO, R, count, even, pos, pos2, q, r, s, solves, time
 from referee_means import (
@@ -172,7 +174,7 @@ FALSE = [
     ("equal where the quadratic is not isotropic", pair(narrow, square(turned(narrow)), pos**2 * square(x - y), sign="=="), (pos2 < pos,)),
     ("one smoothness for another", pair(curved, square(turned(curved)), square(x - y)), ()),
     ("a pole in a step", pair(f, square(x - y) * (r**2 - r) / r, (r - 1) * square(x - y) + square(x)), ()),
-    ("hypotheses that no vectors meet", vectors(square(x), 0, given=(square(x - y) <= 1, square(x) >= 9, square(y) <= 1)), ()),
+    ("hypotheses that no vectors meet", replace(vectors(square(x), 0, given=(square(x - y) <= 1, square(x) >= 9, square(y) <= 1)), multipliers={"given 1": 3, "given 2": 1, "given 3": 6}), ()),
     ("hypotheses that no function meets", pair(narrow, square(x - y), 0, given=(inner(turned(narrow), x - y) <= 0, square(x - y) >= 1)), (pos2 <= pos,)),
 ]  # fmt: skip
 

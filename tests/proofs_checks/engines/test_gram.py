@@ -50,7 +50,9 @@ def _clipped(by):
     x, y = smooth("f", L).at(X), smooth("f", L).at(Y)
     u, v = (Clipping("clip", K).at(one.image) for one in (x, y))
     moved = Norm(X - Y - eta * (u.image - v.image))
-    return VectorInequality(moved, "<=", (1 + by * eta * L) * Norm(X - Y), (x, y, u, v))
+    rate = 2 * eta * (1 + eta * L)
+    given = {"f(x, y)": rate, "f(y, x)": rate, "clip(f'(x), f'(y))": rate / L, "clip(f'(y), f'(x))": rate / L}
+    return VectorInequality(moved, "<=", (1 + by * eta * L) * Norm(X - Y), (x, y, u, v), (), given)
 
 
 def _projected(rate, by, *, same):
