@@ -155,14 +155,9 @@ def _short_powers(expression: sp.Expr, point: Point) -> bool:
 def _is_zero(value: sp.Expr) -> bool:
     if value.is_zero is not None:
         return bool(value.is_zero)
-    roots = [power.exp.q for power in value.atoms(sp.Pow) if power.exp.is_Rational]
-    if value.count_ops() > 80 or max(roots, default=1) > 12:
-        return bool(sp.powsimp(sp.expand(value)) == 0)
-    if value.is_algebraic:
-        return bool(sp.minimal_polynomial(value) == sp.Symbol("x"))
     if value.has(sp.Sum, sp.Product, sp.Integral):  # Sympy may look for a closed form without an end
         return False
-    return bool(sp.simplify(value) == 0)
+    return bool((sp.simplify(value) if value.count_ops() <= 80 else sp.powsimp(sp.expand(value))) == 0)
 
 
 def side(expression: sp.Expr, point: Point) -> str:

@@ -6,7 +6,7 @@ certainly true there, and each symbol keeps what its declaration says (integer, 
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -38,8 +38,7 @@ def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> t
         reached |= more
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """The range of a letter by itself; None for an end that it has not."""
 
     low: sp.Rational | None
@@ -89,13 +88,8 @@ def definitions(conditions: Sequence[Boolean]) -> dict[sp.Symbol, sp.Expr]:
         if isinstance(condition, sp.Eq):
             for symbol, value in (condition.args, condition.args[::-1]):
                 used = {s for d in found.values() for s in d.free_symbols}
-                if (
-                    symbol.is_Symbol
-                    and symbol not in found
-                    and symbol not in value.free_symbols
-                    and not (value.free_symbols & found.keys())
-                    and symbol not in used
-                ):
+                new = symbol.is_Symbol and not ({symbol} & (found.keys() | value.free_symbols | used))
+                if new and not (value.free_symbols & found.keys()):
                     found[symbol] = value
                     break
     return found

@@ -135,21 +135,6 @@ def _course(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> 
     return _limit(ratio), _values(left / right)
 
 
-def _found(check: Asymptotic | Unbounded, limit: sp.Expr, values: list[float], relation: str) -> Counterexample:
-    shown = ", ".join(f"{value:.6g} at {growth} = {probe}" for value, probe in zip(values, PROBES, strict=True))
-    return Counterexample(
-        {str(symbol): str(value) for symbol, value in check.path.items()},
-        f"left / right at least {shown}",
-        relation,
-        "constant" if relation == str(Relation.UP_TO_CONSTANT) else "without limit",
-        f"the limit of left / right is {limit}",
-    )
-
-
-def _rises(values: list[float]) -> bool:
-    return all(before < after for before, after in pairwise(values[1:])) and values[-1] > 0
-
-
 def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     if check.constant is None or check.constant.free_symbols or check.constant.is_positive is not True:
         raise InputError(f"constant needs a positive number, got constant={check.constant}; name one, or give a path.")
@@ -157,30 +142,27 @@ def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
     outcome = inequality.decide(bounded, assumptions)
     if outcome.status is Status.HELD:
         return held(check, Grade.PROVED, f"the constant {check.constant} serves everywhere; {outcome.detail}")
-    point = outcome.counterexample
-    at = f", not at {', '.join(f'{name} = {value}' for name, value in point.at.items())}" if point else ""
-    return undecided(check, f"the constant {check.constant} is not shown to serve{at}; another may")
+    return undecided(check, f"the constant {check.constant} is not shown to serve; another may")
 
 
 def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Asymptotic` or an `Unbounded` check."""
-    if isinstance(check, Asymptotic) and not check.path:
+    bounded = isinstance(check, Asymptotic)
+    if bounded and not check.path:
         return _constant(check, assumptions)
     limit, values = _course(check, assumptions)
-    diverges = limit is sp.oo and _rises(values)
-    if isinstance(check, Unbounded) and limit is not None and limit.is_finite:
-        return refuted(check, _found(check, limit, values, "grows"))
-    if isinstance(check, Asymptotic) and diverges:
-        return refuted(check, _found(check, limit, values, str(Relation.UP_TO_CONSTANT)))
+    diverges = limit is sp.oo and values[-1] > 0 and all(a < b for a, b in pairwise(values[1:]))
+    if diverges if bounded else limit is not None and limit.is_finite:
+        shown = ", ".join(f"{value:.6g} at {growth} = {probe}" for value, probe in zip(values, PROBES, strict=True))
+        at = {str(symbol): str(value) for symbol, value in check.path.items()}
+        said = (str(Relation.UP_TO_CONSTANT), "constant") if bounded else ("grows", "without limit")
+        note = f"the limit of left / right is {limit}"
+        return refuted(check, Counterexample(at, f"left / right at least {shown}", *said, note))
     if diverges:
-        return held(
-            check, Grade.PROVED, f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
-        )
-    if isinstance(check, Asymptotic) and check.constant is not None:
-        return _constant(check, assumptions)
-    return undecided(
-        check, f"the limit of left / right on the path is {'not found' if limit is None else limit}; values {values}"
-    )
+        detail = f"the limit is infinite by Sympy; at least {values[-1]:.6g} at {growth} = {PROBES[-1]}"
+        return held(check, Grade.PROVED, detail)
+    found = "not found" if limit is None else limit
+    return undecided(check, f"the limit of left / right on the path is {found}; values {values}")
 
 
 near_misses = without_near_misses  # a constant or a path that fails decides nothing

@@ -82,20 +82,6 @@ def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
     return ", ".join(found)
 
 
-def _cut(
-    symbol: sp.Symbol, ends: tuple[sp.Rational, sp.Rational], conditions: Sequence[Boolean]
-) -> tuple[sp.Rational, sp.Rational]:
-    """The part of an interval that conditions on the symbol alone leave."""
-    low, high = ends
-    for condition in conditions:
-        if isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):
-            if condition.gts == symbol and condition.lts.is_Rational:
-                low = max(low, condition.lts)
-            if condition.lts == symbol and condition.gts.is_Rational:
-                high = min(high, condition.gts)
-    return low, high
-
-
 def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int) -> Outcome:
     """Decide the relation on a box with finite ends, by boxes alone."""
     box = _box_of(check)
@@ -105,7 +91,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     real = tuple(s for s in box if s not in whole)
     some_point(tuple(box), (*inside, *inside_of(box)), 20_000)
     declared = tuple(condition for s in real for condition in conditions_of(s))
-    edges: Edges = tuple(edge_of(_cut(s, box[s], inside)) for s in real)
+    edges: Edges = tuple(edge_of(box[s]) for s in real)
     columns = [
         [sp.Integer(i) for i in range(int(sp.ceiling(box[s][0])), int(sp.floor(box[s][1])) + 1)]
         if s.is_integer

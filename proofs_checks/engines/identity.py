@@ -6,7 +6,6 @@ Both sides must be shown to be defined wherever the assumptions hold, and must a
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import sympy as sp
 from sympy.logic.boolalg import Boolean
@@ -20,9 +19,6 @@ from lastiterate.proofs_checks.feasible_points import NoPointError, connected, f
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Identity
 from lastiterate.symbolic.unevaluated import carried_out
-
-_EVERY: Final = {"integer", "positive", "nonnegative"}
-"""Declarations that a letter may have which takes every value from 0 or 1 on."""
 
 
 def summed(expression: sp.Expr) -> sp.Expr:
@@ -56,47 +52,6 @@ def _binomial_power(total: sp.Sum) -> sp.Expr | None:
             return None
         bases[exponent] *= base
     return scale * (bases[index] + bases[high - index]) ** high if len(counts) == 1 else None
-
-
-def by_induction(difference: sp.Expr, conditions: Sequence[Boolean], is_zero: Callable[[sp.Expr], bool]) -> bool:
-    """Tell whether a difference is zero by induction on the letter up to which all its sums go.
-
-    It must be linear in the sums, with factors and summands free of that letter: from one value of it to the next one
-    each sum grows by its last summand. No condition may be on the letter, for the steps go over all its values.
-    """
-    sums = sorted(difference.atoms(sp.Sum), key=sp.default_sort_key)
-    if not sums or any(len(one.limits) != 1 or len(one.limits[0]) != 3 for one in sums):
-        return False
-    known = set[sp.Symbol]().union(*(one.free_symbols for one in conditions))
-    for letter in sorted(sums[0].limits[0][2].free_symbols - known, key=str):
-        start = 1 if letter.is_positive else 0
-        every = letter.is_integer and letter.is_nonnegative and set(letter._assumptions_orig) <= _EVERY
-        if every and all(_grows(one, letter, start) for one in sums):
-            return _inducted(difference, sums, letter, start, is_zero)
-    return False
-
-
-def _grows(total: sp.Sum, letter: sp.Symbol, start: int) -> bool:
-    """Tell whether a sum has one summand more for the next value of the letter, and a few for the first one."""
-    _, low, high = total.limits[0]
-    count = (high - low).xreplace({letter: sp.Integer(start)})
-    few = count.is_Integer and -1 <= count <= 8
-    return bool(few and (high - letter).is_Integer and not total.function.has(letter) and not low.has(letter))
-
-
-def _inducted(
-    difference: sp.Expr, sums: list[sp.Sum], letter: sp.Symbol, start: int, is_zero: Callable[[sp.Expr], bool]
-) -> bool:
-    named = {one: sp.Dummy() for one in sums}
-    rest = difference.xreplace(named)
-    factors = [sp.diff(rest, one) for one in named.values()]
-    if any(factor.has(letter, *named.values()) for factor in factors):
-        return False
-    rest = rest.xreplace(dict.fromkeys(named.values(), sp.S.Zero))
-    first = difference.xreplace({letter: sp.Integer(start)})
-    last = [one.function.xreplace({one.limits[0][0]: one.limits[0][2]}) for one in sums]
-    grown = sum((factor * one for factor, one in zip(factors, last, strict=True)), sp.S.Zero)
-    return is_zero(first.doit()) and is_zero(grown + rest - rest.xreplace({letter: letter - 1}))
 
 
 _TINY = 1e-20
@@ -177,7 +132,13 @@ SPOTS = 12
 """Points at which an identity is tried before any simplification."""
 
 
-def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.Symbol, ...]) -> Outcome:
+def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
+    """Decide an `Identity` under the assumptions and its own premises."""
+    symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
+    conditions = connected(assumptions, symbols)
+    why = impossible(assumptions, tries=2000) if len(conditions) < len(assumptions) else ""
+    if why:
+        raise NoPointError(why)
     left, right = summed(carried_out(check.left)), summed(carried_out(check.right))
     confirmed = 0
     for point in find_points(symbols, conditions, SPOTS):
@@ -187,30 +148,15 @@ def _equal(check: Identity, conditions: tuple[Boolean, ...], symbols: tuple[sp.S
             return refuted(check, Counterexample(point_text(point), next(values), "==", next(values)))
         confirmed += bool(same)
     undefined = unmet((check.left, check.right, left, right), conditions, entails)
+    undefined = undefined or unmet((left.doit(), right.doit()), conditions, entails)
     if undefined:
         return undecided(check, undefined)
-    if by_induction(left - right, conditions, lambda one: bool(_vanishes(one, conditions)[0])):
-        route, residue = "induction on the end of its sums", sp.S.Zero
-    else:
-        undefined = unmet((left.doit(), right.doit()), conditions, entails)
-        if undefined:
-            return undecided(check, undefined)
-        route, residue = _vanishes(left - right, conditions)
+    route, residue = _vanishes(left - right, conditions)
     if not route:
         return undecided(check, f"not shown; no spot check differs; residue: {residue}")
     if not confirmed:
         return undecided(check, "no admissible point was found at which both sides have a value and agree")
     return held(check, Grade.PROVED, f"the difference is zero by {route}, and at {confirmed} exact points")
-
-
-def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Decide an `Identity` under the assumptions and its own premises."""
-    symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
-    relevant = connected(assumptions, symbols)
-    why = impossible(assumptions, tries=2000) if len(relevant) < len(assumptions) else ""
-    if why:
-        raise NoPointError(why)
-    return _equal(check, relevant, symbols)
 
 
 def near_misses(check: Identity, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001

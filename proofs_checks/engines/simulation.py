@@ -23,7 +23,7 @@ from lastiterate.proofs_checks.engines.z3_answers import impossible
 from lastiterate.proofs_checks.exact_values import point_text, truth_at
 from lastiterate.proofs_checks.experiments import EXPERIMENTS, EventIndicator, Experiment, Moment
 from lastiterate.proofs_checks.feasible_points import NoPointError
-from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
+from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Relation, Simulated
 
 FAILURE: Final = 1e-9
@@ -80,33 +80,13 @@ def interval(
     return max(least, low - SLACK * abs(low)), min(most, high + SLACK * abs(high))
 
 
-def _numbers(check: Simulated, experiment: Experiment) -> dict[str, float]:
-    given = {symbol.name: float(value) for symbol, value in check.parameters.items()}
-    if set(given) != experiment.needs:
-        raise InputError(
-            f"parameters need to be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
-            f"got parameters={', '.join(sorted(given))}; give each its number."
-        )
-    return given
-
-
-def _answer(check: Simulated, low: float, high: float, value: float, tolerance: float) -> Status:
-    """HELD where the whole interval is within the tolerance, REFUTED where the claim itself misses it."""
-    above, below = low > value, high < value
-    if check.relation is Relation.AT_MOST:
-        return Status.REFUTED if above else Status.HELD if high <= value + tolerance else Status.UNDECIDED
-    if above or below:
-        return Status.REFUTED
-    return Status.HELD if value - tolerance <= low and high <= value + tolerance else Status.UNDECIDED
-
-
 def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide a `Simulated` check; the grade is SIMULATED at best, and a refutation has the same confidence."""
     if check.relation not in (Relation.EQUAL, Relation.AT_MOST):
         raise InputError(f"relation needs to be == or <= for a simulation, got relation={check.relation}; use those.")
-    if check.quantity not in EXPERIMENTS:
+    experiment = EXPERIMENTS.get(check.quantity)
+    if experiment is None:
         raise InputError(f"quantity needs to be one of {', '.join(EXPERIMENTS)}, got quantity={check.quantity}.")
-    experiment = EXPERIMENTS[check.quantity]
     point = {symbol: sp.sympify(value, strict=True) for symbol, value in check.parameters.items()}
     if not all(value.is_number and admits_value(symbol, value) for symbol, value in point.items()):
         raise NoPointError("the parameters of the simulation are not what their symbols are declared to be.")
@@ -116,30 +96,32 @@ def decide(check: Simulated, assumptions: tuple[Boolean, ...]) -> Outcome:
     why = impossible(sorted((one for one in left if one != sp.true), key=str))
     if why:
         raise NoPointError(f"{why} This is so at the parameters of the simulation.")
-    numbers = _numbers(check, experiment)
-    stated = check.value.xreplace(point)
-    if not check.value.free_symbols <= point.keys():
-        raise InputError(f"value needs to be a number at the parameters, got value={stated}; give the missing ones.")
-    if not defined_at((check.value,), point):
-        raise InputError(f"value needs to be defined at the parameters, and finite, got value={check.value}; mend it.")
-    finite = all(number.is_finite and number.is_real for number in (stated, check.tolerance))
-    if not finite or check.tolerance < 0:
+    numbers = {symbol.name: float(value) for symbol, value in point.items()}
+    if set(numbers) != experiment.needs:
         raise InputError(
-            f"value and tolerance need to be finite real numbers, the second not negative, got value={stated} and "
-            f"tolerance={check.tolerance}; mend them."
+            f"parameters need to be {', '.join(sorted(experiment.needs))} for quantity={check.quantity}, "
+            f"got parameters={', '.join(sorted(numbers))}; give each its number."
         )
-    value, tolerance = float(stated), float(check.tolerance)
+    stated = check.value.xreplace(point)
+    known = check.value.free_symbols <= point.keys() and defined_at((check.value,), point)
+    finite = known and all(number.is_finite and number.is_real for number in (stated, check.tolerance))
+    if not finite or check.tolerance < 0 or abs(value := float(stated)) == inf:
+        raise InputError(
+            "value and tolerance need to be finite real numbers at the parameters, the second not negative, got "
+            f"value={stated} and tolerance={check.tolerance}; mend them."
+        )
+    tolerance = float(check.tolerance)
     seed = crc32(f"{check.quantity} {sorted(numbers.items())}".encode())
     draws = experiment.draw(np.random.default_rng(seed), experiment.copies, numbers)
-    if not np.isfinite(draws).all() or not -inf < value < inf:
-        raise InputError(f"draws and value need to be finite, got value={value} for quantity={check.quantity}.")
+    if not np.isfinite(draws).all():
+        raise InputError(f"draws need to be finite, got others for quantity={check.quantity}.")
     low, high = interval(experiment, draws, numbers)
-    status = _answer(check, low, high, value, tolerance)
     words = f"mean in [{low:.6g}, {high:.6g}] at confidence 1 - {FAILURE:g}, {draws.size} copies, seed {seed}"
-    if status is Status.REFUTED:
+    equal = check.relation is Relation.EQUAL
+    if low > value or (equal and high < value):
         found = Counterexample(point_text(point), f"[{low:.9g}, {high:.9g}]", check.relation, f"{value:.9g}", words)
         return refuted(check, found)
-    if status is not Status.HELD:
+    if high > value + tolerance or (equal and low < value - tolerance):
         return undecided(check, words)
     at = ", ".join(f"{symbol} = {number}" for symbol, number in point.items())
     return held(check, Grade.SIMULATED, words, f"{draws.size} simulated copies at {at}")

@@ -56,7 +56,7 @@ def test_an_interval_that_reaches_past_the_tolerance_decides_nothing():
         (Simulated("nothing", EQUAL, sp.Integer(1), {}), "quantity needs"),
         (Simulated("noise_energy", EQUAL, sp.Integer(1), {dim: 5}), "parameters need"),
         (Simulated("noise_energy", "<", sp.Integer(1), NOISE), "relation needs"),
-        (Simulated("noise_energy", EQUAL, K, NOISE), "value needs"),
+        (Simulated("noise_energy", EQUAL, K, NOISE), "value and tolerance need"),
         (Simulated("noise_energy", EQUAL, sp.oo, NOISE), "finite"),
     ],
 )
