@@ -169,7 +169,10 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
         random = _random_letters(said, check.conclusion)
         for one in check.cited:
             _of_numbers_alone(one, random)
-            _supposed(one, said, numbers)
+            for premise in (premise for premise in one.given if premise not in said):
+                if not isinstance(premise, Relational):
+                    raise UnprovedError(f"{one.source} supposes: {premise}")
+                prove(premise, numbers)
         _of_defined((check.conclusion, *(one.conclusion for one in check.cited)), numbers)
         if check.conclusion.has(Constant):
             _up_to_a_constant(check, numbers)
@@ -178,7 +181,8 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
             known += _facts([check.conclusion, *known], numbers)
             if any(one.has(Constant) for one in known):
                 raise UnprovedError("each bound up to a constant has a constant of its own")
-            names = _named((check.conclusion, *known))
+            quantities = set[Basic]().union(*(one.atoms(QuantityBase) for one in (check.conclusion, *known)))
+            names = {one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(sorted(quantities, key=str))}
             facts = [one.xreplace(names) for one in known]
             _defined(facts, numbers)
             if entails([*possible, *facts], false):
@@ -188,16 +192,6 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
         return undecided(check, f"it does not follow: {error}")
     sources = tuple(dict.fromkeys(str(one.source) for one in check.cited))
     return replace(held(check, Grade.CITED, "it follows from what is cited"), rests_on=sources)
-
-
-def _supposed(cited: Cited, said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
-    """Raise an error unless the premises of a cited result are met."""
-    for premise in cited.given:
-        if premise in said:
-            continue
-        if not isinstance(premise, Relational):
-            raise UnprovedError(f"{cited.source} supposes: {premise}")
-        prove(premise, numbers)
 
 
 def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
@@ -216,7 +210,10 @@ def _up_to_a_constant(check: Consequence, numbers: frozenset[Boolean]) -> None:
         smaller.remove(term)
         larger.remove(term)
     for term in smaller:
-        larger.remove(next((one for one in larger if _at_most(term, one, numbers)), None) or _none(term))
+        above = next((one for one in larger if _at_most(term, one, numbers)), None)
+        if above is None:
+            raise UnprovedError(f"no term claimed is shown to be at least {term}")
+        larger.remove(above)
     for term in larger:
         if (positive := Ge(term, 0)) != true:
             prove(positive, numbers)
@@ -228,10 +225,6 @@ def _at_most(less: Expr, more: Expr, numbers: frozenset[Boolean]) -> bool:
     except UnprovedError:
         return False
     return True
-
-
-def _none(term: Expr) -> Expr:
-    raise UnprovedError(f"no term claimed is shown to be at least {term}")
 
 
 def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
@@ -260,9 +253,8 @@ def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
 def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
     """Raise an error unless the numbers that quantities are taken of are shown to be defined."""
     parts = {part for one in said for quantity in one.atoms(QuantityBase) for part in quantity.args}
-    asked = sorted((part for part in parts if isinstance(part, Expr)), key=str)
-    _defined([Ge(part, 0, evaluate=False) for part in asked], numbers)
-    _defined([part for part in parts if isinstance(part, Boolean)], numbers)
+    asked = [Ge(part, 0, evaluate=False) if isinstance(part, Expr) else part for part in sorted(parts, key=str)]
+    _defined([part for part in asked if isinstance(part, Boolean)], numbers)
 
 
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
@@ -295,9 +287,3 @@ def _is_unsigned(part: Basic) -> bool:
 def _quantities(part: Basic) -> set[Basic]:
     """Quantities that are not parts of others."""
     return {part} if isinstance(part, QuantityBase) else set[Basic]().union(*map(_quantities, part.args))
-
-
-def _named(said: Iterable[Basic]) -> dict[Expr, Symbol]:
-    """A letter for every quantity."""
-    quantities = sorted(set[Expr]().union(*(one.atoms(QuantityBase) for one in said)), key=str)
-    return {one: Dummy(f"quantity {i}", real=True) for i, one in enumerate(quantities)}

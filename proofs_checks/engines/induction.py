@@ -6,7 +6,7 @@ fails in a run of the sequences at exact points. Where no sequences are shown to
 is the scope.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -118,19 +118,23 @@ At the second the letters are numbers at which they do not at the first indices:
 def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Induction` or a `Recursion` under the assumptions."""
     if isinstance(check, Recursion):
-        found = decide(*_of_recursion(check, (*assumptions, *check.given)))
-        point = found.counterexample
+        outcome = decide(*_of_recursion(check, (*assumptions, *check.given)))
+        point = outcome.counterexample
         if point is not None:
             at = {name: number for name, number in point.at.items() if not name.startswith(f"{_VALUE}(")}
             point = replace(point, at=at, note="closed form, recursion")
-        return replace(found, counterexample=point, scope="")  # the closed form is such a sequence
+        return replace(outcome, counterexample=point, scope="")  # the closed form is such a sequence
     _written_out(check, assumptions)
     seen, longest = 0, check.start
     begun = list[SequenceRun]()
     for run in sequence_runs(check, assumptions):
         begun += [run] if run.index == check.start else []
         if run.holds is False:
-            return refuted(check, _counterexample(check, run), f"fails in a run at {check.index} = {run.index}")
+            at = point_text(run.point) | {str(check.index): str(run.index)}
+            at |= {str(value): str(number) for value, number in run.values.items()}
+            sides = str(run.left), _SIGNS[type(check.conclusion)], str(run.right)
+            found = Counterexample(at, *sides, "left, right")
+            return refuted(check, found, f"fails in a run at {check.index} = {run.index}")
         seen, longest = seen + (run.index > check.start), max(longest, run.index)
     if longest < check.start + LONGEST - 1:
         return undecided(check, "no run of the sequences was found that obeys what is supposed of them")
@@ -140,11 +144,12 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
     why = _undefined(check, assumptions) or _contradicted(check, assumptions, tried)
     if why:
         return undecided(check, why)
-    try:
-        count = _base(check, assumptions) + _step(check, assumptions)
-    except UnprovedError as error:
-        return undecided(check, f"{' '.join(getattr(error, '__notes__', ()))}: {error}")
-    detail = f"base and step in {count} conditions; it holds in runs at {seen} exact points"
+    for part, show in (("base", _base), ("step", _step)):
+        try:
+            show(check, assumptions)
+        except UnprovedError as error:
+            return undecided(check, f"{part} of {check.index}: {error}")
+    detail = f"base and step in {2 * len(_all(check))} conditions; it holds in runs at {seen} exact points"
     return held(check, Grade.PROVED, detail, "" if any(_exist(check, run) for run in begun) else NOT_SHOWN)
 
 
@@ -194,12 +199,10 @@ def _written_out(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
             raise InputError(
                 f"A sequence needs the index alone as its argument, got {value}; write one for each other."
             )
-    values = {value for part in check.first for value in part.atoms(AppliedUndef)}
-    later = sorted((value for value in values if not (value.args[0] - check.start).is_nonpositive), key=str)
-    if later:
-        raise InputError(
-            f"first needs to speak of values up to the start, {check.start}, got {later[0]}; put it into laws."
-        )
+        if not (value.args[0] - check.start).is_nonpositive and any(part.has(value) for part in check.first):
+            raise InputError(
+                f"first needs to speak of values up to the start, {check.start}, got {value}; put it into laws."
+            )
 
 
 def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
@@ -245,32 +248,24 @@ def _functions(law: Boolean) -> set[sp.Function]:
     return {one for one in law.atoms(sp.Function) if not isinstance(one, AppliedUndef)}
 
 
-def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
+def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Show at the start what is kept and concluded; a power keeps its letter, so that no pole is cancelled."""
     powers, start = _powers(check), sp.Integer(check.start)
     given = [*assumptions, *check.first, *(law.subs(check.index, start) for law in check.laws)]
     here = (*given, sp.Eq(check.index, start, evaluate=False))
     for one in _all(check):  # before the start is put in, which cancels poles
-        _defined(
-            one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here, "base"
-        )
+        _defined(one.xreplace({value: value.subs(check.index, start) for value in one.atoms(AppliedUndef)}), here)
     given += [sp.Eq(letter, base**start, evaluate=False) for base, letter in powers.items()]
-    wanted = [_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)]
-    return _show(check, wanted, given, "base")
+    _show([_lettered(one, check.index, powers).subs(check.index, start) for one in _all(check)], given)
 
 
-def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> int:
+def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
     """Show at the next index what is kept and concluded at each."""
     powers, index = _powers(check), check.index
     given = [*assumptions, sp.Ge(index, check.start, evaluate=False)]
     given += [_lettered(law, index, powers) for law in (*check.laws, *_all(check))]
-    given += [_later(law, index, powers) for law in check.laws if not _steps(law, index)]
-    return _show(check, [_later(one, index, powers) for one in _all(check)], given, "step")
-
-
-def _later(condition: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:
-    """The condition at the next index."""
-    return _lettered(condition.subs(index, index + 1), index, powers)
+    given += [_lettered(law.subs(index, index + 1), index, powers) for law in check.laws if not _steps(law, index)]
+    _show([_lettered(one.subs(index, index + 1), index, powers) for one in _all(check)], given)
 
 
 def _steps(law: Boolean, index: sp.Symbol) -> bool:
@@ -278,28 +273,22 @@ def _steps(law: Boolean, index: sp.Symbol) -> bool:
     return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
 
 
-def _defined(condition: Boolean, given: Iterable[Boolean], part: str) -> None:
+def _defined(condition: Boolean, given: Iterable[Boolean]) -> None:
     """Raise unless the sides are shown to be defined."""
     said = tuple(one for one in given if one != sp.true)
     letters = lettered(condition, *said)
     why = unmet(condition.xreplace(letters).args, tuple(one.xreplace(letters) for one in said), entails)
     if why:
-        raise UnprovedError(f"{part}: {why}")
+        raise UnprovedError(why)
 
 
-def _show(check: Induction, wanted: list[Boolean], given: list[Boolean], part: str) -> int:
+def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
     known = frozenset(one for one in given if one != sp.true)
-    for condition in wanted:
-        try:
-            if condition != sp.true:
-                if isinstance(condition, sp.Eq):
-                    _defined(condition, known, "before values are put in")
-                prove(*_put_in(condition, known))
-        except UnprovedError as error:
-            error.add_note(f"{part} of {check.index}")
-            raise
-        known |= {condition} - {sp.true}
-    return len(wanted)
+    for condition in (one for one in wanted if one != sp.true):
+        if isinstance(condition, sp.Eq):
+            _defined(condition, known)  # before values are put in
+        prove(*_put_in(condition, known))
+        known |= {condition}
 
 
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
@@ -309,7 +298,7 @@ def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, fro
     """
     if not isinstance(condition, sp.Eq):
         return condition, known
-    while (found := next(filter(None, map(_solved, sorted(known, key=str))), None)) is not None:
+    while found := next(filter(None, map(_solved, sorted(known, key=str))), None):
         rule, value, put = found
         condition = sp.Eq(*(side.xreplace({value: put}) for side in condition.args), evaluate=False)
         signs = [sp.Ge(put, 0)] if value.is_nonnegative else []
@@ -354,13 +343,6 @@ def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbo
     return part.xreplace(values)
 
 
-def _counterexample(check: Induction, run: SequenceRun) -> Counterexample:
-    at: dict[str, str] = point_text(run.point) | {str(check.index): str(run.index)}
-    at |= {str(value): str(number) for value, number in run.values.items()}
-    relation: Relational = check.conclusion
-    return Counterexample(at, str(run.left), _SIGNS[type(relation)], str(run.right), "left, right")
-
-
 def near_misses(
     check: Induction | Recursion,
     assumptions: tuple[Boolean, ...],
@@ -370,21 +352,16 @@ def near_misses(
     if isinstance(check, Recursion):
         wrong = {name: MORE * getattr(check, name) or sp.S.One for name in ("closed_form", "step", "initial")}
         return tuple(variant(check, f"{name} {side}", **{name: side}) for name, side in wrong.items())
-    return tuple(_at_a_run(check, assumptions))
-
-
-def _at_a_run(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """The larger side three percent less, or by a little more than the least room beside the sides in a run."""
     if isinstance(check.conclusion, sp.Equality):
         left, right = check.conclusion.args
         unequal = sp.Eq(left, LESS * right or sp.S.One)
-        yield variant(check, "the right side 3/100 of it less", conclusion=unequal)
-        return
+        return (variant(check, "the right side 3/100 of it less", conclusion=unequal),)
     less, more = check.conclusion.lts, check.conclusion.gts
     order = 1 if check.conclusion.args[0] == less else -1
     sides = [(run.left, run.right)[::order] for run in sequence_runs(check, assumptions)]
     rooms = [((b - a) / (abs(a) + abs(b)), (b - a) / b) for a, b in sides if b != 0]
-    if rooms:
-        share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
-        wrong = check.conclusion.func(*(less, (1 - share) * more)[::order])
-        yield variant(check, f"the larger side {share} of it less", conclusion=wrong)
+    if not rooms:
+        return ()
+    share = max(sp.Rational(3, 100), sp.Rational(103, 100) * min(rooms)[1])
+    stronger = check.conclusion.func(*(less, (1 - share) * more)[::order])
+    return (variant(check, f"the larger side {share} of it less", conclusion=stronger),)
