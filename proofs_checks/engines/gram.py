@@ -164,8 +164,10 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
     why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # a side, a point or a constant
     if why:
         return undecided(check, why)
-    proofs = dict[str, None]()
-    for one in _directions(check):
+    proofs, checks = dict[str, None](), (check,)
+    if check.relation is Relation.EQUAL:  # which is two inequalities
+        checks = replace(check, sign="<="), replace(check, sign="<=", left=check.right, right=check.left)
+    for one in checks:
         cases, plain = tuple(gram_cases(one, assumptions)), _unclipped(one)
         found = _counterexample(cases if plain == one else tuple(gram_cases(plain, assumptions)))
         if found is not None:
@@ -176,13 +178,6 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
                 return undecided(check, why)
             proofs[proof] = None
     return held(check, Grade.PROVED, f"in every dimension; multipliers {'; '.join(proofs)}")
-
-
-def _directions(check: VectorInequality) -> tuple[VectorInequality, ...]:
-    """An equation is two inequalities."""
-    if check.relation is Relation.EQUAL:
-        return replace(check, sign="<="), replace(check, sign="<=", left=check.right, right=check.left)
-    return (check,)
 
 
 def _proof(problem: GramCase) -> tuple[str, str]:
@@ -259,14 +254,11 @@ def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix]
 
 def near_misses(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:
     """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
-    return first_middle_last(list(_lengths(check, assumptions, room)))
-
-
-def _lengths(check: VectorInequality, assumptions: tuple[Boolean, ...], room: sp.Expr) -> Iterator[Check]:
-    """A length on the left one percent longer, room aside, or one on the right shorter; in an equation any term."""
-    equal = check.relation is Relation.EQUAL
+    found = list[Check]()
     for place in terms_of(check, "left", "right"):
         number = place.term.replace(Norm, lambda _: sp.S.One)
-        if equal or (place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))):
+        known = place.term.has(Norm) and entails((*assumptions, *check.given), sp.Ge(number, 0, evaluate=False))
+        if check.relation is Relation.EQUAL or known:
             factor = sp.Rational(101, 100) / (1 - room) if place.field == "left" else sp.Rational(99, 100) * (1 - room)
-            yield changed(check, place, factor)
+            found.append(changed(check, place, factor))
+    return first_middle_last(found)
