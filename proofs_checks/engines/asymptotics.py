@@ -44,7 +44,6 @@ _REAL = sp.Symbol(growth.name, positive=True)
 
 
 def _limit(expression: sp.Expr) -> sp.Expr | None:
-    """The limit at infinity; None where Sympy does not find one."""
     try:
         found = sp.limit(expression, _REAL, sp.oo)
     except (NotImplementedError, ValueError, TypeError, AttributeError):
@@ -102,7 +101,6 @@ def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) ->
 
 
 def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...]) -> str:
-    """Condition that does not hold on the path in the end, "" when all do."""
     for symbol, value in on_path.items():
         for sign in declared(symbol):
             if not _eventually(sign, {symbol: value}):
@@ -111,7 +109,6 @@ def _leaves(on_path: Mapping[sp.Symbol, sp.Expr], conditions: tuple[Boolean, ...
 
 
 def _values(ratio: sp.Expr) -> list[float]:
-    """Certified lower bounds of the ratio at the probes."""
     with precision():
         return [lower(enclose(ratio, {_REAL: arb(probe)})) for probe in PROBES]
 

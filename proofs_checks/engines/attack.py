@@ -114,7 +114,6 @@ def split_assumptions(
 
 
 def _asked(target: "AttackedBound", admits: Callable[[Setting], bool]) -> Iterator[Setting]:
-    """Settings at which the target is asked, those without projection first."""
     for bounded, wanted in ((False, UNBOUNDED), (True, BOUNDED)):
         if target.settings:
             yield from filter(admits, target.settings(bounded=bounded))
@@ -150,7 +149,6 @@ def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> C
 def _refutation(
     check: UpperBound, setting: Setting, value: float, run: ExactRun, lower: BothDirections
 ) -> Outcome | None:
-    """The refutation by the first direction in which the claimed value is too small; None where it is in neither."""
     for direction, certified in (("P || Q", lower.forward), ("Q || P", lower.backward)):
         if value < certified:
             kind = ", as update maps" if run.maps else ""

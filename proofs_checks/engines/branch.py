@@ -103,7 +103,6 @@ def short_point(edge: tuple[fmpq, fmpq]) -> fmpq:
 
 @lru_cache(maxsize=4096)
 def _tape_of(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
-    """The compiled expression, kept for the next time."""
     return Tape(expression, symbols)
 
 
@@ -140,7 +139,6 @@ def witness_at(problem: BoxProblem, corner: Sequence[fmpq]) -> Point | None:
 
 
 def _corners(box: Edges) -> Iterator[tuple[fmpq, ...]]:
-    """Middle and some corners of the first box."""
     yield tuple(short_point(edge) for edge in box)
     for index in range(min(2 ** len(box), 32)):
         yield tuple(edge[(index >> k) & 1] for k, edge in enumerate(box))

@@ -78,7 +78,6 @@ def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) 
 
 
 def _refused(certificate: dict[str, Any]) -> str:
-    """Reason why the checker refuses; empty where it accepts."""
     try:
         accepted(certificate)
     except Refused as refused:

@@ -243,7 +243,6 @@ def _boole(check: Consequence, numbers: frozenset[Boolean]) -> list[Boolean]:
 
 
 def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
-    """Raise an error unless what is taken as a fact is defined wherever the premises hold."""
     sides = [side for one in said for relation in one.atoms(Relational) for side in relation.args]
     undefined = unmet(sides, tuple(numbers), entails)
     if undefined:
@@ -251,7 +250,6 @@ def _defined(said: Sequence[Boolean], numbers: frozenset[Boolean]) -> None:
 
 
 def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
-    """Raise an error unless the numbers that quantities are taken of are shown to be defined."""
     parts = {part for one in said for quantity in one.atoms(QuantityBase) for part in quantity.args}
     asked = [Ge(part, 0, evaluate=False) if isinstance(part, Expr) else part for part in sorted(parts, key=str)]
     _defined([part for part in asked if isinstance(part, Boolean)], numbers)

@@ -60,7 +60,6 @@ _Checks: TypeAlias = Consequence | Deduced | Derived | Printed | RenyiBound | Tr
 
 
 def _named(table: Mapping[str, _Made], name: str) -> _Made:
-    """An entry of a table of derivations."""
     if name not in table:
         raise InputError(
             f"derivation needs a name that the ledger knows, got derivation={name}; "
@@ -92,7 +91,6 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
 
 
 def _both(made: Guarantee) -> Guarantee:
-    """A guarantee, whoever put it together."""
     if type(made) is not Guarantee:
         raise UnprovedError(f"A derivation returns a Guarantee, got {type(made).__name__}.")
     _replayed(made.first, made.second)
@@ -143,7 +141,6 @@ def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def _suppose(kernel: Kernel, span: Span) -> None:
-    """Raise an error unless what a span supposes of the numbers follows from what is given."""
     for condition in span.given - kernel.given:
         kernel.how(condition, kernel.given)
 
@@ -229,7 +226,6 @@ def unmeetable(given: frozenset[Basic]) -> str:
 
 
 def _reached(check: Derived | RenyiBound | Tracked, *ends: Span, cites: tuple[str, ...] = ()) -> Outcome:
-    """The outcome of a derivation that gets there, no stronger than the claims that it uses."""
     spans = [span for end in ends for span in end.lines()]
     taken = {str(one) for end in ends for one in end.hypotheses if one.lemma or one.bounds}
     supposed = sorted(taken.difference(check.supposed))
@@ -282,7 +278,6 @@ def near_misses(
 
 
 def _weakened(check: Deduced) -> Iterator[Deduced]:
-    """The bound with a term three percent less, and the statement without one of its conditions."""
     said = check.statement
     body: Any = said.body
     for place in first_middle_last([one for one in terms("right", body.rhs, lambda new: new) if one.term != 0]):

@@ -83,7 +83,6 @@ def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
 
 
 def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: int) -> Outcome:
-    """Decide the relation on a box with finite ends, by boxes alone."""
     box = _box_of(check)
     inside = tuple(a for a in assumptions if a.free_symbols <= box.keys())
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
@@ -154,7 +153,6 @@ def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box)
 
 
 def _by_z3(check: IntervalInequality, premises: Sequence[Boolean]) -> bool:
-    """Tell whether z3 shows what boxes do not: a relation that is attained inside, or across jumps."""
     relation = sp.Lt if check.relation is Relation.BELOW else sp.Le
     return entails(premises, relation(check.left, check.right, evaluate=False))
 
@@ -225,12 +223,10 @@ _SMOOTH = (
 
 
 def _is_unbounded(check: IntervalInequality) -> bool:
-    """Tell whether an end of the box is infinite."""
     return any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
 
 
 def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
-    """The check on boxes with at most one infinite end to a symbol."""
     for symbol, ends in check.box.items():
         if ends == (-sp.oo, sp.oo):
             for half in ((-sp.oo, sp.S.Zero), (sp.S.Zero, sp.oo)):
@@ -240,7 +236,6 @@ def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:
 
 
 def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> Outcome:
-    """Decide the relation on a box: by boxes, by slopes, and at last by many boxes."""
     finite, values = _finite(check, assumptions)
     known = assumptions
     if values:

@@ -44,7 +44,6 @@ def require(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _known(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> tuple[Boolean, ...]:
-    """The conditions on numbers that are supposed."""
     return (*assumptions, *(one for one in check.given if not one.atoms(Vector, FunctionValue)))
 
 
@@ -181,7 +180,6 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
 
 
 def _proof(problem: GramCase) -> tuple[str, str]:
-    """Verified multipliers as text, or else why there are none."""
     spots = tuple(points_inside(problem, 4))
     if not spots:
         raise NoPointError(f"no sample satisfies the premises {', '.join(map(str, problem.premises))}.")
@@ -204,7 +202,6 @@ def _consistent(problem: GramCase, spot: dict[sp.Symbol, sp.Rational]) -> bool:
 
 
 def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | None:
-    """Inner products and values, of members of the families, that break the goal."""
     for problem in (one for one in cases if one.exact):
         for spot in (*points_on_edges(problem), *points_inside(problem, 6)):
             if (found := find_matrix(problem, spot)) is not None:
@@ -224,7 +221,6 @@ def _unclipped(check: VectorInequality) -> VectorInequality:
 
 
 def _refuted(check: VectorInequality, problem: GramCase, found: Matrix) -> Outcome:
-    """The refutation, with coordinates of every vector and the values of functions."""
     columns = {letter: found.vectors[:, i] for i, letter in enumerate(problem.letters)}
     columns |= dict.fromkeys(problem.origin, sp.zeros(found.vectors.rows, 1))
     named = sorted((str(letter), column) for letter, column in columns.items())
@@ -237,7 +233,6 @@ def _refuted(check: VectorInequality, problem: GramCase, found: Matrix) -> Outco
 
 
 def _value(problem: GramCase, found: Matrix, columns: Mapping[Vector, sp.Matrix], side: sp.Expr) -> sp.Expr:
-    """A side at the vectors and values, exactly."""
 
     def product(one: sp.Expr, other: sp.Expr) -> sp.Expr:
         first, second = (

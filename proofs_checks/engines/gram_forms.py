@@ -243,14 +243,12 @@ def _difference(less: sp.Expr, more: sp.Expr, known: tuple[Boolean, ...]) -> tup
 
 
 def _expanded(expression: sp.Expr) -> sp.Expr:
-    """The expression in lengths and inner products of letters."""
     squared = expression.replace(_is_square, lambda one: inner(one.base.args[0], one.base.args[0]))
     return squared.replace(Inner, inner)
 
 
 @lru_cache(maxsize=4096)
 def _form(expression: sp.Expr, letters: tuple[Vector, ...], values: tuple[FunctionValue, ...]) -> Form:
-    """The form that an expression is, which wrong variants of a claim share."""
     products = {(u, v): Norm(u) ** 2 if u == v else Inner(u, v) for u, v in _pairs(letters)}
     names: dict[sp.Expr, sp.Symbol] = {product: sp.Dummy(real=True) for product in products.values()}
     found = linear_coefficients(expression.xreplace(names), [*names.values(), *values])

@@ -125,7 +125,6 @@ def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Exp
 
 
 def _coefficients(expression: sp.Expr, letters: tuple[sp.Symbol, ...], point: Point) -> list[float]:
-    """The number without letters, then those before them."""
     here = sp.expand(expression.xreplace(point))
     slopes = [here.coeff(letter) for letter in letters]
     return [float(here.xreplace(dict.fromkeys(letters, sp.S.Zero))), *map(float, slopes)]
@@ -175,7 +174,6 @@ def _supports(problem: GramCase, points: Sequence[Point]) -> list[tuple[str, ...
 
 
 def _numbers(form: Form, point: Point) -> tuple[Floats, Floats, float]:
-    """The form at a point, in floats."""
     here = form.at(point)
     size = here.matrix.rows
     return np.array(here.matrix, float).reshape(size, size), np.array(here.values, float).ravel(), float(here.constant)
@@ -223,7 +221,6 @@ def _eliminated(problem: GramCase, names: tuple[str, ...]) -> _Free | None:
 
 
 def _collected(expression: sp.Expr, free: tuple[sp.Symbol, ...]) -> sp.Expr:
-    """The expression as a sum of free numbers with factors."""
     *numbers, rest = linear_coefficients(expression, free) or (expression,)
     return sum((number * letter for number, letter in zip(numbers, free, strict=True)), start=rest)
 
@@ -260,7 +257,6 @@ def find_matrix(problem: GramCase, point: Point, *, goal: bool = True) -> Matrix
 
 
 def _with_room(problem: GramCase, point: Point, *, goal: bool) -> tuple[Floats, Floats] | None:
-    """The inner products and values, in floats, with the most room."""
     forms = [_numbers(form, point) for form in problem.hypotheses.values()]
     below = [(-matrix, -values, -constant) for matrix, values, constant in forms]
     if goal:
@@ -299,7 +295,6 @@ def _rounded(array: Floats, most: int) -> sp.Matrix:
 
 
 def _is_right(problem: GramCase, found: Matrix, *, goal: bool) -> bool:
-    """Tell whether exact inner products meet every hypothesis and, with ``goal``, break the goal."""
     gram = found.vectors.T * found.vectors
     if any(_value(form.at(found.point), gram, found.values) > 0 for form in problem.hypotheses.values()):
         return False
@@ -335,7 +330,6 @@ def _some(problem: GramCase, premises: tuple[Boolean, ...], wanted: int) -> Iter
 
 
 def _symbols(problem: GramCase) -> set[sp.Symbol]:
-    """The parameters."""
     forms = [problem.goal, *problem.hypotheses.values()]
     parts = [*problem.premises, *problem.signs, *(part for form in forms for part in form)]
     return set[sp.Symbol]().union(*(part.free_symbols for part in parts))

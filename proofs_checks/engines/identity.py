@@ -117,7 +117,6 @@ def _pieces_decided(expression: sp.Expr, conditions: Sequence[Boolean]) -> sp.Ex
 
 
 def _compared(left: sp.Expr, right: sp.Expr, point: Point) -> bool | None:
-    """Tell whether both sides are defined at a point and equal there, or certainly different; None if unclear."""
     if not defined_at((left, right), point):
         return None
     sign = sign_at(left - right, point, nearly=True)

@@ -154,7 +154,6 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
 
 
 def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[Induction, tuple[Boolean, ...]]:
-    """The induction that the closed form is the value at every index."""
     begin = check.start
     if not isinstance(begin, int) or not all(admits_value(check.index, sp.Integer(begin + k)) for k in range(1, 5)):
         raise InputError(
@@ -238,7 +237,6 @@ def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Seq
 
 
 def _false(said: Sequence[Boolean]) -> bool:
-    """Tell whether conditions are shown to contradict each other."""
     letters = lettered(*said)
     return entails([one.xreplace(letters) for one in said if one != sp.true], sp.false)
 
@@ -260,7 +258,6 @@ def _base(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
-    """Show at the next index what is kept and concluded at each."""
     powers, index = _powers(check), check.index
     given = [*assumptions, sp.Ge(index, check.start, evaluate=False)]
     given += [_lettered(law, index, powers) for law in (*check.laws, *_all(check))]
@@ -274,7 +271,6 @@ def _steps(law: Boolean, index: sp.Symbol) -> bool:
 
 
 def _defined(condition: Boolean, given: Iterable[Boolean]) -> None:
-    """Raise unless the sides are shown to be defined."""
     said = tuple(one for one in given if one != sp.true)
     letters = lettered(condition, *said)
     why = unmet(condition.xreplace(letters).args, tuple(one.xreplace(letters) for one in said), entails)
@@ -334,7 +330,6 @@ def _powers(check: Induction) -> dict[sp.Expr, sp.Symbol]:
 
 
 def _lettered(part: Boolean, index: sp.Symbol, powers: Mapping[sp.Expr, sp.Symbol]) -> Boolean:
-    """The condition with the letters for powers to the index."""
     values = {}
     for power in part.atoms(sp.Pow):
         found = _multiple(power.exp, index) if power.base in powers else None

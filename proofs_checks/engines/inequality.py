@@ -50,7 +50,6 @@ _NEGATION = {
 
 
 def _question(check: Inequality, premises: tuple[Boolean, ...], *, whole: bool) -> tuple[z3.CheckSatResult, Point]:
-    """Can the negation hold? With the model's point where it can."""
     terms = Terms(whole=whole)
     left, right = terms.term(check.left), terms.term(check.right)
     formulas = [terms.condition(premise) for premise in premises]
@@ -113,7 +112,6 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
 
 
 def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
-    """Tell whether the sides are certainly equal at one of a few admissible points."""
     symbols = free_symbols(check.left, check.right, premises)
     try:
         tried = list(find_points(symbols, premises, 3))
@@ -151,7 +149,6 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
-    """Outcome once the negation has no solution: points, definedness, and whether the bound is attained."""
     taken = usable(premises)
     if not consistent(taken) or len(taken) < len(premises):
         some_point(free_symbols(check.left, check.right, premises), premises, 2000)

@@ -19,7 +19,6 @@ from lastiterate.symbolic.checks import Recomputed
 
 @lru_cache(maxsize=64)
 def _numbers(quantity: str) -> tuple[Number, ...]:
-    """The numbers of a quantity, computed once for a check and its mutants."""
     known = recomputations()
     if quantity not in known:
         raise InputError(

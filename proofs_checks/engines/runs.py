@@ -164,14 +164,11 @@ class _Supposed:
 def _begun(
     supposed: _Supposed, letters: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...]
 ) -> tuple[tuple["_Begun", "_Begun"], ...]:
-    """Runs from the start at points that meet the conditions, without and with a look ahead."""
     found = enumerate(find_points(letters, conditions, POINTS))
     return tuple((_Begun(supposed, at, place, False), _Begun(supposed, at, place, True)) for place, at in found)
 
 
 class _Begun:
-    """A run that is followed as far as somebody asks."""
-
     def __init__(self, supposed: _Supposed, point: Point, seed: int, looking: bool) -> None:
         self.supposed, self.looking = supposed, looking
         self.draw = _any(random.Random(2 * seed + looking), supposed.root)  # noqa: S311
@@ -269,7 +266,6 @@ def _may_hold(rule: Boolean) -> bool:
 
 
 def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
-    """Tell whether a number is what a value is declared to be."""
     return all(getattr(value, f"is_{name}") in (None, fact(number, name)) for name in _FACTS)
 
 

@@ -106,7 +106,6 @@ def replayed(*ends: Span | Proposition) -> None:
 
 
 def _said(thing: object) -> Iterator[Basic]:
-    """The terms of a line, and of what it holds, but for its premises."""
     if isinstance(thing, Basic):
         yield thing
     elif isinstance(thing, tuple | frozenset):
@@ -118,7 +117,6 @@ def _said(thing: object) -> Iterator[Basic]:
 
 
 def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
-    """Note the parts of a term and its letters."""
     if term in known:
         return
     known.add(term)

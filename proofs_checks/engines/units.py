@@ -26,8 +26,6 @@ _BASES: Final = {LENGTH, GRADIENT, NUMBER}
 
 
 class _UnlikeError(Exception):
-    """Two things that do not have the same unit, each with its unit in words."""
-
     def __init__(self, first: str, second: str, where: str) -> None:
         super().__init__(where)
         self.first, self.second, self.where = first, second, where

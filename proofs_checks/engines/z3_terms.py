@@ -55,7 +55,6 @@ def _known_of(expression: sp.Expr, value: z3.ArithRef) -> list[z3.BoolRef]:
 
 
 def _ends(number: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
-    """Rationals on either side of a number."""
     ball = enclose(number, {})
     if not ball.is_finite():
         raise UnsupportedError(f"z3 cannot take the number {number}, which has no finite enclosure.")
@@ -201,7 +200,6 @@ class Terms:
         return power if times > 0 else z3.RealVal(1) / power
 
     def _unknown(self, expression: sp.Expr) -> z3.ArithRef:
-        """A new variable within the range of the expression."""
         if expression in self._known:
             return self._known[expression]
         value = z3.Real(f"part!{len(self._known)}")
@@ -264,6 +262,5 @@ def _repeated(base: z3.ArithRef, times: int) -> z3.ArithRef:
 
 
 def _short(expression: sp.Sum | sp.Product) -> bool:
-    """Tell whether a sum or product can be written out."""
     limits = [limit.args[1:] for limit in expression.args[1:]]
     return all(len(ends) == 2 and all(e.is_Integer and abs(e) <= MOST_TERMS for e in ends) for ends in limits)
