@@ -86,10 +86,10 @@ def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
 
 
 def is_scattered(symbol: sp.Symbol) -> bool:
-    """Tell whether a declaration leaves out numbers that no order and no parity tells: 9 is odd, and not prime."""
-    return bool(
-        symbol.is_prime or symbol.is_composite or symbol.is_noninteger or (symbol.is_rational and not symbol.is_integer)
-    )
+    """Tell whether a declaration leaves out numbers that no order tells: 9 is odd, and not prime."""
+    kinds = ("even", "odd", "prime", "composite", "noninteger")
+    whole = symbol.is_integer is True
+    return any(getattr(symbol, f"is_{kind}") for kind in kinds) or bool(symbol.is_rational and not whole)
 
 
 def allows_interval(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:

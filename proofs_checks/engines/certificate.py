@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from sympy.logic.boolalg import Boolean
 
-from lastiterate.numeric.bound import Bound, bound_by_shifts
+from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.certificates.description import dyadic, from_dyadic, seal_nodes, write_loss, write_run
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
-from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_at
+from lastiterate.proofs_checks.attacks.record import Assumed, assumption_at
 from lastiterate.proofs_checks.attacks.settings import certified, scheduled_run
 from lastiterate.proofs_checks.certificates.checker import Refused, accepted
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
@@ -34,25 +33,28 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             raise InputError(
                 f"{name} needs to be one of {', '.join(known)}, got {name}={got}; {suggestion(got, known)}"
             )
-    assumed = Assumed(check.losses)
+    assumed, (kind, letter) = Assumed(check.losses), ("delta", "delta") if check.delta else ("order", "alpha")
     admits, unspoken = split_assumptions(assumptions, assumed)
     alter = altered_setting(check.altered, assumed)
     made, asked = 0, 0
-    for setting in filter(admits, certified()):
-        if check.delta and "delta" not in setting:
-            continue
+    for setting in (one for one in certified() if letter in one and admits(one)):
         run, seen = scheduled_run(setting, check.scheme), alter(setting)
         try:
-            assumption_at(setting, assumed).expansion(run, 0, differs=True)  # refuses a step size that is not allowed
+            losses = assumption_at(setting, assumed)
+            losses.expansion(run, 0, differs=True)  # refuses a step size that is not allowed
             found = bound_by_shifts(
-                scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **_ask(seen, check)
+                scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **{kind: seen[letter]}
             )
             asked += 1
-            certificate = _presented(found, run, setting, check)
+            certificate = json.loads(json.dumps(found.certificate()))
         except InputError:
             continue
         made += 1
-        why = _refused(certificate) or _below(found, certificate)
+        certificate["claim"]["at"] = dyadic(setting[letter])  # of this run, whatever `bound` was shown
+        certificate |= {"run": write_run(run), "class": write_loss(losses)}
+        claimed, why = from_dyadic(certificate["claim"]["value"]), _refused(dict(seal_nodes(certificate)))
+        if claimed > found.epsilon * (1 + _ROUNDING):
+            why = why or f"the certificate claims {claimed!r}"
         if why and unspoken:
             return undecided(check, f"fails at a setting, but {', '.join(map(str, unspoken))} could not be tested")
         if why:
@@ -64,30 +66,12 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 
 
-def _ask(setting: Setting, check: Certified) -> dict[str, float]:
-    return {"delta": setting["delta"]} if check.delta else {"order": setting["alpha"]}
-
-
-def _presented(found: Bound, run: NoisySGD, setting: Setting, check: Certified) -> dict[str, Any]:
-    """The certificate of a bound as one of this run, whatever `bound` was shown."""
-    losses = assumption_at(setting, Assumed(check.losses))
-    made = json.loads(json.dumps(found.certificate()))
-    claim = {**made["claim"], "at": dyadic(next(iter(_ask(setting, check).values())))}
-    described = {**made, "claim": claim, "run": write_run(run), "class": write_loss(losses)}
-    return dict(seal_nodes(described))
-
-
 def _refused(certificate: dict[str, Any]) -> str:
     try:
         accepted(certificate)
     except Refused as refused:
         return str(refused)
     return ""
-
-
-def _below(found: Bound, certificate: dict[str, Any]) -> str:
-    claimed = from_dyadic(certificate["claim"]["value"])
-    return "" if claimed <= found.epsilon * (1 + _ROUNDING) else f"the certificate claims {claimed!r}"
 
 
 near_misses = without_near_misses  # its mutants alter the run

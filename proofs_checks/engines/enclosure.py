@@ -72,10 +72,11 @@ def _scope(check: IntervalInequality, assumptions: tuple[Boolean, ...]) -> str:
     """The intervals that are narrower than what the assumptions and the declarations leave; "" where none is."""
     inside = [one for one in assumptions if one.free_symbols <= check.box.keys()]
     seen = free_symbols(check.left, check.right)
+    unbounded = any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
     used, found = free_symbols(seen, connected(inside, seen)), list[str]()
     for symbol, (low, high) in check.box.items():
         ends = [one for one in (sp.Ge(symbol, low), sp.Le(symbol, high)) if not entails(assumptions, one)]
-        if symbol in used and _is_unbounded(check):
+        if symbol in used and unbounded:
             found += map(str, ends)
         elif symbol in used and ends:
             found.append(f"{symbol} = {low}" if low == high else f"{low} <= {symbol} <= {high}")
@@ -220,10 +221,6 @@ _SMOOTH = (
     sp.erfc, sp.tan, sp.acosh, sp.asin, sp.acos, sp.atanh, sp.loggamma,
 )  # fmt: skip
 """Functions that have a derivative wherever they are defined."""
-
-
-def _is_unbounded(check: IntervalInequality) -> bool:
-    return any(end in (sp.oo, -sp.oo) for ends in check.box.values() for end in ends)
 
 
 def _halves(check: IntervalInequality) -> Iterator[IntervalInequality]:

@@ -159,12 +159,6 @@ class Terms:
             self.side.append(value >= 1)
         self.side += [_RELATIONS[type(sign)](value, z3.RealVal(0)) for sign in declared.conditions(symbol)]
         self.loose = self.loose or declared.is_scattered(symbol)
-        if symbol.is_prime or symbol.is_composite:
-            self.side.append(value >= (2 if symbol.is_prime else 4))
-        if self.whole and (symbol.is_even or symbol.is_odd):
-            self.side.append(self.variables[symbol] % 2 == (0 if symbol.is_even else 1))
-        elif self.whole and symbol.is_prime:
-            self.side.append(z3.Or(self.variables[symbol] == 2, self.variables[symbol] % 2 == 1))
         return value
 
     def _power(self, base: sp.Expr, exponent: sp.Expr) -> z3.ArithRef:
