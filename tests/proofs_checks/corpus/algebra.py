@@ -205,7 +205,6 @@ TRUE = [
     ("Euler's four-square identity on a plane", same((r**2 + s**2 + q**2) * x**2, (r * x) ** 2 + (s * x) ** 2 + (q * x) ** 2), ()),
     ("Hermite's floor of two terms", same(sp.floor(whole / 2) + sp.floor((whole + 1) / 2), whole), ()),
     ("the double angle of a hyperbola", same(sp.cosh(2 * r), 1 + 2 * sp.sinh(r) ** 2), ()),
-    ("de Moivre, third power", same((sp.cos(r) + J * sp.sin(r)) ** 3, sp.cos(3 * r) + J * sp.sin(3 * r)), ()),
     ("Ptolemy's sum", same(sp.sin(r + s), sp.sin(r) * sp.cos(s) + sp.cos(r) * sp.sin(s)), ()),
     ("the variance of a coin", same(q * (1 - q) ** 2 + (1 - q) * q**2, q * (1 - q)), ()),
     ("Steiner: the second moment about any point", same(q * (r - x) ** 2 + (1 - q) * (s - x) ** 2, (q * r + (1 - q) * s - x) ** 2 + q * (1 - q) * (r - s) ** 2), ()),
