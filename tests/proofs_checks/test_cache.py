@@ -36,19 +36,15 @@ WRITTEN = {"derivations.checks", "windows"}
 
 SAMPLE = f"""
 import json, sys
-from sympy import Symbol
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.symbolic.checks import Check
-from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.ledger import naming
 from lastiterate.symbolic.ours.attacked import CLAIMS
-from lastiterate.symbolic.papers import Source
 keys = set({QUICK!r}.split())
 claims = {{claim.key: claim for claim in naming(*keys) if claim.key in keys}}
 claims |= {{claim.key: claim for claim in CLAIMS if claim.key in ("ours/attacked/full", "ours/recomputed/full")}}
 checks = {{type(check): (check, claim.assumptions) for claim in claims.values() for check in claim.checks}}
-x = Symbol("x", positive=True)
 decide(claims["chien_li/lemma_3_5"])
 for check, assumptions in checks.values():
     for one in (check, *check.mutants[:1]):
