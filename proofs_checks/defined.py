@@ -56,13 +56,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """A part of an expression with the condition under which it is defined.
-
-    Attributes:
-        part: for the reader.
-        condition: what must be true.
-        given: where the part counts: the case of a Piecewise, the range of a sum.
-    """
+    """A part with the condition under which it is defined, needed where ``given``: a case, the range of a sum."""
 
     part: sp.Basic
     condition: Boolean
@@ -226,14 +220,7 @@ def unmet(
     shown: Callable[[Sequence[Boolean], Boolean], bool],
     where: str = "wherever the assumptions hold",
 ) -> str:
-    """The first need that is not shown where the premises hold, in a sentence; "" where all are.
-
-    Args:
-        expressions: what is to be defined.
-        premises: where.
-        shown: whether a condition follows from premises.
-        where: the region, in words.
-    """
+    """The first need that is not ``shown`` where the premises hold, in a sentence; "" where all are."""
     for need in dict.fromkeys(n for expression in expressions for n in needs(expression)):
         if need.condition == sp.false or not shown((*premises, *need.given), need.condition):
             asks = "" if need.condition == sp.false else f": it needs {in_words(need.condition)}"

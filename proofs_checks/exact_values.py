@@ -201,12 +201,7 @@ def truth_at(condition: Boolean, point: Point) -> bool | None:
 
 
 def truth(condition: Boolean, of_relation: Callable[[sp.Rel], bool | None]) -> bool | None:
-    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear.
-
-    Args:
-        condition: what is asked.
-        of_relation: the answer for one relation.
-    """
+    """Tell whether a condition, relations under and, or and not, certainly holds (or fails); None where unclear."""
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, And | Or):

@@ -19,12 +19,9 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """cvc5's opinion on a claim.
+    """How many questions z3 answered with unsat on the way to what holds of a claim, and cvc5's answers to them.
 
-    Attributes:
-        questions: the number that z3 answered with unsat on the way to the checks that hold and to the statement.
-        agreed: the number of those that cvc5 answers so, too.
-        disagreed: those for which cvc5 has a solution, in SMT-LIB; the rest it leaves open.
+    ``disagreed`` are those for which cvc5 has a solution, in SMT-LIB.
     """
 
     key: str

@@ -53,14 +53,7 @@ class BoxProblem:
 
 @dataclass
 class BoxAnswer:
-    """Answer of branch and bound.
-
-    Attributes:
-        held: shown on the whole admissible part of the box.
-        witness: an admissible point where the claim certainly fails.
-        boxes: number of boxes looked at.
-        stuck: a box that could not be decided, for the reader.
-    """
+    """Answer of branch and bound, with an admissible point where the claim certainly fails, or a box that resisted."""
 
     held: bool
     witness: Point | None = None
@@ -236,7 +229,7 @@ def prove_on_box(
         conditions: premises that may cut the box; their symbols are among ``symbols``.
         strict: ask for a positive gap.
         budget: most boxes to look at in each of two tries.
-        sides: what must be defined where the claim is said to fail; the gap, where it is empty.
+        sides: as of `BoxProblem`.
 
     Raises:
         UnsupportedError: the gap cannot be enclosed.

@@ -43,13 +43,9 @@ class GramCase:
     """A case of a check: where the premises hold and no hypothesis is above 0, the goal is at most 0.
 
     Attributes:
-        premises: conditions on the parameters.
         letters: of vectors, in the order of the matrices; those of ``origin`` are set to 0.
-        values: of functions, in the order of the forms.
-        hypotheses: by name.
         goal: the left side minus the right one, or their squares; ``sides`` as they are.
         signs: numbers that are not negative, for the squares to say what the sides say.
-        multipliers: given ones, of hypotheses by name.
         exact: whether what meets the hypotheses belongs to members of the families.
     """
 

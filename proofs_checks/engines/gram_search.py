@@ -24,13 +24,9 @@ Floats: TypeAlias = NDArray[np.float64]
 def _solve(
     cost: Floats, equal: tuple[Floats, Floats], above: tuple[Floats, Floats], psd: Sequence[tuple[Floats, Floats]]
 ) -> Floats | None:
-    """The least ``cost . x`` where A x = b, A x >= b, and all matrices B + sum of x_j A_j are positive semidefinite.
+    """The least ``cost . x`` where A x = b, A x >= b, and all B + sum x_j A_j are positive semidefinite.
 
-    Args:
-        cost: a number for every x_j.
-        equal: A and b of equations.
-        above: A and b of inequalities.
-        psd: of every matrix the A_j, stacked, and B.
+    ``equal`` and ``above`` are A and b; ``psd`` has of every matrix the A_j, stacked, and B.
     """
     rows, sides, cones = [equal[0], -above[0]], [equal[1], -above[1]], list[Any]()
     if len(equal[1]):

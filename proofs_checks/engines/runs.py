@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise, starmap
+from itertools import pairwise
 from math import lcm
 
 import sympy as sp
@@ -42,15 +42,7 @@ _FACTS = (
 
 @dataclass(frozen=True)
 class SequenceRun:
-    """The conclusion at one index of a run.
-
-    Attributes:
-        point: values of the letters.
-        values: of the sequences, up to this index.
-        index: the index.
-        left, right: sides of the conclusion.
-        holds: whether it holds; None where that cannot be told.
-    """
+    """The sides of the conclusion at one index of a run, with the values up to it; it holds, or None if unclear."""
 
     point: Point
     values: Mapping[AppliedUndef, sp.Expr]
@@ -226,7 +218,8 @@ class _Course:
             whole = [_put(rule, added) for rule in rules]
             new = {one: number for one, number in added.items() if one not in self.values and one not in self.point}
             left = [rule for rule in whole if rule.atoms(AppliedUndef)]
-            holds = all(starmap(_allowed, new.items())) and all(map(_may_hold, whole))
+            holds = all(number.is_Rational and _declared(value, number) for value, number in new.items())
+            holds = holds and all(map(_may_hold, whole))
             if holds and (later is None or self._may_go_on(i, [*left, *later], added)):
                 self.values.update(new)
                 self.rules = left
@@ -267,10 +260,6 @@ def _may_hold(rule: Boolean) -> bool:
 
 def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
     return all(getattr(value, f"is_{name}") in (None, fact(number, name)) for name in _FACTS)
-
-
-def _allowed(value: AppliedUndef, number: sp.Expr) -> bool:
-    return bool(number.is_Rational) and _declared(value, number)
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:

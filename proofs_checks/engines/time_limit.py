@@ -45,9 +45,7 @@ def allowing(seconds: float) -> Iterator[None]:
 def watched(tell: Callable[[int, str], None], given_up: Mapping[int, str] = MappingProxyType({})) -> Iterator[None]:
     """Tell of each step inside the block before it is begun: its number from 1 on, and in words what it is.
 
-    Args:
-        tell: called with both.
-        given_up: why a step of this number has no answer, or all of them: 0.
+    ``given_up`` says why a step of a number has no answer, or all of them: 0.
     """
     number = 0
 

@@ -90,27 +90,16 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
     if isinstance(expression, sp.Mul):
         units = [_unit(part, table) for part in expression.args]
         return None if None in units else sp.Mul(*units)
-    if isinstance(expression, sp.exp):
-        _number(expression.args[0], table, "an exponent")
-        return NUMBER
     if isinstance(expression, sp.Pow):
         return _power(expression, table)
     if isinstance(expression, sp.Abs):
         return _unit(expression.args[0], table)
-    if isinstance(expression, sp.Piecewise):
-        for _, condition in (piece.args for piece in expression.args):
-            for relation in condition.atoms(sp.Rel):
-                _common((relation.lhs, relation.rhs), table, "two sides of a condition")
-        return _common((piece.args[0] for piece in expression.args), table, "two cases")
     if isinstance(expression, sp.Sum):
         for _, *ends in (limit.args for limit in expression.limits):
             for end in ends:
                 _number(end, table, "an end of a sum")
         return _unit(expression.function, {**table, **{limit[0]: NUMBER for limit in expression.limits}})
-    if isinstance(expression, sp.sign | sp.Heaviside):  # the sign of a length is a number
-        _unit(expression.args[0], table)
-        return NUMBER
-    if isinstance(expression, sp.Function):
+    if isinstance(expression, sp.Function) and not isinstance(expression, sp.sign | sp.Heaviside | sp.Piecewise):
         for part in expression.args:
             _number(part, table, f"the argument of {expression.func}")
         return NUMBER
