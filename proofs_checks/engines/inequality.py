@@ -34,7 +34,7 @@ from lastiterate.proofs_checks.engines.answers import (
 from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, solve, some_point, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
-from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
+from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Grade, Outcome
 from lastiterate.symbolic.checks import Check, Inequality, Relation, TwoSided
 
@@ -99,7 +99,7 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
         same = sp.simplify((check.left - check.right).xreplace(values)) == 0
         if not same and _possible(check, there, nonzero=False, equal=False) != z3.unsat:
             return undecided(check, "at most, but the sides were not shown to be equal where the check says")
-        if _possible(check, there, nonzero=False, equal=True) != z3.sat and not _touches(check, there):
+        if _possible(check, there, nonzero=False, equal=True) != z3.sat:
             return undecided(check, "at most, but no admissible point was found where the check says they are equal")
         return None
     if _possible(check, premises, nonzero=True, equal=True) == z3.sat:
@@ -108,18 +108,6 @@ def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome |
         return refuted(check, None, "at most, but z3 shows that the sides are nowhere equal")
     return undecided(
         check, "at most, but no admissible point was found where the sides are equal and no symbol is zero"
-    )
-
-
-def _touches(check: Inequality, premises: tuple[Boolean, ...]) -> bool:
-    symbols = free_symbols(check.left, check.right, premises)
-    try:
-        tried = list(find_points(symbols, premises, 3))
-    except NoPointError:
-        return False
-    return any(
-        relation_at(check.left, Relation.EQUAL, check.right, point) and defined_at((check.left, check.right), point)
-        for point in tried
     )
 
 
