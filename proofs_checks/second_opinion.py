@@ -1,18 +1,21 @@
 """A second opinion, cvc5's, on all that z3 finds to have no solution while the checks of a claim are decided."""
 
+import multiprocessing
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from math import inf
+
+from joblib import cpu_count
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.z3_answers import record_questions
 from lastiterate.proofs_checks.implies import left_open
-from lastiterate.proofs_checks.runner import find_all
+from lastiterate.proofs_checks.selection import of_ledger
 from lastiterate.proofs_checks.verdict import Status
 from lastiterate.symbolic.claim import Claim
 
@@ -74,9 +77,20 @@ def need_cvc5() -> None:
         )
 
 
+def _of_key(key: str) -> Opinion:
+    (claim,) = of_ledger(keys=(key,))
+    return opinion(claim)
+
+
 def opinions(
-    claims: Sequence[Claim], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
+    keys: Iterable[str], *, jobs: int = -1, on_claim: Callable[[int, int], None] = lambda _done, _claims: None
 ) -> tuple[Opinion, ...]:
-    """cvc5's opinions on claims, in processes of their own; InputError where cvc5 is not installed."""
+    """cvc5's opinions on claims of the ledger, in new processes, which remember no proof."""
     need_cvc5()
-    return find_all(opinion, claims, jobs=jobs, on_claim=on_claim, seconds=inf)
+    wanted, given = tuple(keys), dict[str, Opinion]()
+    workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(_of_key, key) for key in wanted]):
+            given[done.result().key] = done.result()
+            on_claim(len(given), len(wanted))
+    return tuple(given[key] for key in wanted)

@@ -124,7 +124,7 @@ def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
     from lastiterate.proofs_checks.second_opinion import opinions
 
     with progress("asking cvc5") as told:
-        given = opinions(of_ledger(paper=paper, keys=keys), jobs=jobs, on_claim=told)
+        given = opinions((claim.key for claim in claims), jobs=jobs, on_claim=told)
     for one in given:
         for question in one.disagreed:
             click.echo(
