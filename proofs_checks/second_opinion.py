@@ -22,7 +22,7 @@ from lastiterate.symbolic.claim import Claim
 
 @dataclass(frozen=True)
 class Opinion:
-    """How many questions z3 answered with unsat on the way to what holds of a claim, and cvc5's answers to them.
+    """Number of questions that z3 answered with unsat on the way to what holds of a claim, and cvc5's answers.
 
     ``disagreed`` are those for which cvc5 has a solution, in SMT-LIB.
     """

@@ -285,7 +285,7 @@ def _finite(
 
 
 def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladder: int) -> str:
-    """How Lemma 2 shows the relation; "" where no symbol allows it."""
+    """Sentence that says how Lemma 2 shows the relation; "" where no symbol allows it."""
     gap = check.right - check.left
     if not ladder or not all(
         part.is_Symbol or part.is_number or isinstance(part, _SMOOTH) for part in sp.preorder_traversal(gap)

@@ -109,7 +109,6 @@ def test_symbols_of_one_name_are_two_variables() -> None:
         ("zero", lambda z: sp.Eq(z**2, 0, evaluate=False), lambda z: z > 0),
         ("even", lambda z: sp.Ne(z, 1), lambda z: sp.Ne(z, 2)),
         ("odd", lambda z: sp.Ne(z, 2), lambda z: sp.Ne(z, 1)),
-        ("prime", lambda z: sp.Ne(z, 4), lambda z: z > 2),
         ("composite", lambda z: z >= 4, lambda z: z >= 5),
     ],
 )
