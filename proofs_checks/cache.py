@@ -2,8 +2,8 @@
 
 The key of an entry is a hash of the claim's data, of what the modules say that decide it (`find_modules`), and of the
 versions of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
-claim, is dropped and decided again. A checksum tells of damage, not of intent: who can write to the folder can have
-any verdict printed, as who can write to the package can; ``--no-cache`` takes nothing from it.
+claim, is dropped and decided again. A checksum detects damage, not intent: anyone who can write to the folder can have
+any verdict printed, as can anyone who can write to the package; ``--no-cache`` takes nothing from it.
 """
 
 import ast
@@ -36,7 +36,7 @@ from lastiterate.symbolic.claim import Claim
 
 _SOLVERS = ("sympy", "z3-solver", "python-flint", "mpmath", "numpy", "scipy", "clarabel")
 PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_checks")
-"""What may decide a claim of a folder of one's own, whose modules may use anything of it."""
+"""The packages that may decide a claim of a reader's own folder, whose modules may use anything of them."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
 """Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
@@ -109,10 +109,10 @@ class _Distinct(_Printer):
 
     def _print_Dummy(self, letter: sp.Dummy) -> str:  # noqa: N802
         said = self._print_Symbol(letter)
-        alike = self._dummies.setdefault(said, [])
-        if letter not in alike:
-            alike.append(letter)
-        return f"{said}#{alike.index(letter)}"
+        same = self._dummies.setdefault(said, [])
+        if letter not in same:
+            same.append(letter)
+        return f"{said}#{same.index(letter)}"
 
     def _print_UndefinedFunction(self, made: UndefinedFunction) -> str:  # noqa: N802
         return f"Function({made.__name__!r}{_declared(made._kwargs)})"
@@ -144,7 +144,7 @@ def content(claim: Claim) -> str:
 
 
 def said_by(claim: Claim) -> Said:
-    """Content and statement of a claim, for a lock file that tells what it said before."""
+    """Content and statement of a claim, for its entry of the lock file."""
     return Said(content(claim), in_a_line(claim))
 
 
@@ -221,7 +221,9 @@ def _read(text: bytes) -> _Text:
     imports, strings, entries = set[str](), set[str](), set[object]()
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [one for one in body if not _is_text(one)]  # type: ignore[attr-defined]
+            node.body = [  # type: ignore[attr-defined]  # without docstrings, and strings below a constant
+                one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            ]
         if isinstance(node, ast.Import):
             imports |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -230,16 +232,9 @@ def _read(text: bytes) -> _Text:
             entries |= {key.value for key in node.keys if isinstance(key, ast.Constant)}  # these name what is defined
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             strings.add(node.value)
-    named = frozenset(one for one in strings - entries if _DATA.fullmatch(one) or _is_key(one))
+    keys = {one for one in strings if _KEY.fullmatch(one) and one.partition("/")[0] in ledger.ORDER}
+    named = frozenset(one for one in strings - entries if _DATA.fullmatch(one) or one in keys)
     return _Text(sha256(ast.dump(tree).encode()).hexdigest(), frozenset(imports), named)
-
-
-def _is_key(text: str) -> bool:
-    return bool(_KEY.fullmatch(text)) and text.partition("/")[0] in ledger.ORDER
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:

@@ -57,13 +57,13 @@ def symbols(claim: Claim) -> Iterator[tuple[sp.Symbol, str, str]]:
 
     Functions come last, with the declared range of their values.
 
-    The second symbol of one name is called as in a counterexample, x_2, and told from the first.
+    The second symbol of one name is called x_2, as in a counterexample.
     """
     measured = any(isinstance(check, Units) for check in claim.checks)
     found = letters((claim.assumptions, claim.checks, claim.statement)) - {PREVIOUS, LENGTH, GRADIENT}
     names = dict[str, int]()
     for symbol in sorted(found, key=lambda one: (str(one), place_in_order(one))):
-        plain = type(symbol) is sp.Symbol  # a vector and a number of one name are told apart by what they are
+        plain = type(symbol) is sp.Symbol  # a vector and a number of one name differ in type
         names[symbol.name] = number = names.get(symbol.name, 0) + plain
         meaning, unit = MEANING.get(symbol, (_range(symbol), UNITS.get(symbol) if measured else None))
         if symbol in claim.letters:
@@ -89,7 +89,7 @@ _KINDS: Final = (
     ("rational", "rational number"),
     ("real", "real number"),
 )
-"""What a declaration says, the strongest first."""
+"""Declarations in words, the strongest first."""
 
 
 def _range(symbol: sp.Expr) -> str:

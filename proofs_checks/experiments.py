@@ -76,9 +76,9 @@ def _whole(parameters: Parameters, name: str) -> int:
     return int(value)
 
 
-def _chance(value: float, name: str) -> float:
+def _probability(value: float, name: str) -> float:
     if not 0 <= value <= 1:
-        raise InputError(f"{name} needs to be a chance, from 0 to 1, got {name}={value:g}; write one.")
+        raise InputError(f"{name} needs to be a probability, from 0 to 1, got {name}={value:g}; write one.")
     return value
 
 
@@ -136,7 +136,7 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
 @_experiment("n b eta L", EventIndicator())
 def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
-    size = draw.binomial(_whole(at, "n"), _chance(at["b"] / at["n"], "b/n"), copies)
+    size = draw.binomial(_whole(at, "n"), _probability(at["b"] / at["n"], "b/n"), copies)
     first, second = np.zeros(copies), np.ones(copies)
     moved = [x + at["eta"] / at["b"] * size * at["L"] * x for x in (first, second)]
     return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
@@ -145,12 +145,12 @@ def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -
 @_experiment("p K", ValueRange(lambda _: 0.0, lambda at: at["K"]))
 def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
     """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
-    gradient = np.where(draw.random(copies) < _chance(at["p"], "p"), 2 * at["K"], 0.0)
+    gradient = np.where(draw.random(copies) < _probability(at["p"], "p"), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 
 @_experiment("b K", ValueRange(lambda _: 0.0, lambda at: at["K"] ** 2))
 def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
-    """|mean of b gradients|^2, each K or 0 with equal chances."""
+    """|mean of b gradients|^2, each K or 0 with equal probability."""
     gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))
     return np.asarray(gradients.mean(axis=1) ** 2)

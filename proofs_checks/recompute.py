@@ -1,7 +1,7 @@
 """A counterexample computed again from its stored parameters, at any precision.
 
-What a report keeps of a counterexample is text: the exact parameters and an enclosure of each side. Here the sides
-are computed afresh from the claim's formulas at those parameters, so that a reader need not trust the report.
+A report stores a counterexample as text: the exact parameters and an enclosure of each side. Here the sides
+are computed again from the claim's formulas at those parameters, so that a reader need not trust the report.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Decide many claims: in parallel, from the cache where it knows them, and resumable.
 
-Every report is kept as soon as it is there, so an interrupted run goes on where it stopped. One with an error is not
-kept: want of time or memory passes. A check that does not answer in its time is given up, if need be with the process
-that computes it, and nothing else is lost.
+Every report is kept as soon as it is there, so an interrupted run resumes where it stopped. One with an error is not
+kept: a lack of time or memory may pass. A check that does not answer in its time is given up, if need be with the
+process that computes it, and nothing else is lost.
 """
 
 import gc

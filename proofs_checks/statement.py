@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 def of_check(check: Check) -> Iterator[Line]:
-    """The lines of a check: its formula, and what its engine is told."""
+    """The lines of a check: its formula, and the notes for its engine."""
     yield from quantified(check.says)
     yield from (Line((note,), "{}.") for note in check.notes)
 
@@ -65,7 +65,7 @@ def quantified(said: Statement, given: tuple[sp.Basic, ...] = ()) -> Iterator[Li
 def _body(said: sp.Basic, given: tuple[sp.Basic, ...]) -> Iterator[Line]:
     """A relation or condition; a minimum over several things is named, and what it is taken over stands below.
 
-    Of several, each has its line, those under premises last, below these; 0 = 0 is left out, and what is given.
+    Each relation has its line, conditional ones last, under their premises; 0 = 0 and what is given are left out.
     """
     if isinstance(said, sp.And):
         for one in sorted(sp.ordered(said.args), key=lambda one: isinstance(one, sp.Implies)):

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pytest
 from processes import python
 from stopping import stopped
 
-from lastiterate.__main__ import COMMANDS, broken_claims, cli, main
+from lastiterate.__main__ import COMMANDS, cli, main
 from lastiterate.commands.output import plain, say_json
 from lastiterate.commands.schema import schemas
 
@@ -219,28 +218,6 @@ def test_the_shell_completes(
     with pytest.raises(SystemExit):
         main([])
     assert among in [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
-    [
-        ("a = 1\nb = aa", 2, "NameError: name 'aa' is not defined"),
-        ("a = (1", 1, "SyntaxError: '(' was never closed"),
-        ("from sympy import Symbol\n\nSymbol(3)", 3, "TypeError: "),
-    ],
-)
-def test_a_module_of_claims_that_does_not_load_is_a_sentence(tmp_path: Path, text: str, line: int, what: str) -> None:
-    package = tmp_path / "symbolic"
-    package.mkdir()
-    loads = "import runpy, pathlib\nrunpy.run_path(str(pathlib.Path(__file__).with_name('lemma.py')))"
-    (package / "ledger.py").write_text(loads)
-    (package / "lemma.py").write_text(text)
-    with pytest.raises((NameError, SyntaxError, TypeError)) as caught:
-        runpy.run_path(str(package / "ledger.py"))
-    sentence = broken_claims(caught.value)
-    assert what in sentence
-    assert sentence.endswith(f"in line {line} of {package / 'lemma.py'}; mend it.")
-    assert broken_claims(NameError("elsewhere")) == ""
 
 
 def test_nobody_reads_the_output() -> None:

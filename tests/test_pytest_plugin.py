@@ -61,19 +61,6 @@ def test_each_claim_is_a_test_and_failures_are_a_few_lines(collect):
     assert "Traceback" not in out
 
 
-def test_a_claim_out_of_time_fails_and_says_so(collect):
-    endless = TEMPLATE + "\n\nfrom lastiterate.proofs_checks.engines import identity\n\n\ndef _endless(*_):\n"
-    endless += "    while True:\n        pass\n\n\nidentity.decide = _endless\n"
-    files = {"claims/one.py": endless, "pytest.ini": "[pytest]\nlastiterate_time_limit = 0.3\n"}
-    code, out = collect(files, "--lastiterate")
-    assert code == 1
-    assert "paper/lemma_1 is UNDECIDED" in out
-    assert "no answer within 0.3 s of computing" in out
-    code, out = collect({"pytest.ini": "[pytest]\nlastiterate_time_limit = soon\n"}, "--lastiterate")
-    assert code == 4
-    assert "lastiterate_time_limit needs a positive number of seconds, got 'soon'; leave it out for 60." in out
-
-
 def test_a_lock_file_is_what_counts(collect, tmp_path):
     files = {"claims/right.py": TEMPLATE, "claims/wrong.py": WRONG}
     assert status("check", str(write(tmp_path, files) / "claims"), "--update-lock", "--jobs", "1") == 0

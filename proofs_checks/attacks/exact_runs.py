@@ -52,7 +52,7 @@ def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: f
     up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
     try:
         return BothDirections(*(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((up, base), (base, up))))
-    except ArithmeticError:  # too far apart for floats
+    except ArithmeticError:  # the laws are too distant for floats
         return None
 
 
@@ -81,22 +81,12 @@ def _affine(setting: Setting, curvature: float) -> BothDirections:
     return BothDirections(value, value)
 
 
-def _linear(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Attain composition: gap T s, variance T sigma^2."""
-    return _affine(setting, 0.0)
-
-
 def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
     """Attain s^2 (1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) where c < 1."""
     with precision():
         if not 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0 or not setting["m"] <= setting["L"]:
             return None
     return _affine(setting, setting["m"])
-
-
-def _expanding(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    """Concave quadratics. Unclipped, so they meet only bounds that use the sensitivity of one step."""
-    return _affine(setting, -setting["L"])
 
 
 def _clamped(
@@ -108,10 +98,6 @@ def _clamped(
     drift = setting["eta"] * norm / setting["n"] * JUST_BELOW
     step = WalkStep.known(Update.pushed(slope, drift, setting["D"] / 2, push, reach), setting["sigma"])
     return _on_an_interval(setting["alpha"], int(setting["T"]), setting["D"], (step,))
-
-
-def _clamped_linear(setting: Setting, _assumed: Assumed) -> BothDirections | None:
-    return _clamped(setting, setting["K"], 1.0)
 
 
 def _clamped_quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
@@ -201,7 +187,7 @@ def _added(batches: str, *, second: bool) -> ExactRun:
         forward = 0.0 if second else max(one.forward for one in found)
         return BothDirections(forward, max(one.backward for one in found))
 
-    size = "batches of b samples" if batches == "fixed" else "every sample drawn with chance b/n"
+    size = "batches of b samples" if batches == "fixed" else "every sample drawn with probability b/n"
     return ExactRun(
         name=f"added_{batches}" + ("_second" if second else ""),
         run=f"one sample more, which pushes up; {size}" + ("; the larger data set second" if second else ""),
@@ -239,17 +225,29 @@ _DRIFT = (
 _TILTED = "every sample has gradient m x, the replaced one m x -+ (K - m D/2), so that none is ever clipped"
 
 EXACT_RUNS = (
-    ExactRun("linear", f"{_CONSTANT}no projection", _ANY | {Assumed.CONVEX}, _linear, bounded=False),
+    ExactRun(
+        "linear",  # attains composition: gap T s, variance T sigma^2
+        f"{_CONSTANT}no projection",
+        _ANY | {Assumed.CONVEX},
+        lambda setting, _: _affine(setting, 0.0),
+        bounded=False,
+    ),
     ExactRun("quadratic", _CURVATURE.format("m", "1 - eta m"), _CURVED, _quadratic, bounded=False, maps=True),
     ExactRun(
         "expanding",
         _CURVATURE.format("-L", "1 + eta L"),
-        frozenset({Assumed.SENSITIVITY}),
-        _expanding,
+        frozenset({Assumed.SENSITIVITY}),  # not clipped, so it meets only bounds that use the sensitivity of one step
+        lambda setting, _: _affine(setting, -setting["L"]),
         bounded=False,
         maps=True,
     ),
-    ExactRun("clamped_linear", f"{_CONSTANT}projected", _ANY | {Assumed.CONVEX}, _clamped_linear, bounded=True),
+    ExactRun(
+        "clamped_linear",
+        f"{_CONSTANT}projected",
+        _ANY | {Assumed.CONVEX},
+        lambda setting, _: _clamped(setting, setting["K"], 1.0),
+        bounded=True,
+    ),
     ExactRun("clamped_quadratic", _TILTED, _CURVED | {Assumed.CLIPPED}, _clamped_quadratic, bounded=True),
     ExactRun("sign_drift", _DRIFT, _ANY, _sign_drift, bounded=True),
     *(_batched(name, bounded=end) for name in ("without_replacement", "poisson", "cyclic") for end in (False, True)),

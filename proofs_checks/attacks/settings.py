@@ -43,7 +43,7 @@ _DELTA = {"delta": 1e-5}
 def tight(*, bounded: bool) -> Iterator[Setting]:
     """Few settings at which solved runs come close to the truth, or which are extreme, for bounds that take long.
 
-    Some have a delta, at which an epsilon is asked for.
+    Some have a delta, for an epsilon at that delta.
     """
     base = {"eta": 0.1, "sigma": 1.0, "D": inf, "L": 2.0, "lam": 0.5, "m": 1.0, "alpha": 2.0}
     if bounded:
@@ -64,7 +64,7 @@ def tight(*, bounded: bool) -> Iterator[Setting]:
 def certified() -> Iterator[Setting]:
     """Settings at which every route of `bound` is taken: windows, one last step, composition, schedules, extremes.
 
-    Some have a delta, at which an epsilon is asked for.
+    Some have a delta, for an epsilon at that delta.
     """
     base = {"T": 60.0, "n": 6.0, "eta": 0.1, "sigma": 1.0, "K": 5.0, "D": 0.8, "L": 0.5, "lam": 0.5, "m": 0.1}
     base |= {"alpha": 2.0, "falls": 0.0}

@@ -213,7 +213,7 @@ def _smaller_direction(sampling: str) -> Callable[[Setting], float]:
 
 
 def _best_position(setting: Setting) -> float:
-    """The batch of an epoch in which a sample that differs costs least, where the worst is asked for."""
+    """The batch of an epoch in which a sample that differs costs least, in place of the worst."""
     run, assumption = run_of(setting, "cyclic"), Convex(setting["L"])
     with precision():
         costs = [upper(optimum(ShiftProgram(run, assumption, place)).cost) for place in {0, (run.steps % run.batches)}]

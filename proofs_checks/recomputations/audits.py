@@ -21,7 +21,7 @@ def _chances(runs: int, rate: float) -> list[float]:
 
 
 def _limit(wrong: int, runs: int, doubt: float) -> float:
-    """The rate at which so few wrong answers have this chance (Clopper & Pearson 1934)."""
+    """The rate at which so few wrong answers have this probability (Clopper & Pearson 1934)."""
     return _root(lambda rate: doubt - sum(_chances(runs, rate)[: wrong + 1]), wrong / runs, 1.0)
 
 

@@ -57,7 +57,7 @@ def _full(steps: int, eta: Any, noise: Any, n: int = 3, **more: Any) -> NoisySGD
 def _number(
     name: str, run: NoisySGD, losses: loss.Assumption, target: dict[str, float], *, exact: bool = True
 ) -> Number:
-    """The bound of a run; its window and route are told with a number that moves."""
+    """The bound of a run; its window and route are printed with a number that moves."""
     found = bound(run, losses, **target)
     least = lower_bound(run, losses, **target).value if exact else -inf
     share = TABLE if found.route == "contraction" else CLOSE

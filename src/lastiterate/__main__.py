@@ -8,8 +8,6 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from pathlib import Path
-from traceback import extract_tb
 from typing import Final
 
 import click
@@ -35,7 +33,7 @@ COMMANDS: Final = {
     "estimate": "measure the Hoelder constants of a network",
     "checkpoints": "measure the Hoelder constants along a training, from its checkpoints",
     "attack": "attack the last iterate of a run and compare with its bound",
-    "drift": "measure how far coupled runs drift apart, beside the tracked distance",
+    "drift": "measure the distance of coupled runs, beside the tracked distance",
     "schema": "print the JSON schema of what a command prints under --json",
 }
 
@@ -57,7 +55,7 @@ class _LazyGroup(click.Group):
             module = import_module(f"lastiterate.commands.{cmd_name.replace('-', '_')}")
             return _laid_out(module.command)
         hint = suggestion(cmd_name, COMMANDS, f"choose one of {', '.join(COMMANDS)}.")
-        raise click.UsageError(f"There is no such command, got command={cmd_name}; {hint}", ctx)
+        raise click.UsageError(f"Unknown command, got command={cmd_name}; {hint}", ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands by their line, without importing any; then the options."""
@@ -100,19 +98,7 @@ def _no_option(error: click.NoSuchOption) -> str:
     params = error.ctx.command.params if error.ctx else ()
     known = [name for one in params for name in one.opts if name.startswith("--")]
     hint = suggestion(error.option_name, known, f"the options are {', '.join(known)}.", cutoff=0.75)
-    return f"There is no such option, got {error.option_name}; {hint}"
-
-
-def broken_claims(error: Exception) -> str:
-    """Describe the error in a module of claims that does not load; "" where the error is another one."""
-    frames = extract_tb(error.__traceback__)
-    if not any(Path(frame.filename).parts[-2:] == ("symbolic", "ledger.py") for frame in frames):
-        return ""
-    last = [frame for frame in frames if "symbolic" in Path(frame.filename).parts][-1]
-    path, line, what = last.filename, last.lineno, str(error)
-    if isinstance(error, SyntaxError):
-        path, line, what = str(error.filename), error.lineno, error.msg
-    return f"A module of claims needs to load, got {type(error).__name__}: {what} in line {line} of {path}; mend it."
+    return f"Unknown option, got {error.option_name}; {hint}"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -132,11 +118,6 @@ def main(arguments: list[str] | None = None) -> None:
         kept = str(interrupt) or "what was finished is kept"
         click.echo(f"interrupted: {kept}; the same command goes on from there.", err=True)
         sys.exit(130)
-    except Exception as error:
-        if not (sentence := broken_claims(error)):
-            raise
-        click.echo(f"error: {sentence}", err=True)
-        sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -26,28 +26,15 @@ class _ClaimFailure(Exception):  # noqa: N818 - pytest shows what it holds, neve
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add a flag and two ini options."""
+    """Add a flag and an ini option."""
     group = parser.getgroup("lastiterate", "claims of papers, decided by lastiterate")
     group.addoption("--lastiterate", action="store_true", help="collect the claims of this repository as tests")
     parser.addini("lastiterate_claims", "files with a tuple CLAIMS, as patterns", "args", ["claims/*.py"])
-    parser.addini("lastiterate_time_limit", "seconds of computing after which a check has no answer", "string", "60")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a time limit that is not a positive number."""
+    """Begin with no key of a claim."""
     config.stash[_SEEN] = set()
-    if config.getoption("lastiterate") and not _time_limit(config) > 0:
-        got = config.getini("lastiterate_time_limit")
-        raise pytest.UsageError(
-            f"lastiterate_time_limit needs a positive number of seconds, got {got!r}; leave it out for 60."
-        )
-
-
-def _time_limit(config: pytest.Config) -> float:
-    try:
-        return float(config.getini("lastiterate_time_limit"))
-    except ValueError:
-        return 0
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ClaimModule | None":
@@ -107,7 +94,7 @@ class ClaimItem(pytest.Item):
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
 
-        (report,) = run([self.claim], jobs=1, cache=self.cache, seconds=_time_limit(self.config))
+        (report,) = run([self.claim], jobs=1, cache=self.cache)
         lock = lock_of(self.path)
         if lock.exists():
             says = {report.key: said_by(self.claim)}

@@ -123,7 +123,7 @@ def test_a_simulation_is_not_held(value: sp.Expr, assumptions: tuple[sp.Basic, .
 @pytest.mark.parametrize(
     ("quantity", "parameters", "words"),
     [
-        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs to be a chance"),
+        ("clipping_excess", {CHANCE: 2, NORM: 1}, "p needs to be a probability"),
         (
             "poisson_expansion",
             {sp.Symbol("n"): 3, sp.Symbol("b"): 4, sp.Symbol("eta"): 1, sp.Symbol("L"): 1},

@@ -1,4 +1,4 @@
-"""Shell completion of keys of claims and of papers, looked up when asked for."""
+"""Shell completion of keys of claims and of papers, looked up on request."""
 
 import json
 from collections.abc import Callable, Iterable

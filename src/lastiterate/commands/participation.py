@@ -37,7 +37,7 @@ def _numbers(_: click.Context, option: click.Parameter, text: str | None) -> lis
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
-    """Bound what the last iterate of the run in RUN_FILE tells of a sample, by the steps that use it.
+    """Bound what the last iterate of the run in RUN_FILE reveals of a sample, by the steps that use it.
 
     Without --steps, --position and --at-most it is the samples of every batch of an epoch: the worst, nine of ten, the
     median and the best. `python examples/figures ours/position` draws them.
