@@ -31,7 +31,7 @@ ours/poisson/blocks
 """
 """Claims with checks of every type that are decided soon."""
 
-WRITTEN = {"derivations.checks", "windows"}
+WRITTEN = {"derivations.checks", "formulas.accounting", "windows"}
 """Modules of `symbolic` that claims are written with, which hold the formulas themselves, and no engine uses."""
 
 SAMPLE = f"""
