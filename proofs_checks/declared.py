@@ -144,33 +144,31 @@ def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
     return {side for order in orders for side in order.args if side.is_Symbol}
 
 
-class _Apart:
-    """Names of their own for the letters that sums and integrals bind, where they stand free, too.
+def _bound_apart(free: Sequence[sp.Symbol], bound: set[sp.Symbol]) -> Callable[[sp.Basic], sp.Basic]:
+    """Rename the letters that sums and integrals bind, where they are also free.
 
-    A value put in for the free letter would else be put in for the bound one, and a premise about it taken for one
-    about the other.
+    Otherwise a value put in for the free letter would be put in for the bound one, and a premise about one would be
+    taken for one about the other.
     """
+    taken = {symbol.name for symbol in bound.union(free)}
 
-    def __init__(self, free: Sequence[sp.Symbol], bound: set[sp.Symbol]) -> None:
-        self.free = set(free)
-        self.taken = {symbol.name for symbol in bound.union(free)}
-
-    def __call__(self, part: sp.Basic) -> sp.Basic:
-        """The part with its bound letters renamed."""
-        if not any(self.free.intersection(bound.variables) for bound in part.atoms(ExprWithLimits)):
-            return part
-        return part.replace(lambda inner: isinstance(inner, ExprWithLimits), self._renamed)
-
-    def _renamed(self, bound: ExprWithLimits) -> ExprWithLimits:
-        body, *limits = bound.args
+    def renamed(inner: ExprWithLimits) -> ExprWithLimits:
+        body, *limits = inner.args
         for i, (letter, *ends) in enumerate(limits):
-            if letter in self.free:
-                name = next(n for k in count(2) if (n := f"{letter.name}_{k}") not in self.taken)
-                self.taken.add(name)
+            if letter in free:
+                name = next(n for k in count(2) if (n := f"{letter.name}_{k}") not in taken)
+                taken.add(name)
                 own = {letter: sp.Symbol(name, **letter.assumptions0)}
                 body, limits[:i] = body.xreplace(own), [limit.xreplace(own) for limit in limits[:i]]
                 limits[i] = sp.Tuple(own[letter], *ends)
-        return bound.func(body, *limits)
+        return inner.func(body, *limits)
+
+    def rename(part: sp.Basic) -> sp.Basic:
+        if not any(set(free).intersection(inner.variables) for inner in part.atoms(ExprWithLimits)):
+            return part
+        return part.replace(lambda inner: isinstance(inner, ExprWithLimits), renamed)
+
+    return rename
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
@@ -206,7 +204,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     steps: list[Callable[[sp.Basic], sp.Basic]] = [lambda part: part.xreplace(names)] if names else []
     bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
     if bound.intersection(symbols):
-        steps.insert(0, _Apart(symbols, bound))
+        steps.insert(0, _bound_apart(symbols, bound))
     for step in steps:
         changed = {field.name: _renamed(getattr(check, field.name), step) for field in fields(check)}
         check, assumptions = replace(check, **changed), _renamed(assumptions, step)

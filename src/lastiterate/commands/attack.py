@@ -62,11 +62,10 @@ def command(
 ) -> int:
     """Attack the last iterate of the run in RUN_FILE, and compare with its certified upper bound.
 
-    The run is trained many times on the data and on the adjacent ones. The right guesses give a lower bound
-    of epsilon with confidence, and of mu of Gaussian differential privacy, which refutes a bound with a mu alone; next
-    to it stand the bounds under the assumption of the file and under clipping alone, and what of them is refuted.
-    Exit status 1 if any is. Finished runs are kept: an interrupted attack goes on, and
-    one with more --runs adds to them.
+    The run is trained many times on the data and on the adjacent data. Correct guesses give a lower bound of epsilon
+    with confidence, and of mu of Gaussian differential privacy. It is compared with the bounds under the assumption of
+    the file and under clipping alone. Exit status 1 if one is refuted. Finished runs are kept for the next call, also
+    for one with more --runs.
 
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
     The last two need one sample more than the run's dataset_size, to replace it.
@@ -184,9 +183,8 @@ def _print(network: "Workload", kind: str, found: "Audit | OneRun", bounds: "Bou
     exceeded = [name for name, what in refuted.items() if what]
     if _CLIPPING in exceeded:
         click.echo(
-            "The attack exceeds a bound that assumes nothing of the losses. With probability "
-            f"{1 - found.level:.4g} that is bad luck: repeat with another --seed. If it stays, distrust this package: "
-            "report it."
+            "The attack exceeds a bound that assumes nothing of the losses, which has probability at most "
+            f"{1 - found.level:.4g}: repeat with another --seed; if it recurs, distrust this package: report it."
         )
     elif exceeded:
         click.echo(

@@ -42,11 +42,10 @@ def command(
 ) -> None:
     r"""Measure the Hölder constants of WORKLOAD at the CHECKPOINTS of its training, in their order.
 
-    A checkpoint is a file of weights, as torch or safetensors saves them; a folder stands for those in it, by number.
-    Around each, points are drawn in the same directions; and from each to the next the change of the gradients is
-    divided by how far the training went. All constants are of per-sample gradients and lower estimates; with --metric
-    lengths are weighted, a coordinate at a time, and gradients by the dual norm, as an Adam sees them. Under torchrun
-    several processes share the checkpoints.
+    A checkpoint is a file of weights saved by torch or safetensors; a folder stands for those in it, by number. Points
+    are drawn around each in the same directions, and from each to the next the change of the gradients is divided by
+    the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths are weighted by
+    coordinate, as Adam sees them. Under torchrun several processes share the checkpoints.
 
     \b
     Examples:

@@ -52,11 +52,10 @@ def command(
 ) -> int:
     """Measure the distance of pairs of the run in RUN_FILE when one sample differs.
 
-    The runs of a pair share batches and noise, every pair has its own. Beside the greatest distance at each step stands
-    the tracked distance D_t, which no pair may exceed: under the assumption of the file, with constants in closed form
-    where the loss has them, under clipping alone, and, as an estimate, with measured constants. Exit status 1 if a pair
-    exceeds one that is not an estimate. Finished pairs are kept: an interrupted measurement goes on. Where a sample is
-    replaced the workload has one more than the run's dataset_size: the last one, which takes its place.
+    The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the assumption of the
+    file, with constants in closed form if the loss has them, under clipping alone, and, as an estimate, with measured
+    constants. Exit status 1 if a pair exceeds one that is not an estimate. Finished pairs are kept for the next call.
+    If a sample is replaced, the workload needs dataset_size + 1 samples; the last one is the replacement.
     """
     measuring.require_torch()
     from lastiterate.numeric.store import cache_folder
@@ -124,8 +123,8 @@ def _print(name: str, found: "Drift", start: str) -> None:
     limits = found.interval
     click.echo(
         f"Laws of the last iterates, all with {limits.level:g} confidence: W_2 is {limits.low:.4g} to "
-        f"{limits.w2_high:.4g}; W_infinity is at least {limits.low:.4g}, and at most {limits.w_infinity_high:.4g} once "
-        f"{100 * limits.share:.2g}% of the mass is left out. No sample limits a supremum from above: D_t does."
+        f"{limits.w2_high:.4g}; W_infinity is at least {limits.low:.4g}, and at most {limits.w_infinity_high:.4g} "
+        f"without {100 * limits.share:.2g}% of the mass."
     )
     click.echo(
         f"Best matching of {found.matched} points of each cloud: W_2 {found.w2:.4g}, W_infinity {found.w_infinity:.4g}."

@@ -300,9 +300,8 @@ _WHICH_RUN = (
     "(eta = 0.1, K = 2, n = 5, D = 1, noise 1), which is not the run that was measured."
 )
 _IN_METRIC = (
-    "Lengths, the radius and the diameter are in the metric, gradients and the clip norm in its dual norm, and the run "
-    "steps and adds its noise in the coordinates sqrt(a) w. There is no epsilon: the theory's noise is isotropic, and "
-    "here that is noise of variance noise_std^2 / a in w, for an a that is fixed before the data are seen."
+    "Lengths are in the metric and gradients in its dual norm; the run steps in the coordinates sqrt(a) w. There is no "
+    "epsilon: isotropic noise there has variance noise_std^2 / a in w, for an a that is fixed before the data are seen."
 )
 
 
