@@ -106,30 +106,17 @@ def _with_delta(*, bounded: bool) -> Iterator[Setting]:
     return (setting for setting in tight(bounded=bounded) if "delta" in setting)
 
 
-def _run(setting: Setting) -> NoisySGD:
-    return NoisySGD(
-        int(setting["T"]),
-        setting["eta"],
-        setting["sigma"],
-        setting["K"],
-        dataset_size=int(setting["n"]),
-        batch_size=int(setting["b"]),
-        sampling="poisson",
-        diameter=setting["D"],
-    )
-
-
 def repaired_liang(setting: Setting, *, small: bool = False) -> float:
     """min{A T, (sqrt A + sqrt B)^2}; A' for A where its conditions hold, else infinite, if ``small``."""
-    run, order = _run(setting), setting["alpha"]
-    price = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
-    step = statement_value(price, run, order)
-    found = [statement_value(T * price, run, order)] if not small or _small(run, order, 1.0) else []
+    run, order = replace(run_of(setting, "poisson"), batch_size=int(setting["b"])), setting["alpha"]
+    cost = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
+    step = statement_value(cost, run, order)
+    found = [statement_value(T * cost, run, order)] if not small or _small(run, order, 1.0) else []
     if isfinite(run.diameter):
         hidden = statement_value(stated.LIANG_DOMAIN, run, order, L=setting["L"])
         share = step**0.5 / (step**0.5 + hidden**0.5)
         if not small or _small(run, order, share):
-            found.append(statement_value((sqrt(price) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, order, L=setting["L"]))
+            found.append(statement_value((sqrt(cost) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, order, L=setting["L"]))
     return min(found, default=inf)
 
 
