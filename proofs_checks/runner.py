@@ -60,6 +60,7 @@ def _work(task: _Task, connection: Connection, parent: int) -> None:
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     while True:
         place, given_up = connection.recv()
+        answer: ClaimReport | Exception
         try:
             with watched(lambda number, _: connection.send((number,)), given_up):
                 answer = task.decide(place)

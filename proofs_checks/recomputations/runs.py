@@ -161,7 +161,7 @@ def recompute_lower() -> Iterator[Number]:
 
 
 def recompute_uses() -> Iterator[Number]:
-    """Forgetting, participation, positions in an epoch, calibration, the gap of a path, profiles."""
+    """Forgetting, participation, positions in an epoch, calibration, paths, profiles."""
     run = _full(2, 0.1, 0.3, 6, diameter=0.6)
     for steps, target in ((3, _DP), (2, _RENYI)):
         found = forgetting(run, _CONVEX, steps, **target)
@@ -196,7 +196,6 @@ def recompute_uses() -> Iterator[Number]:
     yield as_recorded("a bound and its gap", path.epsilon, TABLE)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
-    yield equals("gap of composition", plain.gap or 0.0, 0.0, "nothing is better without a domain")
     yield upper_bound("mu of composition", plain.mu or 0.0, mu * (1 - 1e-12))
     for epsilon in (0.5, 2.0):
         truth = float(profiles.gaussian_delta(mu, epsilon))

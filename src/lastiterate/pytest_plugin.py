@@ -139,9 +139,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         from lastiterate.proofs_checks.folder import lock_of
         from lastiterate.proofs_checks.lock import read_lock
 
+        seen: set[str] = config.stash[_SEEN]
         places += [item.path for item in items if isinstance(item, ClaimItem)]
         for lock in dict.fromkeys(map(lock_of, places)):
-            gone = sorted(set(read_lock(lock)) - config.stash[_SEEN]) if lock.exists() else []
+            gone = sorted(read_lock(lock).keys() - seen) if lock.exists() else []
             if gone:
                 items.append(MissingItem.from_parent(session, name="claims of the lock file", missing=gone))
 

@@ -47,6 +47,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
 
     run, assumption = load_run(run_file)
     with progress("batches of an epoch"):
-        find = by_position if all(one is None for one in uses.values()) else partial(participation, **uses)
+        every = all(one is None for one in uses.values())
+        find: Any = by_position if every else partial(participation, **uses)
         found = find(run, assumption, order=order, delta=delta)
     say_result(found, str(found.table()), as_json=as_json)

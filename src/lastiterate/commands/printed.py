@@ -18,12 +18,12 @@ from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
 from lastiterate.runtime.constants.record import AlongTraining, HolderEstimate, WorkloadConstants
 from lastiterate.runtime.pair_table import Subset
 
-_record: Final = cast("Any", TypedDict)  # of keys that are known when it runs
+_record, _list = cast("Any", TypedDict), cast("Any", list)  # of what is known when it runs
 
 
 def _plain(result: type[Displayed], **more: Any) -> Any:
     """The type of what `Displayed.as_dict` gives of a result: its fields and properties by their annotations."""
-    found = {"kind": Literal[result._kind]} | get_type_hints(result)  # type: ignore[valid-type]
+    found = {"kind": Literal[result._kind]} | get_type_hints(result)
     found |= {
         name: get_type_hints(one.fget)["return"]
         for base in reversed(result.__mro__)
@@ -50,7 +50,7 @@ class _Compared(Row):
 
 _NUMBER = {"kind": Literal["bound", "estimate"], "epsilon": float | None, "window": list[int]}
 _BOUND = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], certified=NotRequired[float])
-_CARRIED = {"carried": list[_record("_Carried", {"lambda": float, **_BOUND.__annotations__})]}
+_CARRIED = {"carried": _list[_record("_Carried", {"lambda": float, **_BOUND.__annotations__})]}
 _KINDS = list[Literal["epsilon", "mu", "profile"]]
 _UNDER = _plain(Bound, **_NUMBER, conditional_on=NotRequired[str], under=str, exceeded=bool, refuted=_KINDS)
 _VARIED = {"noise_std": float, "steps": int, "any_steps": bool, "diameter": float, "batch_size": int}
@@ -81,12 +81,12 @@ _THEOREM = _record("_Theorem", {"theorem": str, "cost": float, "stated": float})
 PRINTED: Final[dict[str, Any]] = {
     "advise": _record(
         "_Advice",
-        {"kind": Literal["advice"], "bound": _BOUND, "helps": bool, "in_words": str, "knobs": list[_KNOB]}
+        {"kind": Literal["advice"], "bound": _BOUND, "helps": bool, "in_words": str, "knobs": _list[_KNOB]}
         | _fields(float, "delta composition lower_bound linear_estimate")
         | _fields(int | None, "helps_from stop_after"),
     ),
     "attack": _record(
-        "_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit | OneRun, "bounds": list[_UNDER]}
+        "_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit | OneRun, "bounds": _list[_UNDER]}
     ),
     "bound": _BOUND,
     "calibrate": _plain(Bound, **_NUMBER, **{name: NotRequired[kind] for name, kind in _VARIED.items()}),
@@ -96,18 +96,18 @@ PRINTED: Final[dict[str, Any]] = {
     "drift": _record(
         "_Drift",
         {"workload": str, "pairs": int, "replaced": int, "pull": float, "greatest": list[float], "remark": str}
-        | {"tracked": list[_TRACKED], "wasserstein": _WASSERSTEIN},
+        | {"tracked": _list[_TRACKED], "wasserstein": _WASSERSTEIN},
     ),
     "estimate": _record("_Measured", _MEASURED)
     | _record("_Searched", {"search": _SEARCH, **_CARRIED})
-    | _record("_Rechecked", {"rechecked": list[_PAIR]})
+    | _record("_Rechecked", {"rechecked": _list[_PAIR]})
     | _record("_SideBySide", {"side_by_side": list[WorkloadConstants]}),
     "forget": _plain(Forgetting),
-    "list": list[_LISTED],
+    "list": _list[_LISTED],
     "participation": _plain(Participation) | _plain(ByPosition),
     "report": _record("_Files", {"files": list[str]}),
     "show": _Claim,
     "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int, "picture": str | None}),
-    "verify": _record("_Verified", {"holds": bool, "statement": str, "theorems": NotRequired[list[_THEOREM]]}),
+    "verify": _record("_Verified", {"holds": bool, "statement": str, "theorems": NotRequired[_list[_THEOREM]]}),
 }
 """Command -> the type of what it prints."""
