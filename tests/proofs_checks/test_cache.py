@@ -31,7 +31,7 @@ ours/poisson/blocks
 """
 """Claims with checks of every type that are decided soon."""
 
-WRITTEN = {"derivations.checks", "formulas.accounting", "windows"}
+WRITTEN = {"derivations.checks", "formulas.accounting", "formulas.networks", "windows"}
 """Modules of `symbolic` that claims are written with, which hold the formulas themselves, and no engine uses."""
 
 SAMPLE = f"""
