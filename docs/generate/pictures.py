@@ -6,8 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lastiterate.numeric.plotting import draw, figure_csv
-
 __all__ = ["pictures"]
 
 SHOWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -25,6 +23,7 @@ def pictures(*, coarse: bool) -> dict[str, str | bytes]:
     from matplotlib import rc_context
 
     sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "figures"))
+    draw, figure_csv = (getattr(import_module("plotting"), name) for name in ("draw", "figure_csv"))
     made: dict[str, str | bytes] = {}
     for name, arguments in SHOWN.items():
         module = name.replace("/", "_")

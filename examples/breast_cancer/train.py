@@ -25,10 +25,10 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.losses.certified import logistic_regression
-from lastiterate.numeric.plotting import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.gradients import Gradients

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from plotting import Figure, write_figure
 
 from lastiterate.commands.output import progress
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.plotting import Figure, write_figure
 
 
 @dataclass(frozen=True)

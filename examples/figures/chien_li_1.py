@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Final
 
-from curves import bounded, paler
+from curves import bounded, claimed_at, paler
+from plotting import Curve, CurveKind, Figure, Panel
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.record import Setting, run_of, statement_value
-from lastiterate.numeric.published.theorems import SETTING, claimed_at, run_at
+from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.symbolic.formulas import published as stated
 
 _LOSSES: Final[Mapping[str, Assumption]] = {

@@ -7,10 +7,11 @@ from typing import Final
 
 from chien_li_1 import claim_curve
 from curves import paler
+from plotting import Curve, CurveKind, Figure, Panel
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.store import cache_folder
 from lastiterate.runtime.constants.record import HolderEstimate

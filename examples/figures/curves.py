@@ -3,17 +3,25 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from plotting import Curve, CurveKind
+
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting import Curve, CurveKind
-from lastiterate.numeric.published.theorems import theorem_named
+from lastiterate.numeric.published.record import Setting, run_of
+from lastiterate.numeric.published.theorems import TRIVIAL, theorem_named
 from lastiterate.numeric.run import NoisySGD
 
 RunOf = Callable[[Any], NoisySGD]
 """From a place on the horizontal axis to the run."""
 Target = dict[str, float]
 """{"order": alpha} or {"delta": delta}."""
+
+
+def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None) -> float:
+    """The claim of a theorem, "composition" or "last_step" for the full-batch run of a setting; clipping by default."""
+    asked = TRIVIAL.get(name) or theorem_named(name)
+    return asked.epsilon(run_of(setting), assumption or Clipped(), setting["alpha"])
 
 
 def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:

@@ -14,8 +14,9 @@ import numpy as np
 from d2p2_methods import DELTA, METHODS, Method, Training, certified, claimed, trained
 from figure_cache import FigureCache, OnPart
 from numpy.typing import ArrayLike
+from plotting import CYCLE, Curve, CurveKind, Figure, Panel
 
-from lastiterate.numeric.plotting import COLORS, CYCLE, Curve, CurveKind, Figure, Panel
+from lastiterate.commands.pictures import COLORS
 
 DIGITS: Final = Training("builtin:digits-cnn", held_out=360, samples=1437, batch_size=128, epochs=20, step_size=0.1)
 """Training of Figures 2, 4, 5 and 6; ten times the step size of Table 6, since there are far fewer steps."""
@@ -67,7 +68,7 @@ def figure_4(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_pa
         "A Aᵀ/√p lengthens the mean step by √p, and the noise with it: projection is hurt first by large noise."
     )
     panel = Panel((flat, *curves), 1.0, across=_ACROSS, upward=_ACCURACY)
-    return Figure("D2P2-SGD, Figure 4: accuracy against noise (digits)", note, (panel,), "optimiser")
+    return Figure("D2P2-SGD, Figure 4: accuracy against noise (digits)", note, (panel,))
 
 
 def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
@@ -81,7 +82,7 @@ def figure_5(epochs: int = 10, folder: Path | None = None, on_part: OnPart | Non
         "Theorem 1 is refuted; it speaks of the dynamic methods alone, and says the same for every p."
     )
     title = "D2P2-SGD, Figure 5: privacy loss against noise (digits)"
-    return Figure(title, note, (_privacy(curves, _ACROSS),), "optimiser")
+    return Figure(title, note, (_privacy(curves, _ACROSS),))
 
 
 def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_part: OnPart | None = None) -> Figure:
@@ -113,7 +114,7 @@ def figure_6(epochs: int = 10, seeds: int = 2, folder: Path | None = None, on_pa
         "take fewer steps. Privacy loss does not depend on p if clipping comes after the projection; as printed it "
         "does, since the layer with the smallest p decides."
     )
-    return Figure("D2P2-SGD, Figure 6: batch size and reduced dimension (digits)", note, panels, "batch size")
+    return Figure("D2P2-SGD, Figure 6: batch size and reduced dimension (digits)", note, panels)
 
 
 def _learning(
@@ -149,7 +150,7 @@ def _learning(
         "A Aᵀ/√p lengthens the mean step by √p: D2P2-SGD and DP2-SGD learn with a longer step than the others."
     )
     title = f"D2P2-SGD, Figure {number}: five optimisers and what they cost ({data})"
-    return Figure(title, note, panels, "optimiser")
+    return Figure(title, note, panels)
 
 
 def _of_one_batch(

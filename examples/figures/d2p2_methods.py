@@ -7,13 +7,12 @@ that. Algorithm 1 as printed adds sigma_epsilon to the mean itself.
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from math import ceil
+from math import ceil, log
 from typing import TYPE_CHECKING, Final
 
 from figure_cache import FigureCache
 
-from lastiterate.numeric.plotting import COLORS
-from lastiterate.numeric.published.closed_forms import d2p2_theorem_1
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.store import Arrays
 
@@ -114,9 +113,17 @@ def certified(keep: FigureCache, method: Method, training: Training, steps: int)
 
 
 def claimed(training: Training, steps: int) -> float:
-    """Theorem 1 as printed, with the constants of its proof; refuted, and the same for every p."""
-    return d2p2_theorem_1(DELTA, steps=steps, batch_size=training.batch_size, dataset_size=training.samples,
-                     noise_std=training.noise)  # fmt: skip
+    """Theorem 1 with the constants of its proof, for the noise before its decay; refuted, and the same for every p.
+
+    Its proof asks in (13) for an order eta with
+
+        7 K^2 B^2 eta / (sigma_epsilon^2 n^2) <= epsilon / 2,   exp(-(eta - 1) epsilon / 2) <= delta;
+
+    the least epsilon is (a + sqrt(a^2 + 8 a ln(1/delta))) / 2 with a = 14 K^2 B^2 / (sigma_epsilon^2 n^2). The limit on
+    eta, sigma_epsilon^2 log(n/B) / 2, is not enforced.
+    """
+    a = 14 * (steps * training.batch_size / (training.noise * training.samples)) ** 2
+    return float(a + (a**2 + 8 * a * log(1 / DELTA)) ** 0.5) / 2
 
 
 def trained(keep: FigureCache, method: Method, training: Training, seed: int) -> Arrays:

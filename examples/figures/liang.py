@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from curves import RunOf, bounded, lowest, printed
+from curves import RunOf, bounded, claimed_at, lowest, printed
+from plotting import Curve, CurveKind, Figure, Panel
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.compare import compare
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, spaced
 from lastiterate.numeric.published.record import statement_value
-from lastiterate.numeric.published.theorems import claimed_at
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.symbolic.formulas import published as stated

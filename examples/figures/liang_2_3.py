@@ -14,9 +14,9 @@ from curves import RunOf, bounded, lowest, printed
 from figure_cache import FigureCache, OnPart
 from liang import ORDER
 from liang_attacked import DELTA, SAMPLES, WORKLOAD, attack_note, attacked, doublings
+from plotting import CYCLE, Curve, Figure, Panel
 
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
-from lastiterate.numeric.plotting import CYCLE, Curve, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_par
         "Larger batches hide more at the same number of epochs. Theorem 3.3 is drawn as it is stated (with b) and with "
         "the constant of its own proof, not normalised, and not as the released code has it."
     )
-    return Figure("Liang et al., Figure 2: estimated and certified privacy of DPSGD-GC", note, panels, "batch size")
+    return Figure("Liang et al., Figure 2: estimated and certified privacy of DPSGD-GC", note, panels)
 
 
 def figure_3(

@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 from figure_cache import FigureCache, OnPart
+from plotting import CYCLE, Curve, CurveKind, Figure, Panel
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.plotting import CYCLE, Curve, CurveKind, Figure, Panel
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import Arrays

@@ -12,8 +12,8 @@ from typing import Final
 
 from curves import RunOf
 from figure_cache import FigureCache
+from plotting import Curve, CurveKind
 
-from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.run import NoisySGD
 
 DELTA: Final = 1e-5

@@ -8,9 +8,10 @@ from typing import Final
 
 from chien_li_1 import claim_curve
 from curves import bounded, lowest
+from plotting import CYCLE, Figure, Panel
 
+from lastiterate.commands.pictures import spaced
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import CYCLE, Figure, Panel, spaced
 from lastiterate.numeric.published.theorems import SETTING, run_at
 
 KINDS: Final[tuple[tuple[str, Assumption], ...]] = (
@@ -39,4 +40,4 @@ def figure_assumptions(last: int = 1000, count: int = 60, below: int = 12) -> Fi
         "of the last iterate; smaller is more private. Upper bounds are rounded up, lower bounds down."
     )
     panel = Panel(tuple(curves), top=10.0, order=order, bottom=0.003)
-    return Figure("What each assumption on the losses buys", note, (panel,), members="assumption")
+    return Figure("What each assumption on the losses buys", note, (panel,))

@@ -8,10 +8,11 @@ which updates stretch and shifts shrink to 0. Right: the shifts; their squares o
 from typing import Final
 
 import numpy as np
+from plotting import Curve, CurveKind, Figure, Panel
 
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.rounding import printed_up, upper
 from lastiterate.numeric.shift_program.optimum import optimum
@@ -51,7 +52,7 @@ def figure_path(steps: int = 100, shown: int = 30) -> Figure:
         f"Rényi ε at order {SETTING['alpha']:g}, smaller is better, upper bounds: {costs}.\n"
         "Every path that ends at distance 0 proves the bound that its shifts cost; these are the cheapest."
     )
-    return Figure("The cheapest paths of the shift program", note, (distances, shifts), members="losses")
+    return Figure("The cheapest paths of the shift program", note, (distances, shifts))
 
 
 def _paths(words: str, assumption: Assumption, color: str, steps: int, shown: int) -> tuple[Curve, Curve, Curve, float]:

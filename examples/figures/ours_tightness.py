@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 from curves import bounded, lowest
+from plotting import CYCLE, Figure, Panel
 
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
-from lastiterate.numeric.plotting import CYCLE, Figure, Panel
 from lastiterate.numeric.run import NoisySGD
 
 _DELTA = 1e-5
@@ -43,7 +43,7 @@ def figure_tightness(count: int = 7, schemes: Sequence[str] = (), steps: int = 6
         f"T = {steps}, noise σ = 1, η = 1; s is how far the sample moves an iterate. Epsilon at δ = {_DELTA:g}: upper "
         "bounds are rounded up, lower bounds are of runs that meet the assumption, rounded down."
     )
-    return Figure("What is known from both sides", note, panels, members="step")
+    return Figure("What is known from both sides", note, panels)
 
 
 def _run(scheme: str, batches: int, shift: float, steps: int, width: float) -> NoisySGD:

@@ -29,9 +29,9 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.certified import logistic_regression
-from lastiterate.numeric.plotting import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 from lastiterate.runtime.devices import threads_of_torch

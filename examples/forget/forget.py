@@ -18,10 +18,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy.special import expit, ndtr
 
+from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import Convex
-from lastiterate.numeric.plotting import COLORS, spaced
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.store import write_whole
 

@@ -21,18 +21,14 @@ Values are Renyi epsilons, rounded up.
 
 from math import inf, isfinite
 
-from flint import arb
 from sympy import Expr, sqrt
 
-from lastiterate.numeric.enclosure.tape import enclose
-from lastiterate.numeric.errors import chance, count, positive
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
 from lastiterate.numeric.published.record import Evaluator, contraction_factor, statement_value
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.symbolic import notation
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T
 
@@ -116,33 +112,3 @@ def _steps(run: NoisySGD, order: float, share: float) -> list[Expr]:
     if small and order_is_small(run.batch / run.dataset_size, multiplier, order):
         return [stated.LIANG_STEP, stated.LIANG_SMALL_ORDER]
     return [stated.LIANG_STEP]
-
-
-def d2p2_theorem_1(delta: float, *, steps: int, batch_size: int, dataset_size: int, noise_std: float) -> float:
-    """The epsilon of (epsilon, delta)-DP that the proof's constants of D2P2-SGD, Theorem 1, give, rounded up.
-
-    The theorem says that constants C_1, C_2 exist with epsilon = sqrt(C_2 ln(1/delta)) B K / (n sigma_epsilon) for
-    epsilon <= C_1 B^2 K / n^2. Its proof asks in (13) for an order eta with
-
-        7 K^2 B^2 eta / (sigma_epsilon^2 n^2) <= epsilon / 2,   exp(-(eta - 1) epsilon / 2) <= delta;
-
-    the least epsilon is (a + sqrt(a^2 + 8 a ln(1/delta))) / 2 with a = 14 K^2 B^2 / (sigma_epsilon^2 n^2). The limit on
-    eta, sigma_epsilon^2 log(n/B) / 2, is not enforced. No C_2 is large enough: claim d2p2/theorem_1.
-    `lastiterate.numeric.random_projection` has what holds. ``noise_std`` is sigma_epsilon before the decay
-    sigma_epsilon / sqrt(k), in units of the clip norm.
-
-    Raises:
-        InputError: an argument is out of range.
-
-    >>> round(d2p2_theorem_1(1e-5, steps=1, batch_size=1, dataset_size=1, noise_std=4.8448), 2)
-    4.02
-    """
-    counts = {
-        "T": count("steps", steps),
-        "b": count("batch_size", batch_size),
-        "n": count("dataset_size", dataset_size),
-    }
-    delta, noise = chance("delta", delta), positive("noise_std", noise_std)
-    with precision():
-        known = {getattr(notation, name): arb(number) for name, number in counts.items()}
-        return upper(enclose(stated.D2P2_1, known | {notation.nu: exact(noise), notation.chi: -exact(delta).log()}))

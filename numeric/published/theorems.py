@@ -16,7 +16,7 @@ from typing import Final
 from sympy import Min
 
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
+from lastiterate.numeric.losses.assumptions import Assumption, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published import altschuler_talwar as at
 from lastiterate.numeric.published import chien_li, closed_forms
 from lastiterate.numeric.published.closed_forms import formula
@@ -166,14 +166,3 @@ def theorem_named(name: str) -> PublishedBound:
             f"theorem needs one of {', '.join(THEOREMS)}, got theorem={name!r}; {suggestion(name, THEOREMS)}"
         )
     return THEOREMS[name]
-
-
-def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None) -> float:
-    """The claim of a theorem, "composition" or "last_step" for the full-batch run of a setting; clipping by default.
-
-    >>> setting = dict(T=4, n=5, eta=0.1, sigma=1.0, K=2.0, D=1.0, alpha=2.0)
-    >>> round(claimed_at("composition", setting), 9)
-    0.0256
-    """
-    asked = TRIVIAL.get(name) or theorem_named(name)
-    return asked.epsilon(run_of(setting), assumption or Clipped(), setting["alpha"])

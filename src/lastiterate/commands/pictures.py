@@ -1,21 +1,40 @@
-"""Pictures of a sweep along one of its axes."""
+"""The picture of a sweep along one of its axes."""
 
+import io
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import cycle
-from math import inf, isfinite
+from math import isfinite
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from lastiterate.numeric.errors import InputError, echo
-from lastiterate.numeric.plotting import COLORS, Curve, CurveKind, Figure, Panel, as_png
 from lastiterate.numeric.store import write_whole
 from lastiterate.numeric.sweeps import SweepPlan, SweepTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLORS: Final[Mapping[str, str]] = {
+    "blue": "#0072B2", "orange": "#D55E00", "green": "#009E73", "purple": "#AA4499", "grey": "#777777",
+    "black": "#000000",
+}  # fmt: skip
+"""The colours of Okabe and Ito that every kind of colour vision distinguishes."""
 
 _MOST_CURVES: Final = 12
 
 
+def spaced(last: int, count: int) -> tuple[int, ...]:
+    """About ``count`` whole numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition.
+
+    >>> spaced(100, 5)
+    (1, 3, 10, 32, 100)
+    """
+    return tuple(sorted({round(last ** (k / (count - 1))) for k in range(count)}))
+
+
 def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
-    """The axis and the column that ``plot`` names as "axis:column", checked before the work; "axis" alone is epsilon.
+    """The axis and the column that ``plot`` names as "axis:column"; "axis" alone is epsilon.
 
     Raises:
         InputError: no such axis or column, an axis of texts or of one value, or too many curves.
@@ -40,60 +59,52 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     return across, upward
 
 
-def figure_sweep(table: SweepTable, plot: str) -> Figure:
-    """The figure of "axis:column" of a sweep; rows without a number are left out, and their number is said.
+def draw_sweep(table: SweepTable, plot: str) -> "Figure":
+    """Draw "axis:column" of a sweep, without the rows that have no number; the note below counts them.
 
     Raises:
         InputError: as `checked_plot`, or no row has a number.
     """
+    from matplotlib.figure import Figure
+
     across, upward = checked_plot(table.plan, plot)
     others = {name: values for name, values in table.plan.axes.items() if name != across}
-    varying = [name for name, values in others.items() if len(values) > 1]
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for record in table.records():
         if record[upward] is not None and isfinite(record[upward]):
-            label = ", ".join(_label(name, record[name]) for name in varying)
+            label = ", ".join(f"{name} {record[name]}" for name, values in others.items() if len(values) > 1)
             groups[label or "upper bound"].append((record[across], record[upward]))
     if not groups:
         raise InputError(f"A picture needs rows with a finite {upward}, got none in rows={table.plan.rows}; see error.")
+    canvas = Figure(figsize=(7.4, 5.0), layout="constrained")
+    axes = canvas.subplots()
     looks = cycle([(color, line) for line in ("-", "--") for color in COLORS.values()])
-    curves = []
     for (label, points), (color, line) in zip(groups.items(), looks, strict=False):
-        x, y = zip(*sorted(points), strict=True)
-        curves.append(Curve(label, label, x, y, CurveKind.BOUND, color, line))
-    missing = table.plan.rows - sum(len(points) for points in groups.values())
-    fixed = ", ".join(f"{name} = {values[0]}" for name, values in others.items() if len(values) == 1)
-    note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
-    note += f" {missing} rows without a number are left out." if missing else ""
+        axes.plot(*zip(*sorted(points), strict=True), color=color, linestyle=line, label=label)
+    places = [x for points in groups.values() for x, _ in points]
+    axes.set_xscale("log" if 0 < 10 * min(places) <= max(places) else "linear")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(across)
     renyi = "order" in table.plan.axes
     sense = "Rényi $\\varepsilon$" if renyi else "$\\varepsilon$ of $(\\varepsilon, \\delta)$-DP"
-    panel = Panel(
-        curves=tuple(curves),
-        top=1.05 * max(max(curve.y) for curve in curves) or 1.0,
-        across=across,
-        upward=sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP",
-        logarithmic=_geometric(sorted({x for curve in curves for x in curve.x})),
-    )
-    return Figure(f"Privacy loss of the last iterate against {across}", note, (panel,))
-
-
-def _label(name: str, value: object) -> str:
-    return "no domain" if (name, value) == ("diameter", inf) else f"{name} {value}"
-
-
-def _geometric(places: list[float]) -> bool:
-    """Tell whether places, rising, are better seen on a logarithmic axis: over a decade, or in even ratios."""
-    first, middle, last = places[0], places[len(places) // 2], places[-1]
-    even = len(places) % 2 == 1 and abs(middle - (first * last) ** 0.5) < abs(middle - (first + last) / 2)
-    return first > 0 and (last >= 10 * first or even)
+    axes.set_ylabel(sense if upward == "epsilon" else r"$\mu$ of $\mu$-GDP")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    canvas.legend(loc="outside right upper", fontsize=8, frameon=False)
+    canvas.suptitle(f"Privacy loss of the last iterate against {across}", fontsize=11)
+    fixed = ", ".join(f"{name} = {values[0]}" for name, values in others.items() if len(values) == 1)
+    note = "Every number is an upper bound, rounded up." + (f" {fixed}." if fixed else "")
+    missing = table.plan.rows - len(places)
+    canvas.supxlabel(note + (f" {missing} rows without a number are left out." if missing else ""), fontsize=7.5)
+    return canvas
 
 
 def write_sweep_picture(table: SweepTable, plot: str, out: Path) -> Path:
     """Write the picture as a PNG beside the table ``out``; its name ends in that of the axis.
 
     Raises:
-        InputError: as `figure_sweep`.
+        InputError: as `draw_sweep`.
     """
-    path = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png")
-    write_whole(path, as_png(figure_sweep(table, plot)))
+    path, image = out.with_name(f"{out.stem}-{plot.partition(':')[0]}.png"), io.BytesIO()
+    draw_sweep(table, plot).savefig(image, format="png", dpi=160)
+    write_whole(path, image.getvalue())
     return path

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from chien_li_1 import figure_1a, figure_1b
-
-from lastiterate.numeric.plotting import Curve, CurveKind, Figure, draw
+from plotting import Curve, CurveKind, Figure, draw
 
 
 @pytest.fixture(scope="module")
@@ -69,4 +68,4 @@ def test_every_curve_is_named_in_the_picture(drawn_1a: Figure, drawn_1b: Figure)
         texts = [*picture.texts, *picture.legends[0].get_texts()]
         assert all(text.get_window_extent().x1 <= picture.bbox.x1 for text in texts)
         words = {text.get_text().replace("\n", " ") for text in texts}
-        assert {word for curve in figure.curves for word in (curve.label, str(curve.status))} <= words
+        assert {f"{curve.label} ({curve.status})" for curve in figure.curves} <= words

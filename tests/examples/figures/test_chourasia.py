@@ -4,8 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 from chien_li_1 import chourasia_strongly_convex
-
-from lastiterate.numeric.published.theorems import claimed_at
+from curves import claimed_at
 
 _FIGURE = {"T": 60, "n": 5, "eta": 0.1, "sigma": 1.0, "K": 2.0, "D": 1.0, "L": 1.0, "m": 1.0, "alpha": 2.0}
 

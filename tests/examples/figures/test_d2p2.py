@@ -14,11 +14,11 @@ from d2p2_methods import METHODS, Training, certified, claimed, trained
 from figure_cache import FigureCache
 from learning import learning_curve, split
 from pictures import assert_inside
+from plotting import Curve, CurveKind, Figure
 from torch import nn
 from torch.nn import functional
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
-from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.runtime.workloads.workload import Workload
 
 SMALL = Training("builtin:breast-cancer", held_out=119, samples=450, batch_size=90, epochs=2)

@@ -4,10 +4,10 @@ from math import inf
 import numpy as np
 import pytest
 from liang import figure_1, figure_5, liang_run, naive_bound, worst_batch
+from plotting import Curve, CurveKind, Figure
 
 from lastiterate.numeric.losses.assumptions import Smooth
 from lastiterate.numeric.lower import lower_bound
-from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.numeric.published.theorems import THEOREMS
 from lastiterate.numeric.run import NoisySGD
 

@@ -10,9 +10,9 @@ import pytest
 from figure_cache import FigureCache
 from liang_attacked import attacked, doublings
 from pictures import assert_inside
+from plotting import Curve, CurveKind, Figure
 
 from lastiterate.numeric.lower.audit import Audit, audit
-from lastiterate.numeric.plotting import Curve, CurveKind, Figure
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.workloads import loading
 from lastiterate.runtime.workloads.workload import Workload

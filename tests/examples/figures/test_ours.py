@@ -3,9 +3,9 @@ import pytest
 from ours_assumptions import KINDS, figure_assumptions
 from ours_path import figure_path
 from ours_position import figure_position
+from plotting import Curve, CurveKind
 
 from lastiterate.numeric.bound import bound
-from lastiterate.numeric.plotting import Curve, CurveKind
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 

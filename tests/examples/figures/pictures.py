@@ -1,12 +1,12 @@
 """Whether all that is written in a picture is inside it, and beside the axes where it is the legend."""
 
-from lastiterate.numeric.plotting import Figure, draw
+from plotting import Figure, draw
 
 __all__ = ["assert_inside"]
 
 
 def assert_inside(figure: Figure) -> set[str]:
-    """Every text lies in the picture, and every curve, status and member is in it; all that is written."""
+    """Every text lies in the picture, and every curve is in it; all that is written."""
     picture = draw(figure)
     picture.canvas.draw()
     renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
@@ -18,7 +18,6 @@ def assert_inside(figure: Figure) -> set[str]:
         assert box.y0 >= 0, text
     words = {text.get_text().replace("\n", " ") for text in texts}
     for curve in figure.curves:
-        assert str(curve.status) in words
-        assert any(word == curve.label or word.startswith(f"{curve.label}: ") for word in words), curve.label
-        assert not curve.of or curve.of in words
+        name = f"{curve.label}{', ' * bool(curve.of)}{curve.of}"
+        assert any(word.startswith((f"{name} (", f"{name}: ")) and word.endswith(f"({curve.status})") for word in words)
     return words
