@@ -111,7 +111,7 @@ class RandomProjectionRun(StepSchedule):
         if isinstance(self.ranks, str) or not isinstance(self.ranks, Sequence):
             raise InputError(
                 f"ranks needs one whole number for each trained tensor, got ranks={self.ranks!r}; "
-                "take layer_ranks(module, kept)."
+                "keep, say, three tenths of each, rounded up."
             )
         put(self, "ranks", tuple(count(f"ranks[{i}]", rank) for i, rank in enumerate(self.ranks)))
         put(self, "entry_std", positive("entry_std", self.entry_std))

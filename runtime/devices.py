@@ -1,22 +1,21 @@
-"""Devices, floating-point formats, threads and memory of the machine; refusal, before any work, of what has no room.
+"""Devices, floating-point formats, threads and memory of the machine; refusal, before any work, of excessive memory.
 
-Linux promises memory that it does not have, and kills the process that uses it: one cannot wait for a failure.
+Linux promises memory that it does not have, and kills the process that uses it, so a failure cannot be awaited.
 """
 
 import ctypes
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from math import inf, prod
+from math import inf
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lastiterate.numeric.errors import InputError, count
 
@@ -24,17 +23,17 @@ DTYPES: Final = {"float32": torch.float32, "float64": torch.float64}
 
 
 def device_of(name: str) -> torch.device:
-    """The torch device called ``name``: cpu, cuda, cuda:1, mps.
+    """The torch device called ``name``: cpu, cuda, cuda:1.
 
-    On CUDA it switches TF32 off for good, which convolutions use by default: float32 errors are assumed of float32.
+    On CUDA it switches TF32, the default of convolutions, off for good: float32 errors are assumed of float32.
     """
+    there = {"cpu": 1, "cuda": torch.cuda.device_count()}
     try:
         device = torch.device(str(name))
     except RuntimeError:
-        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.") from None
-    there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+        device = torch.device("meta")
     if device.type not in there:
-        raise InputError(f"The device must be cpu, cuda, cuda:INDEX or mps, got device={name}; use cpu.")
+        raise InputError(f"The device must be cpu, cuda or cuda:INDEX, got device={name}; use cpu.")
     if (device.index or 0) >= there[device.type]:
         raise InputError(
             f"The device must be on this machine and known to this torch, got device={name} where torch "
@@ -81,9 +80,6 @@ _PAIRS: Final = 4
 """Pairs that a chunk on the CPU has room for at least, where the machine has."""
 
 _GIB: Final = 2**30
-_SMALL: Final = 2**26
-"""Bytes of a tensor that are not worth a look."""
-
 _OF_THE_ALLOCATORS: Final = ("DefaultCPUAllocator", "out of memory", "not enough memory", "ALLOC_FAILED")
 
 
@@ -109,7 +105,7 @@ def bytes_of_a_pair(module: nn.Module, row: Tensor, dimension: int, dtype: torch
 
 
 def free_memory(device: torch.device) -> float:
-    """Bytes that can be had on a device now, what torch keeps for reuse included; inf where that is not known."""
+    """Bytes available on a device now, with those kept by torch for reuse; inf where that is not known."""
     if device.type == "cuda":
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + kept
@@ -121,31 +117,10 @@ def free_memory(device: torch.device) -> float:
 
 
 def refuse_beyond(what: str, needed: float, device: torch.device, remedy: str) -> None:
-    """Raise an `InputError` where so many bytes cannot be had."""
+    """Raise an `InputError` where so many bytes are not available."""
     if needed > (free := free_memory(device)):
         room = f"{free / _GIB:.3g} GiB free on device={device}"
         raise InputError(f"{what} {needed / _GIB:.3g} GiB of memory, got {room}; {remedy}.")
-
-
-class Allocating(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While torch makes tensors, refuse each that has no room, before it is made; ``what`` needs them."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._what = what
-
-    def __torch_dispatch__(
-        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """Run the operation; those that make a tensor begin with its shape."""
-        options = kwargs or {}
-        if args and isinstance(args[0], list | tuple) and all(isinstance(n, int) for n in args[0]):
-            needed = prod(args[0]) * (options.get("dtype") or torch.get_default_dtype()).itemsize
-            device = torch.device(options.get("device") or "cpu")
-            if needed > _SMALL and device.type != "meta":
-                remedy = "take a smaller network, or a machine with more memory"
-                refuse_beyond(f"{self._what}, a tensor of shape {tuple(args[0])} in it, takes", needed, device, remedy)
-        return func(*args, **options)
 
 
 def peak(work: Callable[[], object], device: torch.device) -> int:
@@ -167,16 +142,14 @@ def refuse_large(module: nn.Module, dtype: torch.dtype, device: torch.device) ->
 
 
 def memory_of(device: torch.device, of_a_pair: int) -> int:
-    """Bytes that a chunk may take on a device where nobody says, at one (point, sample) of so many bytes.
+    """Default number of bytes that a chunk may take on a device, at one (point, sample) of so many bytes.
 
-    On CUDA it is 90% of what is free now, or kept by torch for reuse; on mps of what the system recommends.
-    On the CPU it is `MEMORY`, or four pairs where these need more, but no more than half of the machine's memory: a
-    number that depends on the network and not on how busy the machine is.
+    On CUDA it is 90% of the memory that is free now, or kept by torch for reuse. On the CPU it is `MEMORY`, or four
+    pairs where these need more, but no more than half of the machine's memory: a number that depends on the network and
+    not on the load of the machine.
     """
     if device.type == "cuda":
         return int(_SHARE * free_memory(device))
-    if device.type == "mps":
-        return int(_SHARE * (torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()))
     names = getattr(os, "sysconf_names", {})
     known = "SC_PHYS_PAGES" in names and "SC_PAGE_SIZE" in names
     half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 if known else MEMORY
@@ -191,10 +164,9 @@ def ran_out(error: BaseException) -> bool:
 
 @cache
 def keep_freed_memory() -> bool:
-    """Let the process keep the memory that it frees, instead of mapping every large vector anew; True if it does.
+    """Let glibc keep freed memory, whose pages the kernel clears when it maps them again; True if it does.
 
-    The kernel clears each page that it maps: two thirds of the time of a search in a network of 22 million parameters.
-    Only the allocator of glibc (Linux) is known to do so; elsewhere nothing changes.
+    That takes two thirds of the time of a search in a network of 22 million parameters.
     """
     set_option = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     return set_option is not None and all(
@@ -203,15 +175,7 @@ def keep_freed_memory() -> bool:
 
 
 def says_when_memory_runs_out(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Let a function keep the memory that it frees, and end with one sentence where memory runs out in it.
-
-    >>> @says_when_memory_runs_out
-    ... def greedy() -> None:
-    ...     raise MemoryError
-    >>> greedy()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    lastiterate.numeric.errors.InputError: The measurement needs more memory than there is, got MemoryError; ...
-    """
+    """Let a function keep the memory that it frees, and raise an `InputError` where memory runs out in it."""
 
     @wraps(function)
     def told(*args: P.args, **kwargs: P.kwargs) -> Result:

@@ -11,7 +11,7 @@ Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -176,16 +176,15 @@ class Factored:
     """Per-sample gradients at one point, with the large parameters as sums of outer products.
 
     Args:
-        loss: the loss of one sample, of all parameters, of its row and of its target.
+        loss: of one sample, of all parameters, of its row and of its target.
         leaves: the parameters at the point where the network is tried.
         rows: inputs, shape (samples, ...).
         targets: shape (samples, ...).
-        activations: bytes that one sample takes on its way through the network.
-        memory: bytes that samples and what is kept of them may take.
+        activations: bytes of the activations of one sample.
+        memory: bytes for the factors of samples.
 
     Attributes:
-        shapes: of the parameters.
-        uses: how the large parameters are used, by their index; none of them where this does not pay.
+        uses: uses of the large parameters, by their index; none where this does not pay.
         alike: indices of the parameters of one shape and use, which are computed with together.
         at_once: samples that fit factored at one point and at another.
     """
@@ -217,12 +216,13 @@ class Factored:
             use = self.uses.get(k)
             groups.setdefault((shape, use and (use.name, use.tokens(shape))), []).append(k)
         self.alike = [tuple(group) for group in groups.values()]
-        if not _held_enough(self.uses, self.shapes) or not self._right(leaves):
+        held, whole = (sum(self.shapes[k].numel() for k in some) for some in (self.uses, range(len(leaves))))
+        if held < max(_FEWEST, whole // 2) or not self._right(leaves):
             self.uses = {}
         self.at_once = max(1, memory // (activations + self._numbers() * leaves[0].element_size()))
 
     def chunks(self, count: int | None = None) -> Iterator[slice]:
-        """Slices of ``count`` samples (None: all), as many at once as fit factored at one point and at another."""
+        """Slices of ``count`` samples (None: all), ``at_once`` in each."""
         stop = len(self._rows) if count is None else count
         return (slice(i, min(i + self.at_once, stop)) for i in range(0, stop, self.at_once))
 
@@ -285,7 +285,6 @@ class Factored:
         return tuple(found[k] for k in range(len(found)))
 
     def _numbers(self) -> int:
-        """Numbers that live together for one sample, beside the activations."""
         held = 0
         for k, shape in enumerate(self.shapes):
             use = self.uses.get(k)
@@ -296,7 +295,6 @@ class Factored:
         return _COPIES * held
 
     def _right(self, leaves: tuple[Tensor, ...]) -> bool:
-        """Tell whether the gradient of the first sample is the one that is made in full."""
         plain = grad(self._loss)(leaves, self._rows[0], self._targets[0])
         one = plain[0].new_ones(1)
         found = self.in_order(self.summed(self.at(leaves, slice(0, 1)), one))
@@ -306,7 +304,6 @@ class Factored:
 
 
 def _together(parts: Sequence[Tensor | Outer]) -> Part:
-    """The gradients in parameters that are alike, in one tensor or two; of a single one it is no copy."""
     if isinstance(parts[0], Outer):
         return Outer(*(_stack(ones) for ones in zip(*parts, strict=True)))
     return _stack(parts)
@@ -315,9 +312,3 @@ def _together(parts: Sequence[Tensor | Outer]) -> Part:
 def _stack(ones: Sequence[Any]) -> Tensor:
     one: Tensor = ones[0]
     return one[None] if len(ones) == 1 else torch.stack(list(ones))
-
-
-def _held_enough(chosen: Iterable[int], shapes: Sequence[torch.Size]) -> bool:
-    """Tell whether these parameters hold enough of all for the factors to pay."""
-    held = sum(shapes[k].numel() for k in chosen)
-    return held >= max(_FEWEST, sum(shape.numel() for shape in shapes) // 2)

@@ -35,8 +35,8 @@ _LITTLE: Final = 8
 """Work is recorded where it takes no more than an eighth of the memory of a chunk: a recording keeps what it uses."""
 
 _AGAIN: Final = 2
-"""On CUDA the memory of a gradient is measured, on the CPU estimated to be far more: work that holds several of them,
-or differentiates them again, is so much heavier there."""
+"""Factor of the weight of work that holds several gradients, or differentiates them again, on CUDA, where the memory of
+a gradient is measured; the estimate on the CPU is far higher."""
 
 
 class Gradients:
@@ -48,14 +48,12 @@ class Gradients:
             that ask for no gradient are frozen: they stay as they are at every point.
         dtype: ``float32`` or ``float64``.
         device: a torch device name.
-        memory: bytes that one chunk may take, by an estimate; None for what the device has room for, see `memory_of`.
-            Inputs of more than that come to the device in chunks.
+        memory: bytes that one chunk may take, by an estimate; None for the room on the device, see `memory_of`. More
+            inputs than that come to the device in chunks.
         tried: try the workload at once (`lastiterate.runtime.workloads.validation`), and on CUDA measure the memory of
-            a gradient, which is else estimated; False where that was done before.
+            a gradient instead of estimating it; False where that was done before.
 
     Attributes:
-        module: the module, on the device and in the dtype.
-        dtype: of points and gradients.
         start: the parameters of ``module`` as one point, shape (dimension,).
         dimension: number of trained parameters.
         samples: number of samples.
@@ -65,18 +63,14 @@ class Gradients:
         memory: bytes that one chunk may take.
 
     Raises:
-        InputError: unknown dtype or device, float64 on mps, a budget below one point and one sample, or a workload
-            that has no per-sample gradients, see `probe`.
+        InputError: unknown dtype or device, a budget below one point and one sample, or a workload without per-sample
+            gradients, see `probe`.
 
-    Example:
-        >>> import torch
-        >>> from torch import nn
-        >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
-        ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
-        >>> gradients = Gradients(line, line.initial(0))
-        >>> points = torch.tensor([[3.0]], dtype=torch.float64)
-        >>> flat(gradients.at(points)).flatten().tolist()
-        [3.0, 12.0]
+    >>> line = Workload("line", lambda: nn.Linear(1, 1, bias=False),
+    ...                 lambda z, y: (z - y).square().sum() / 2, torch.tensor([[1.0], [2.0]]), torch.zeros(2, 1))
+    >>> gradients = Gradients(line, line.initial(0))
+    >>> flat(gradients.at(torch.tensor([[3.0]], dtype=torch.float64))).flatten().tolist()
+    [3.0, 12.0]
     """
 
     def __init__(
@@ -93,8 +87,6 @@ class Gradients:
         if not isinstance(dtype, str) or dtype not in DTYPES:
             raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
         self.device, self.dtype = device_of(device), DTYPES[dtype]
-        if self.device.type == "mps" and self.dtype is torch.float64:
-            raise InputError(f"The mps device has no float64, got dtype={dtype} on device={device}; use float32.")
         refuse_large(module, self.dtype, self.device)
         self.module = self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
@@ -106,10 +98,9 @@ class Gradients:
         self.layer_sizes = {name: sum(self.sizes[k] for k in leaves) for name, leaves in self.layers.items()}
         self.start = torch.cat([p.detach().reshape(-1) for p in named.values()])
         self._loss, self.samples = place_loss(workload.loss, self.device, self.dtype), workload.samples
-        self._forward: list[bool] = []  # whether second derivatives go forward, tried once for all that `on` makes
+        self._forward: list[bool] = []  # whether second derivatives go forward, tried once and shared through `on`
         self._room = memory_of(self.device, 0) if memory is None else count("memory", memory)
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
-        self._first: Gradients | None = None  # of those that share what is recorded, the one that it is recorded of
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
         self._differentiate(self._module, tuple(named))
@@ -140,17 +131,13 @@ class Gradients:
 
         Args:
             points: shape (points, dimension).
-            samples: which samples, as a slice or as indices; of shape (points, samples) where every point has its own.
+            samples: as a slice or as indices.
 
         Returns:
             One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
         """
-        own = isinstance(samples, Tensor) and samples.ndim == 2
         rows, targets = self._inputs[samples], self._targets[samples]
-        pairs = len(points) * (rows.shape[1] if own else len(rows))
-        gradients: Leaves = self.replayed(Gradients.of_own_rows if own else Gradients.of_rows, pairs)(
-            points, rows, targets
-        )
+        gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
         return gradients
 
     def of_rows(self, points: Tensor, rows: Tensor, targets: Tensor) -> Leaves:
@@ -166,8 +153,6 @@ class Gradients:
     @cached_property
     def factored(self) -> Factored | None:
         """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
-        if self.device.type == "mps":  # no float64
-            return None
         activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
@@ -177,22 +162,15 @@ class Gradients:
         """Inputs and targets of the samples."""
         return self._inputs, self._targets
 
-    def on(self, inputs: Tensor | Rows, targets: Tensor | Rows, *, recorded: bool = True) -> "Gradients":
-        """The same network on other samples, placed as those are; nothing is tried again.
-
-        Where rows are alike, how matrices are used serves both, and what is recorded, unless ``recorded`` is false.
-        """
+    def on(self, inputs: Tensor | Rows, targets: Tensor | Rows) -> "Gradients":
+        """The same network on other samples, placed on the device; nothing is tried again."""
         other = copy(self)
         other._inputs, other._targets, other.samples = self._placed(inputs), self._placed(targets), len(inputs)
-        if other._inputs.alike(self._inputs) and other._targets.alike(self._targets):
-            other._first = self._first or self
-            if self.__dict__.get("factored") is not None:
-                other.factored = self.__dict__["factored"].on(*other.rows())
-        else:
-            recorded = False
+        other._replayed = {}
+        if not (other._inputs.alike(self._inputs) and other._targets.alike(self._targets)):
             other.__dict__.pop("factored", None)
-        if not recorded:
-            other._first, other._replayed = None, {}
+        elif self.__dict__.get("factored") is not None:
+            other.factored = self.__dict__["factored"].on(*other.rows())
         return other
 
     def _placed(self, values: Tensor | Rows) -> Rows:
@@ -215,7 +193,6 @@ class Gradients:
         return pulled
 
     def _goes_forward(self) -> bool:
-        """Tell whether PyTorch knows forward over reverse differentiation of this loss, the cheaper way."""
         first = lambda at: self.of_one(at, self._inputs[0], self._targets[0])  # noqa: E731
         try:
             jvp(first, (self.start,), (torch.ones_like(self.start),))
@@ -223,25 +200,13 @@ class Gradients:
             return False
         return True
 
-    def total(
-        self,
-        point: Tensor,
-        clip_norm: float = math.inf,
-        chosen: Tensor | None = None,
-        *,
-        weights: Tensor | None = None,
-        stability: float | None = None,
-        uneven: bool = False,
-    ) -> Tensor:
+    def total(self, point: Tensor, clip_norm: float = math.inf, chosen: Tensor | None = None) -> Tensor:
         """Sum of the clipped gradients at one point, shape (dimension,).
 
         Args:
             point: shape (dimension,).
             clip_norm: greatest norm of a gradient that is left as it is.
             chosen: indices of samples, shape (k,), k >= 0; all samples if None.
-            weights: factors of the clipped gradients, shape (k,); 1 if None.
-            stability: as in `clip_factor`.
-            uneven: the number of samples is another one in every call; those of about as many share what is recorded.
         """
         total = torch.zeros(self.dimension, dtype=self.dtype, device=self.device)
         count = self.samples if chosen is None else len(chosen)
@@ -251,44 +216,19 @@ class Gradients:
             way, most = Gradients._factored_sum, factored.at_once
         for chunk in self.sample_chunks(count) if factored is None else factored.chunks(count):
             rows, targets = (held[chunk if chosen is None else chosen[chunk]] for held in self.rows())
-            counted = None if weights is None else weights[chunk]
-            if uneven and self.little(len(rows), most):  # repeat the last row, up to the next of few numbers of rows
-                step = 2 ** max(len(rows).bit_length() - 3, 0)
-                place = torch.arange(-(-len(rows) // step) * step, device=rows.device)
-                own, counted = place.clamp(max=len(rows) - 1), place < len(rows)
-                rows, targets = rows[own], targets[own]
-            total += self.replayed(way, len(rows), most)(point, rows, targets, counted, clip_norm, stability)
+            total += self.replayed(way, len(rows), most)(point, rows, targets, clip_norm)
         return total
 
-    def _clipped_sum(
-        self,
-        point: Tensor,
-        rows: Tensor,
-        targets: Tensor,
-        counted: Tensor | None,
-        clip_norm: float,
-        stability: float | None,
-    ) -> Tensor:
-        """Sum of the clipped gradients at one point, each as often as its row counts (None: once)."""
+    def _clipped_sum(self, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float) -> Tensor:
         leaves = self.of_rows(point[None], rows, targets)
-        factor = clip_factor(norm(leaves), clip_norm, stability)[0]
-        return flat(leaves)[0].mul_((factor if counted is None else factor * counted)[:, None]).sum(dim=0)
+        return flat(leaves)[0].mul_(clip_factor(norm(leaves), clip_norm)[0][:, None]).sum(dim=0)
 
-    def _factored_sum(
-        self,
-        point: Tensor,
-        rows: Tensor,
-        targets: Tensor,
-        counted: Tensor | None,
-        clip_norm: float,
-        stability: float | None,
-    ) -> Tensor:
-        """Compute what `_clipped_sum` does, of gradients that are not made."""
+    def _factored_sum(self, point: Tensor, rows: Tensor, targets: Tensor, clip_norm: float) -> Tensor:
+        """The same without the gradients themselves."""
         factored = self.factored
         assert factored is not None  # noqa: S101
         parts = factored.of_rows(self.parameters(point), rows, targets)
-        factor = clip_factor(lengths(parts), clip_norm, stability).to(point)
-        summed = factored.summed(parts, factor if counted is None else factor * counted)
+        summed = factored.summed(parts, clip_factor(lengths(parts), clip_norm).to(point))
         return torch.cat([one.flatten() for one in factored.in_order(summed)])
 
     def _clipped_sums(self, points: Tensor, rows: Tensor, targets: Tensor, counted: Tensor, clip_norm: float) -> Tensor:
@@ -327,7 +267,6 @@ class Gradients:
         return tuple(part.reshape(*points.shape[:-1], *shape) for part, shape in zip(parts, self._shapes, strict=True))
 
     def _measured(self, estimated: int) -> int:
-        """Bytes of a gradient and of a difference of two on CUDA, by the peaks of a few and of twice as many."""
         rows = min(self.samples, _ROWS, max(1, _TRIED // estimated))
         points = max(1, _TRIED // (estimated * rows))
 
@@ -348,11 +287,6 @@ class Gradients:
         count = self.samples if samples is None else max(1, samples)
         return _slices(points, self._pairs_at_once // min(count, self._pairs_at_once))
 
-    def point_groups(self, points: int) -> Iterator[slice]:
-        """Slices of whole `point_chunks`, as many points as may keep their sums over the samples within the budget."""
-        step = self._pairs_at_once // min(self.samples, self._pairs_at_once)
-        return _slices(points, self._pairs_at_once // step * step)
-
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
         return _slices(pairs, self._fitting(weight))
@@ -367,21 +301,20 @@ class Gradients:
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:
         """A function of these gradients and of tensors, recorded on a GPU where it is about few (point, sample) pairs.
 
-        See `lastiterate.runtime.replay`; what it knows of the samples must be among its arguments. ``most`` is the
-        number of pairs that fit, where it is not that of gradients in full.
+        See `lastiterate.runtime.replay`; it may depend on the samples through its arguments only. ``most`` is the
+        number of pairs that fit; None for that of whole gradients.
         """
         if not self.little(pairs, most):
             return partial(function, self)
         if function not in self._replayed:
-            self._replayed[function] = Replayed(partial(function, proxy(self._first or self)))  # goes with these
+            self._replayed[function] = Replayed(partial(function, proxy(self)))  # freed with these
         return self._replayed[function]
 
     def little(self, pairs: int, most: int | None = None) -> bool:
-        """Tell whether work on so many (point, sample) pairs is to be recorded."""
+        """True if work on so many (point, sample) pairs is to be recorded."""
         return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
 
     def _differentiate(self, module: nn.Module, names: Sequence[str]) -> None:
-        """Gradients of the loss of this module; none of them holds this object, so that it goes when nobody has it."""
         self._loss_of_one = partial(_loss_of_row, module, names, self._loss)
         over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
         self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))

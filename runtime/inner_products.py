@@ -27,7 +27,7 @@ from lastiterate.runtime.factors import Outer, Part
 
 _HALF_ULP: Final = 2.0**-53
 _FURTHER: Final = 64
-"""Further roundings of a number: differences, factors, and the sums over the parameters are counted apart."""
+"""Further roundings of a number: differences and factors; sums over the parameters are counted separately."""
 
 
 class Products(NamedTuple):
@@ -65,8 +65,6 @@ class Products(NamedTuple):
 
 
 class _Grams(NamedTuple):
-    """Factors in double precision, and their inner products."""
-
     inputs: Tensor
     slopes: Tensor
     of_inputs: Tensor
@@ -77,7 +75,7 @@ Held = Tensor | Outer | _Grams
 
 
 def prepare_factors(parts: tuple[Part, ...]) -> tuple[Held, ...]:
-    """The gradients at a point that many others are compared with, with all that is needed of them alone."""
+    """The gradients at a point for comparisons with many others, with the inner products of their own factors."""
     return tuple(
         _grams(part) if isinstance(part, Outer) and part.inputs.is_floating_point() else part for part in parts
     )
@@ -94,7 +92,6 @@ def products(there: tuple[Part, ...], here: tuple[Held, ...]) -> Products:
 
 
 def _gamma(count: int) -> float:
-    """gamma_N of a sum of so many terms."""
     return count * _HALF_ULP / (1 - 4 * count * _HALF_ULP)
 
 

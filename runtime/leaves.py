@@ -35,15 +35,6 @@ def difference(left: Leaves, right: Leaves, scale: tuple[Tensor, Tensor] | None 
     return tuple(u * a - v * b for a, b in parts)
 
 
-def clip_factor(norms: Tensor, clip_norm: float, stability: float | None = None) -> Tensor:
-    """Factor by which a gradient of each norm is scaled into the ball of radius clip_norm.
-
-    Args:
-        norms: of gradients, any shape.
-        clip_norm: K.
-        stability: None for min(1, K / norm); gamma > 0 for automatic clipping, K / (norm + gamma), which is never 1 by
-            itself and leaves every gradient shorter than K (Bu et al. 2023; D2P2-SGD, section 2).
-    """
-    if stability is not None:
-        return clip_norm / (norms + stability)
+def clip_factor(norms: Tensor, clip_norm: float) -> Tensor:
+    """Factor min(1, K / norm) by which a gradient of each norm is scaled into the ball of radius K = clip_norm."""
     return (clip_norm / norms).clamp(max=1.0).nan_to_num(nan=1.0)

@@ -1,7 +1,6 @@
 """Work of many small kernels, recorded for each shape on CUDA and started as a whole from then on (CUDA graphs).
 
-The processor takes longer to start a kernel than a GPU takes to finish a small one: per-sample gradients of a network
-of 515 parameters kept an H200 busy for a tenth of the time. A recording is started by one call.
+The processor takes longer to start a small kernel than a GPU to finish it; a recording is started by one call.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -23,21 +22,18 @@ MASKS: Final = (torch.bool, torch.uint8)
 """Indices of these types do, too."""
 
 _COPYING: Final = ("copy", "index", "scatter", "where")
-"""Operators with these in their names copy what is on the CPU to the device, a single number, too."""
+"""Parts of the names of operators that copy from the CPU to the device, even a single number."""
 
 _MOST: Final = 8
 """Recordings that a function keeps; shapes beyond run as they are."""
 
 
 class Replayed:
-    """A function of tensors, of which the work is recorded and replayed where the device can do that.
+    """A function of tensors whose work is recorded and replayed where the device can do that.
 
-    Arguments are tensors, tuples and dictionaries of them, and what can be hashed; the result, tensors in the same way.
+    Arguments are tensors, tuples and dictionaries of them, and hashable values; the result, tensors in the same way.
     No argument may be written to. The first call of each shape runs as it is: libraries choose and load their kernels.
-    The second is looked at: where something is read off the device, or comes to it, no call is ever recorded.
-
-    Args:
-        function: what is replayed.
+    The second is inspected: if something is read off the device, or copied to it, no call is ever recorded.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -67,7 +63,7 @@ class Replayed:
 
 
 class _Looking(TorchDispatchMode):
-    """Looks for what a recording cannot know.
+    """Inspects a call for operations that a recording cannot repeat.
 
     Attributes:
         fit: whether nothing was read off the device, and nothing came to it.
@@ -80,7 +76,6 @@ class _Looking(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run the operator."""
         made = func(*args, **(kwargs or {}))
         name: str = func.overloadpacket.__name__  # type: ignore[attr-defined]
         self.fit &= name not in READS
@@ -154,10 +149,7 @@ def _mend(stream: torch.cuda.Stream, pool: Any) -> None:
 
 @cache
 def _place(device: torch.device) -> tuple[torch.cuda.Stream, Any, Any]:
-    """The stream and the memory of all recordings of a device, and a first one that keeps that memory theirs.
-
-    All share the memory: what one makes is copied before another starts.
-    """
+    """The stream and the memory that all recordings of a device share, and a first one that keeps the memory theirs."""
     stream, pool = torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]
     return stream, pool, _graph(lambda: torch.zeros(1, device=device), stream, pool)
 

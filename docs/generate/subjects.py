@@ -64,21 +64,21 @@ SUBJECTS = (
         "lower",
         "Lower bounds and attacks",
         "What no bound can be below: by runs that are solved exactly, or with confidence by training many models.",
-        "lower_bound LowerBound Witness replay attack attack_once worst_case coupled_runs measure_drift",
+        "lower_bound LowerBound Witness replay attack worst_case coupled_runs measure_drift",
     ),
     Subject(
         "constants",
         "Constants of networks",
         "What is certified, what is found, and what refutes a constant. [Measure and attack](../measure.md).",
         "Workload load_workload estimate_holder certified_constants network_constants constants_of_network "
-        "assumption_of Layer convolution average_pool refute Refutation",
+        "Layer convolution average_pool refute Refutation",
     ),
     Subject(
         "training",
         "Training",
         "Optimisers and callbacks that keep the account, and what Opacus users import from `lastiterate.opacus`. "
         "[Train with privacy](../train.md).",
-        "ProjectedNoisySGD RecordedSGD LightningRecord HuggingFaceRecord RandomProjectionSGD layer_ranks ClippedRows",
+        "ProjectedNoisySGD RecordedSGD LightningRecord HuggingFaceRecord",
         tuple(
             (f"lastiterate.opacus.{path.rpartition('.')[2]}", f"lastiterate.runtime.opacus.{path}")
             for path in ("accountant.LastIterateAccountant", "projection.project", "projection.Projection")

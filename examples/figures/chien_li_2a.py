@@ -11,10 +11,10 @@ from plotting import Curve, CurveKind, Figure, Panel
 
 from lastiterate.commands.pictures import COLORS, spaced
 from lastiterate.numeric.bound import estimate
-from lastiterate.numeric.losses.assumptions import Holder, Measured
+from lastiterate.numeric.losses.assumptions import Holder, Measured, Tabulated
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.store import cache_folder
-from lastiterate.runtime.constants.record import HolderEstimate
+from lastiterate.runtime.constants.record import Envelope, HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
 ORDERS: Final[tuple[float, ...]] = (0.25, 0.5, 0.75, 1.0)
@@ -63,8 +63,9 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
         printed = claim_curve("chien_li_3_7", f"{words}: Theorem 3.7", steps, Holder(constant, lam), **look)
         curves.append(replace(printed, name=f"chien_li_3_7 lambda={lam:g}"))
         ours.append(_estimated(f"ours_holder lambda={lam:g}", f"{words}: ours", steps, uniform.holder(lam), shade))
-    joined = uniform.envelopes[Kind.SAMPLE].join(logarithmic.envelopes[Kind.SAMPLE])
-    modulus = Measured(joined.tabulated(), uniform.modulus().conditional_on)
+    modulus = Measured(
+        _larger(uniform.envelopes[Kind.SAMPLE], logarithmic.envelopes[Kind.SAMPLE]), uniform.modulus().conditional_on
+    )
     ours.append(_estimated("ours_tabulated", "measured modulus: ours", steps, modulus, COLORS["green"], line="-"))
     note = (
         f"Estimates, not bounds: the constants are the largest over {uniform.pairs} sampled pairs of "
@@ -76,6 +77,14 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     )
     title = "Figure 2 (a): Hölder gradients with constants measured on Iris (estimates)"
     return Figure(title, note, (Panel((*curves, *ours), order=SETTING["alpha"], top=0.6),))
+
+
+def _larger(*moduli: Envelope) -> Tabulated:
+    """The largest of several measured moduli at every distance; each is 0 below its first distance."""
+    distances = sorted({r for one in moduli for r in one.distances})
+    values = [max((v for one in moduli for r, v in zip(one.distances, one.values, strict=True) if r <= at), default=0.0)
+              for at in distances]  # fmt: skip
+    return Tabulated(distances, values)
 
 
 def _estimated(name: str, label: str, steps: Sequence[int], measured: Measured, color: str, line: str = "--") -> Curve:

@@ -133,7 +133,8 @@ def trained(keep: FigureCache, method: Method, training: Training, seed: int) ->
 
 
 def _ranks(training: Training) -> tuple[int, ...]:
-    from lastiterate.runtime.optimisers.random_projection import layer_ranks
+    from random_projection_sgd import layer_ranks
+
     from lastiterate.runtime.workloads.loading import load_workload
 
     return layer_ranks(load_workload(training.workload).initial(0), training.kept)
@@ -156,8 +157,7 @@ def _private(
     run: RandomProjectionRun, workload: "Workload", module: "nn.Module", rows: "Split", seed: int
 ) -> Callable[[], bool]:
     from learning import stepping
-
-    from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD
+    from random_projection_sgd import RandomProjectionSGD
 
     optimiser = RandomProjectionSGD(module, workload.loss, run, seed=seed)
     return stepping(optimiser.batches(), rows, optimiser.step)

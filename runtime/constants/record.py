@@ -1,15 +1,10 @@
-"""Records of what is measured: of drawn pairs, of a search, along a training, and of several workloads side by side.
+"""Records of measurements: drawn pairs, a search, checkpoints of a training, and several workloads side by side.
 
-Everything that is found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant, so a
-privacy number computed from it is a `lastiterate.numeric.bound.Estimate`, which holds only if the true constant is
-no larger. No torch: a record is read, described and drawn without it.
+Every constant found is a *lower* estimate: the largest ratio over pairs is at most the true Hölder constant. A privacy
+number computed from it is a `lastiterate.numeric.bound.Estimate`, conditional on the true constant being no larger.
+No torch: a record is read and described without it.
 
-With the block g_j of each layer (L_j, lambda_j)-Hölder, the whole gradient has the modulus omega(r)^2 =
-sum_j L_j^2 r^(2 lambda_j), |x - y| being the distance of *all* parameters. A layer is a module that owns parameters
-itself: the weight and the bias of a linear map are one block. Measured blocks of one order never combine to less than
-the measured whole; what they can gain is an order for each layer (`combine_layers`).
-
-Source: docs/proofs/expansions.md (claims ours/layers/*); Chien & Li 2025, section 5, leaves it open.
+A layer is a module that owns parameters itself: the weight and the bias of a linear map are one block.
 """
 
 import json
@@ -24,7 +19,7 @@ from numpy.typing import NDArray
 from lastiterate.numeric.bound import Bound
 from lastiterate.numeric.display import Displayed, TextTable
 from lastiterate.numeric.errors import InputError, portion
-from lastiterate.numeric.losses.assumptions import Blocks, Holder, Measured, Minimum, Modulus, Tabulated
+from lastiterate.numeric.losses.assumptions import Holder, Measured, Tabulated
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.rounding import printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD
@@ -35,10 +30,7 @@ TRUSTED_ERROR: Final = 1e-3
 """Pairs whose difference has a larger assumed relative rounding error are left out of every maximum."""
 
 _KNOTS: Final = 48
-_SHORTEST: Final = 1e-4
-_TRIED: Final = 9
-"""Distances of a measured modulus; those at which an order for each layer is chosen, and the share of the largest one
-from which on they are."""
+"""Distances of a measured modulus."""
 
 
 @dataclass(frozen=True)
@@ -74,35 +66,23 @@ class Envelope:
     values: tuple[float, ...]
 
     def tabulated(self) -> Tabulated:
-        """The same table as a modulus of `lastiterate.numeric`; what it gives is an estimate."""
+        """The same table as a modulus of `lastiterate.numeric`."""
         return Tabulated(self.distances, self.values)
-
-    def join(self, other: "Envelope") -> "Envelope":
-        """The larger of two measured moduli at every distance; both are lower estimates, and so is this."""
-        distances = sorted({*self.distances, *other.distances})
-        return Envelope(tuple(distances), tuple(max(self.at(r), other.at(r)) for r in distances))
-
-    def at(self, distance: float) -> float:
-        """The largest change measured at most this far apart; 0 below the first distance."""
-        place = int(np.searchsorted(self.distances, distance, side="right"))
-        return self.values[place - 1] if place else 0.0
 
 
 @dataclass(frozen=True)
 class LayerConstants:
-    """Measurement of one layer's block of the gradient. Direction: lower estimates.
+    """Constants of one layer's block of the gradient. Direction: lower estimates.
 
     Attributes:
         name: of the module that owns the parameters, as in ``named_modules``; "(module)" for the outermost.
         size: number of its parameters.
-        measured: for each kind of gradient the block's constants, in the order of the lambdas asked for.
-        envelopes: for each kind of gradient the block's measured modulus.
+        measured: for each kind of gradient the block's constants, in the order of the lambdas.
     """
 
     name: str
     size: int
     measured: dict[Kind, Constants]
-    envelopes: dict[Kind, Envelope]
 
 
 def check_orders(values: Sequence[float]) -> tuple[float, ...]:
@@ -113,10 +93,9 @@ def check_orders(values: Sequence[float]) -> tuple[float, ...]:
     """
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"The Hölder orders are a list, got lambdas={values!r}; for example (0.5, 1.0).")
-    found = {portion("lambda", value, "a Hölder order in (0, 1]", "use 1 for smoothness.") for value in values}
     if not len(values):
         raise InputError("At least one Hölder order is needed, got lambdas=(); give values in (0, 1].")
-    return tuple(sorted(found))
+    return tuple(sorted({portion("lambda", x, "a Hölder order in (0, 1]", "use 1 for smoothness.") for x in values}))
 
 
 def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constants:
@@ -161,89 +140,40 @@ def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
     return kept & (table.distances > 0) & (table.differences[kind] > 0)
 
 
-def read_all(
-    table: PairTable, lambdas: Sequence[float], radius: float
-) -> tuple[dict[Kind, Constants], dict[Kind, Envelope]]:
-    """The constants and the measured modulus of every kind of gradient."""
-    constants = {kind: read_off(table, kind, lambdas) for kind in Kind}
-    return constants, {kind: envelope_of(table, kind, radius) for kind in Kind}
-
-
-def constants_by_layer(
-    table: PairTable, sizes: dict[str, int], lambdas: Sequence[float], radius: float
-) -> tuple[LayerConstants, ...]:
-    """The constants and moduli of every layer, from the table that the whole gradient's are read off.
-
-    ``sizes`` are numbers of parameters by the layer's name, in the order of the table's blocks.
-    """
-    blocks = [table.block(j) for j in range(len(sizes))]
+def constants_by_layer(table: PairTable, sizes: dict[str, int], lambdas: Sequence[float]) -> tuple[LayerConstants, ...]:
+    """The constants of every layer; ``sizes`` has numbers of parameters by layer, in the order of the blocks."""
     return tuple(
-        LayerConstants(name, size, *read_all(block, lambdas, radius))
-        for (name, size), block in zip(sizes.items(), blocks, strict=True)
+        LayerConstants(name, size, {kind: read_off(table.block(j), kind, lambdas) for kind in Kind})
+        for j, (name, size) in enumerate(sizes.items())
     )
 
 
-def combine_layers(
-    layers: Sequence[LayerConstants], lambdas: Sequence[float], kind: Kind, reach: float
-) -> Modulus | Minimum:
-    """Modulus of the whole gradient from the constants of the layers, each of the order that suits it.
+_SAME: Final = 0.8
+"""Ratio of the least to the greatest distance above which the constants of all orders are nearly the same."""
 
-    Every choice of an order for each layer gives a modulus; taken are those that are least at some distance up to
-    ``reach``, and all of them hold together. Nothing is proved by it: the constants are measured.
-
-    Raises:
-        InputError: no layers, or one of which no pair could be trusted.
-    """
-    if not layers:
-        raise InputError("Layers need to be measured, got layers=(); measure again with layers=True.")
-    for layer in layers:
-        if not layer.measured[kind].kept:
-            raise InputError(
-                f"Every layer needs a pair that rounding does not dominate, got none for layer={layer.name}; measure "
-                "in float64 or with a larger radius, or freeze a layer that does nothing."
-            )
-    constants = np.array([layer.measured[kind].constants for layer in layers])
-    distances = reach * np.geomspace(_SHORTEST, 1, _TRIED)
-    values = constants[None] * distances[:, None, None] ** np.array(lambdas)
-    choices = dict.fromkeys(tuple(row) for row in values.argmin(axis=2).tolist())
-    moduli = [
-        Blocks(*(Holder(L[k], lambdas[k]) for L, k in zip(constants.tolist(), row, strict=True))) for row in choices
-    ]
-    return moduli[0] if len(moduli) == 1 else Minimum(*moduli)
+_WORDS: Final = {Kind.SAMPLE: "per-sample gradients", Kind.SAMPLE_CLIPPED: "clipped per-sample gradients"}
 
 
-CLIPPED: Final = (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
-BATCH: Final = (Kind.BATCH, Kind.BATCH_CLIPPED)
-"""Kinds of gradients that are clipped, and that are means over the samples."""
-
-_ALIKE: Final = 0.8
-"""Least over greatest distance from which on the constants of all orders are nearly one number."""
-
-_WORDS: Final = {
-    Kind.SAMPLE: "per-sample gradients",
-    Kind.SAMPLE_CLIPPED: "clipped per-sample gradients",
-    Kind.BATCH: "mean gradients of the batch",
-    Kind.BATCH_CLIPPED: "mean clipped gradients of the batch",
-}
+def _for_all(kind: Kind, run: NoisySGD) -> str:
+    clipped = f"clipped (norm {run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
+    return f"holding for the {clipped}per-sample gradient of every possible sample at every two points of the domain"
 
 
 @dataclass(frozen=True)
 class HolderEstimate(Displayed):
     """Hölder constants of a network, measured. Direction: lower estimates of the true constants.
 
+    The settings are those of `lastiterate.runtime.constants.sampling.Sampling`, ``centers`` being those of one run and
+    ``memory`` bytes of a chunk.
+
     Attributes:
-        workload: name of the network, loss and data.
-        lambdas: the orders asked for, each in (0, 1].
+        lambdas: the orders, each in (0, 1].
         measured: for each kind of gradient its constants, in the order of ``lambdas``.
         envelopes: for each kind of gradient its measured modulus.
-        run: the training run whose iterates were the centers, one run for every initialisation.
-        inits, centers, points, radius, draw, dtype, device, memory, seed: as in
-            `lastiterate.runtime.constants.sampling.Sampling`; the centers of one run, and the memory of a chunk.
+        run: the training run of every initialisation, whose iterates were the centers.
         pairs: number of (iterate, point) pairs.
         distances: least and greatest distance of a pair.
-        remark: what the workload says of itself, and whether gradients of its network jump.
-        layers: the same of every layer's block of the gradient, where they were asked for.
-        subset: how the samples were drawn from more; None if all were used.
+        layers: constants of every layer's block of the gradient, where they were asked for.
 
     Source: Chien & Li 2025, appendix A.13.
     """
@@ -274,11 +204,11 @@ class HolderEstimate(Displayed):
         return f"{self.workload}: L per sample {constants}, lower estimates from {self.pairs} sampled pairs"
 
     def table(self) -> TextTable:
-        """The constants for every order, per sample and of the batch."""
-        kinds = self.measured[Kind.SAMPLE], self.measured[Kind.BATCH]
+        """The constants for every order."""
+        kinds = self.measured[Kind.SAMPLE], self.measured[Kind.SAMPLE_CLIPPED]
         rows = ((f"{lam:g}", *(kind.cell(k) for kind in kinds)) for k, lam in enumerate(self.lambdas))
         caption = f"{self.workload}: measured Hölder constants (lower estimates)"
-        return TextTable(caption, ("lambda", "L per sample", "L per batch"), tuple(rows))
+        return TextTable(caption, ("lambda", "L per sample", "L clipped"), tuple(rows))
 
     def records(self) -> list[dict[str, Any]]:
         """A row for every order; None where no pair could be trusted."""
@@ -289,11 +219,7 @@ class HolderEstimate(Displayed):
         ]
 
     def constant(self, lam: float, kind: Kind = Kind.SAMPLE) -> float:
-        """The measured constant for one of the orders asked for, in gradient / length^lambda.
-
-        Raises:
-            InputError: ``lam`` is not among ``lambdas``, or the kind does not exist.
-        """
+        """The measured constant of an order, in gradient / length^lambda; an `InputError` if it was not measured."""
         if kind not in self.measured:
             raise InputError(f"The kind must be one of {', '.join(Kind)}, got kind={kind}; choose one of them.")
         if lam not in self.lambdas:
@@ -304,12 +230,10 @@ class HolderEstimate(Displayed):
         return self.measured[kind].constants[self.lambdas.index(lam)]
 
     def holder(self, lam: float, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The measured (L, lambda) as an assumption that `lastiterate.numeric.bound.estimate` takes.
-
-        The kind is ``SAMPLE`` (assumed by Theorem 3.7) or ``SAMPLE_CLIPPED`` (what its proof needs).
+        """The measured (L, lambda) as an assumption for `lastiterate.numeric.bound.estimate`.
 
         Raises:
-            InputError: ``lam`` was not measured, ``kind`` is a kind of the batch, or no pair could be trusted.
+            InputError: ``lam`` was not measured, or no pair could be trusted.
         """
         constant = self.constant(lam, kind)
         return Measured(Holder(constant, lam), self.condition(f"the constant {constant:.4g}", kind))
@@ -318,60 +242,41 @@ class HolderEstimate(Displayed):
         """The measured modulus as an assumption, with the errors of `holder`; it ends at the longest distance."""
         return Measured(self.envelopes[kind].tabulated(), self.condition("the tabulated modulus", kind))
 
-    def by_layer(self, kind: Kind = Kind.SAMPLE) -> Measured:
-        """The constants of the layers, each of the order that suits it, as an assumption, with the errors of `holder`.
-
-        Raises:
-            InputError: also where the layers were not told apart, or a layer has no trusted pair.
-        """
-        stated = self.condition("every layer's constants", kind)
-        return Measured(combine_layers(self.layers, self.lambdas, kind, self.distances[1]), stated)
-
     def condition(self, what: str, kind: Kind) -> str:
-        """Condition of a number made from this measurement, in one sentence.
-
-        Raises:
-            InputError: ``kind`` is a kind of the batch, or no pair could be trusted.
-        """
-        if kind not in (Kind.SAMPLE, Kind.SAMPLE_CLIPPED):
-            raise InputError(
-                f"A privacy number needs the per-sample constants, got kind={kind}: the mean over this batch "
-                "says nothing of other data sets; use sample or sample_clipped."
-            )
+        """Condition of a number made from this measurement, or an `InputError` where no pair could be trusted."""
         if not self.measured[kind].kept:
             raise InputError(f"{self.untrusted}, got kind={kind}.")
-        clipped = f"clipped (norm {self.run.clip_norm:g}) " if kind == Kind.SAMPLE_CLIPPED else ""
+        least, greatest = self.distances
         return (
-            f"{what} of {self.workload} holding for the {clipped}per-sample gradient of every possible sample at "
-            f"every two points of the domain; it is the largest over {self.pairs} sampled pairs "
-            f"{self.distances[0]:.3g} to {self.distances[1]:.3g} apart, a lower estimate of the constant in the "
-            "balls around the iterates"
+            f"{what} of {self.workload} {_for_all(kind, self.run)}; it is the largest over {self.pairs} sampled pairs "
+            f"at distances from {least:.3g} to {greatest:.3g}, a lower estimate of the constant in the balls around "
+            "the iterates"
         )
 
     @property
     def trusted(self) -> bool:
-        """Tell whether rounding leaves a per-sample pair to trust; without one there is no constant."""
+        """True if rounding leaves a per-sample pair; without one there is no constant."""
         return self.measured[Kind.SAMPLE].kept > 0
 
     def remarks(self) -> list[str]:
-        """Sentences to stand below the table."""
+        """Sentences below the table."""
         said, (least, greatest) = [], self.distances
         if self.trusted:
             said.append(
                 f"{self.measured[Kind.SAMPLE].left_out} of {self.pairs} pairs were left out because rounding may "
-                f"dominate them ({self.dtype}); pairs are {least:.3g} to {greatest:.3g} apart."
+                f"dominate them ({self.dtype}); distances of pairs are {least:.3g} to {greatest:.3g}."
             )
-            if len(self.lambdas) > 1 and least > _ALIKE * greatest:
-                said.append("At nearly one distance all orders say the same; --draw log-uniform spreads the pairs.")
+            if len(self.lambdas) > 1 and least > _SAME * greatest:
+                said.append("At nearly one distance the orders coincide; --draw log-uniform spreads the pairs.")
         return [*said, self.remark]
 
     @property
     def untrusted(self) -> str:
-        """Explanation for a measurement of which no pair is left, with a remedy."""
+        """Explanation of a measurement without a trusted pair, with a remedy."""
         way = "float64 or with a larger radius" if self.dtype != "float64" else "a larger radius"
         return (
             "No pair could be trusted: every gradient changes by less than 1000 times the rounding assumed of "
-            f"{self.dtype} ({self.pairs} pairs, {self.distances[0]:.3g} to {self.distances[1]:.3g} apart); measure "
+            f"{self.dtype} ({self.pairs} pairs, distances {self.distances[0]:.3g} to {self.distances[1]:.3g}); measure "
             f"with {way}; a loss that is linear in the parameters has nothing to measure"
         )
 
@@ -384,11 +289,7 @@ class HolderEstimate(Displayed):
 
     @staticmethod
     def from_json(text: str) -> "HolderEstimate":
-        """The record that `to_json` wrote.
-
-        Raises:
-            InputError: the text is not such a record.
-        """
+        """The record in the text of `to_json`, or an `InputError` where it is not one."""
         from pydantic import TypeAdapter
 
         try:
@@ -397,8 +298,8 @@ class HolderEstimate(Displayed):
             return TypeAdapter(HolderEstimate).validate_python(data)
         except (ValueError, AttributeError) as error:
             raise InputError(
-                f"A measurement must be what lastiterate estimate --draw uniform --json wrote, got text={text[:40]!r} "
-                f"({type(error).__name__}); write it again."
+                f"A measurement must be the output of lastiterate estimate --draw uniform --json, got "
+                f"text={text[:40]!r} ({type(error).__name__}); write it again."
             ) from None
 
 
@@ -407,13 +308,12 @@ class WorstPair:
     """The worst pair found for one order. Direction: a lower estimate.
 
     Attributes:
-        lam: the Hölder order.
-        constant: |G(x) - G(y)| / |x - y|^lambda there, gradient / length^lambda, less the rounding assumed of the
-            difference; 0 where no pair could be trusted.
+        constant: |G(x) - G(y)| / |x - y|^lambda, gradient / length^lambda, less the rounding assumed of the difference;
+            0 where no pair could be trusted.
         distance: |x - y|, a length.
-        sample: index of the sample; None for the mean over all of them, and where inputs are free.
+        sample: index of the sample; None where inputs are free.
         float_error: assumed relative rounding error of the difference.
-        start: the constant of the best drawn pair that the ascent began with.
+        start: the constant of the best drawn pair at the start of the ascent.
         seed: of the initialisation.
         place: the points ``x`` and ``y``, ``input`` and ``target`` of the sample.
     """
@@ -438,7 +338,7 @@ def best_end(ends: Arrays, lam: float) -> tuple[int, float]:
 
 
 def best_pairs(lambdas: Sequence[float], found: Sequence[Arrays], seed: int = 0) -> tuple[WorstPair, ...]:
-    """For each order the best of what the searches for *all* orders found: they cost no more gradients."""
+    """For each order the best pair of the searches for *all* orders; ``found`` has the search for each order."""
     ends = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     pairs = []
     for lam, own in zip(lambdas, found, strict=True):
@@ -456,36 +356,26 @@ class WorstCaseConstants(Displayed):
     """Constants of one initialisation, or the largest over several, from both sides.
 
     Attributes:
-        workload: name of the network, loss and data.
         run: the training run around whose iterates the search begins.
-        kind: which gradient the search is about.
+        kind: gradient that is searched.
         inputs: the set of inputs that is searched, with every label of the data; None for the samples of the data.
-        effort: rounds of the search.
-        inits: initialisations.
-        found: for each order the largest constant found: of the search, or for order 1 the curvature. Lower estimates.
-        upper: for each order the constant that is proved, perhaps infinite; None where none is known. Upper bounds.
-        why: why no finite constant is proved; empty where one is.
+        found: for each order the largest constant found. Lower estimates.
+        upper: for each order the proved constant, perhaps infinite; None where none is known. Upper bounds.
+        why: the reason why no finite constant is proved; empty where one is.
         searched: for each order the worst pair found in the domain. Lower estimates.
-        curvature: largest |eigenvalue| of a per-sample Hessian along the trajectory (of unclipped gradients), a
-            lower estimate of order 1; None where it is not finite, and for networks so large that only pairs climb.
-        certified: what is proved on the domain, or None where nothing is known. Upper bounds.
+        certified: the proved constants on the domain, or None where nothing is known. Upper bounds.
         bounded: the bound that the certified constants give for the run, or None.
-        device, memory: where the gradients were computed, and bytes of a chunk.
-        remark: what the workload says of itself, and whether gradients of its network jump.
-        subset: how the samples were drawn from more; None if all were used.
+        memory: bytes of a chunk.
     """
 
     workload: str
     run: NoisySGD
     kind: Kind
     inputs: str | None
-    effort: int
-    inits: int
     found: tuple[float, ...]
     upper: tuple[float | None, ...]
     why: str
     searched: tuple[WorstPair, ...]
-    curvature: float | None
     certified: LossConstants | None
     bounded: Bound | None
     device: str
@@ -500,59 +390,54 @@ class WorstCaseConstants(Displayed):
 
     @property
     def trusted(self) -> bool:
-        """Tell whether a privacy number follows for every order: of one sample, and from pairs that are trusted."""
-        return self.kind not in BATCH and all(self.found)
+        """True if every order has a trusted pair, so that a privacy number follows."""
+        return all(self.found)
 
     @property
     def untrusted(self) -> str:
         """Explanation for a search from which no privacy number follows, with a remedy."""
-        if self.kind in BATCH:
-            return "means of this batch say nothing of other data sets; search for sample or sample_clipped"
-        return "of some order no pair could be trusted; search in float64 or on a wider domain"
+        return "for some order no pair could be trusted; search in float64 or on a wider domain"
 
     def holder(self, lam: float) -> Measured:
-        """The largest constant found as an assumption that `lastiterate.numeric.bound.estimate` takes.
+        """The largest constant found as an assumption for `lastiterate.numeric.bound.estimate`.
 
         Raises:
             InputError: no privacy number follows.
         """
         if not self.trusted:
             raise InputError(
-                f"A privacy number needs a per-sample pair of every order, got kind={self.kind}: {self.untrusted}."
+                f"A privacy number needs a trusted pair of every order, got kind={self.kind}: {self.untrusted}."
             )
         constant = self.found[self.lambdas.index(lam)]
-        clipped = f"clipped (norm {self.run.clip_norm:g}) " if self.kind in CLIPPED else ""
-        among = f"inputs of {self.inputs}" if self.inputs else "the samples of the data"
         return Measured(
             Holder(constant, lam),
-            f"the constant {printed_down(constant, 4)} of {self.workload} holding for the {clipped}per-sample gradient "
-            "of every possible sample at every two points of the domain; it is the largest that a search found among "
-            f"{among}, a lower estimate",
+            f"the constant {printed_down(constant, 4)} of {self.workload} {_for_all(self.kind, self.run)}; it is the "
+            f"largest that a search found among {self._among}, a lower estimate",
         )
+
+    @property
+    def _among(self) -> str:
+        return f"any input of {self.inputs}" if self.inputs else "the samples of the data"
 
     def table(self) -> TextTable:
         """The constants from both sides, for every order."""
-        among = f"any input of {self.inputs}" if self.inputs else "the samples of the data"
         rows = tuple(
             (f"{pair.lam:g}", words_found(low), words_upper(high), f"{pair.distance:.3g}" if pair.constant else "-")
             for pair, low, high in zip(self.searched, self.found, self.upper, strict=True)
         )
-        caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {among}"
+        caption = f"{self.workload}: Hölder constants of {_WORDS[self.kind]}, searched among {self._among}"
         return TextTable(caption, ("lambda", "found", "certified", "at distance"), rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for every order: what is found is an estimate, what is certified an upper bound."""
+        """A row for every order, with the estimate found and the certified upper bound."""
         return [
             {"kind": "estimate", "lambda": lam, "found": low, "certified": high}
             for lam, low, high in zip(self.lambdas, self.found, self.upper, strict=True)
         ]
 
     def remarks(self) -> list[str]:
-        """Sentences to stand below the table."""
-        none = "have no finite eigenvalues, or are too large"
-        reached = none if self.curvature is None else f"reach {self.curvature:.4g}"
-        said = [f"The constants found are lower estimates: inits {self.inits}, effort {self.effort}."]
-        said.append(f"Per-sample Hessians along the trajectory {reached}.")
+        """Sentences below the table."""
+        said = ["The constants found are lower estimates."]
         if self.why:
             said.append(f"No finite constant is certified, {self.why.rstrip('.')}.")
         elif self.certified is not None:
@@ -566,27 +451,12 @@ class WorstCaseConstants(Displayed):
         return [*said, self.remark]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but where the pairs are as plain data."""
+        """Everything but the places of the pairs as plain data."""
         said = asdict(replace(self, bounded=None)) | {"kind": str(self.kind)}
         said["bounded"] = self.bounded.as_dict() if self.bounded else None
         for pair in said["searched"]:
             del pair["place"]
         return said
-
-    @staticmethod
-    def joined(looks: Sequence["WorstCaseConstants"]) -> "WorstCaseConstants":
-        """The largest constants over several initialisations, each on the ball around its own."""
-        worst = max(looks, key=lambda look: look.certified.smoothness if look.certified else inf)
-        bounds = [look.bounded for look in looks if look.bounded]
-        each = zip(*(look.searched for look in looks), strict=True)
-        return replace(
-            worst,
-            inits=len(looks),
-            found=tuple(map(max, zip(*(look.found for look in looks), strict=True))),
-            searched=tuple(max(pairs, key=lambda pair: pair.constant) for pairs in each),
-            curvature=max((look.curvature for look in looks if look.curvature is not None), default=None),
-            bounded=max(bounds, key=lambda one: one.epsilon or 0.0) if len(bounds) == len(looks) else None,
-        )
 
 
 def words_found(constant: float) -> str:
@@ -606,14 +476,14 @@ class WorkloadConstants:
     """One of several workloads that are searched.
 
     Attributes:
-        parameters: numbers that are trained.
-        samples: samples of the data, of which as many as were measured.
-        settings: what differs from what was asked, since the workload recommends it.
+        parameters: number of trained parameters.
+        samples: number of samples that were measured.
+        settings: recommended settings of the workload that were used.
         orders: Hölder orders, each in (0, 1].
         found: for each the largest constant found. Lower estimates; 0 where no pair could be trusted.
         certified: for each the proved constant, perhaps infinite; None where none is known. Upper bounds.
-        why: why there is no finite one; empty where there is.
-        seconds: that the search took, or its last part, where it was interrupted.
+        why: the reason why there is no finite one; empty where there is.
+        seconds: of the search, or of its last part, where it was interrupted.
     """
 
     workload: str
@@ -651,12 +521,9 @@ class AlongTraining:
     """Constants at the checkpoints of one training. Direction: lower estimates, measured.
 
     Attributes:
-        workload: name of the network, loss and data.
         lambdas: the orders, each in (0, 1].
         stages: one for each checkpoint.
-        points, radius, draw, dtype, seed: as in `lastiterate.runtime.constants.sampling.Sampling`.
-        samples: number of samples, the largest over which is taken.
-        remark: what the workload says of itself, and whether gradients of its network jump.
+        samples: number of samples over which the largest is taken.
     """
 
     workload: str

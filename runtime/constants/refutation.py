@@ -35,7 +35,7 @@ from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project_onto_ball
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 TRIED: Final = (Holder, Convex, StronglyConvex)
 """The assumptions of which two points and two gradients of a sample can tell."""
@@ -96,10 +96,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
     Raises:
         InputError: no workload, run or assumption, or gradients that are not finite.
     """
-    if not isinstance(workload, Workload):
-        raise InputError(
-            f"refute needs a Workload, got workload={type(workload).__name__}; make one of network and data."
-        )
+    described_workload("refute", workload)
     described_run("refute", run)
     described_assumption(assumption)
     gradients = Gradients(workload, workload.initial(count("seed", seed, least=0)))
@@ -118,14 +115,7 @@ def refute(workload: Workload, run: NoisySGD, assumption: Assumption, *, seed: i
 
 
 def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: Assumption) -> str:
-    """Refuse an assumption that `refute` refutes.
-
-    Returns:
-        On what it was tried, in words; that it was not where it claims nothing that can be; nothing of nothing assumed.
-
-    Raises:
-        InputError: with the pair.
-    """
+    """Refuse an assumption with the pair that `refute` finds; the result describes the trial."""
     if not any(isinstance(part, TRIED) for part in conjuncts(assumption)):
         return "" if isinstance(assumption, Clipped) else UNTRIED
     found = refute(workload, run, assumption)
@@ -139,7 +129,7 @@ def check_not_refuted(name: str, workload: Workload, run: NoisySGD, assumption: 
 
 
 def conjuncts(assumption: Assumption) -> list[Assumption]:
-    """The assumptions that one makes all at once."""
+    """The parts of a `Minimum`, or the assumption itself."""
     if isinstance(assumption, Minimum):
         return list(chain.from_iterable(map(conjuncts, assumption.parts)))
     return [assumption]
@@ -148,7 +138,6 @@ def conjuncts(assumption: Assumption) -> list[Assumption]:
 def _too_steep(
     gradients: Gradients, part: Assumption, most: float, lam: float, diameter: float, clip_norm: float, seed: int
 ) -> Refutation | None:
-    """Search for the pair of the largest ratio of this order, and report it where that exceeds ``most``."""
     starts = min(_STARTS, max(1, _NUMBERS // gradients.dimension))
     search = Search(gradients, gradients.start, diameter, lam, clip_norm, seed=seed)
     found = search.climb(starts, _ITERATIONS)
@@ -158,7 +147,7 @@ def _too_steep(
     distance, change = float(found["distances"][place]), float(found["changes"][place] - found["floors"][place])
     x, y = (torch.as_tensor(found[name][place : place + 1]).to(gradients.start) for name in "xy")
     sample = int(found["samples"][place])
-    along, _ = _along(gradients, x, y, torch.tensor([sample], device=x.device), clip_norm)
+    along, _ = _along(Changes(gradients, *_rows_of(gradients, [sample]), clip_norm), x, y)
     order = "" if lam == 1 else f" of order {lam:g}"
     words = (
         f"at two points {distance:.3g} apart the clipped gradients of sample {sample} differ by {change:.4g}: "
@@ -178,7 +167,7 @@ def _bent(
     at = gradients.start + drawn
     samples = generator.integers(gradients.samples, many, at.device)
     middle = project_onto_ball(at, gradients.start, diameter * (1 - 2 * _CLOSE))
-    changes, reach = Changes(gradients, samples, clip_norm), _CLOSE * diameter / 4
+    changes, reach = Changes(gradients, *_rows_of(gradients, samples), clip_norm), _CLOSE * diameter / 4
 
     def product(vectors: Tensor) -> Tensor:
         """(J + J') / 2 times the vectors, J the Jacobians of the clipped gradients, times u by a central difference."""
@@ -187,7 +176,7 @@ def _bent(
 
     along = _most_negative(product, vectors)
     x, y = (middle + sign * reach * along for sign in (1, -1))
-    slopes, change = _along(gradients, x, y, samples, clip_norm)
+    slopes, change = _along(changes, x, y)
     worst = int(slopes.argmin())
     slope, distance = float(slopes[worst]), float((x - y)[worst].norm())
     if not slope < least:
@@ -212,9 +201,14 @@ def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tens
     return start
 
 
-def _along(gradients: Gradients, x: Tensor, y: Tensor, samples: Tensor, clip_norm: float) -> tuple[Tensor, Tensor]:
+def _rows_of(gradients: Gradients, samples: Tensor | list[int]) -> tuple[Tensor, Tensor]:
+    inputs, targets = (rows[torch.as_tensor(samples)] for rows in gradients.rows())
+    return inputs, targets
+
+
+def _along(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding, so no less than the truth, and |g(x) - g(y)|; (pairs,)."""
-    change, scale = Changes(gradients, samples, clip_norm).between(x, y)
+    change, scale = changes.between(x, y)
     distance = torch.linalg.vector_norm(x - y, dim=1)
     floor = FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
     inner = ((change * (x - y)).sum(dim=1) / distance + floor) / distance

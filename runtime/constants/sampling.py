@@ -1,8 +1,9 @@
-"""Settings that all measurements have in common, and sets in which points and inputs are drawn."""
+"""Settings shared by all measurements, and sets in which points and inputs are drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
@@ -11,22 +12,18 @@ import torch
 from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, count, echo, positive, teaches
-from lastiterate.runtime.constants.distributed import local_device
+from lastiterate.numeric.store import Arrays, Store
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import Stream
-from lastiterate.runtime.training.descent import project_onto_ball
-from lastiterate.runtime.workloads.rows import in_parts
-from lastiterate.runtime.workloads.workload import Workload
+from lastiterate.runtime.workloads.workload import Workload, described_workload
 
 Choice = TypeVar("Choice", bound=StrEnum)
+Parts = Mapping[str, Callable[[Mapping[str, Arrays]], Arrays]]
+"""Parts of a measurement by name, each computed from the parts before it."""
 
 
 def choose_member(name: str, value: str, among: type[Choice]) -> Choice:
-    """The member that a value names.
-
-    Raises:
-        InputError: it names none.
-    """
+    """The member named by a value, or an `InputError`."""
     if value not in tuple(among):
         raise InputError(f"{name} needs one of {', '.join(among)}, got {name}={value}; choose one of them.")
     return among(value)
@@ -69,8 +66,8 @@ class Sampling:
 
     Attributes:
         inits: number of initialisations.
-        centers: how many iterates are kept and measured, evenly spaced, the first and the last included; None for all
-            of them, as in A.13. The others are never stored, so that a large network fits.
+        centers: number of iterates kept and measured, evenly spaced, the first and the last included; None for all of
+            them, as in A.13. The others are never stored, so that a large network fits.
         points: points drawn around every such iterate.
         radius: radius of the ball they are drawn in, a length.
         draw: ``uniform`` in the ball, or ``log-uniform`` radii.
@@ -81,9 +78,8 @@ class Sampling:
         threads: threads of torch on the CPU. Small networks are fastest with one; on a busy machine two
             threads that wait for each other were five times slower than one.
         seed: seed of everything random, at least 0.
-        folder: where finished parts are kept and looked for; None keeps nothing.
-        on_step: called with (finished, all) parts or steps, first with those found in ``folder``; of several
-            processes each counts its own.
+        folder: of finished parts, which are not computed again; None keeps nothing.
+        on_step: called with (finished, all) parts or steps, first with those found in ``folder``.
 
     Raises:
         InputError: a number out of its range, an unknown draw, or another type.
@@ -130,78 +126,61 @@ class Sampling:
         return replace(self, **changed)
 
     def gradients(self, workload: Workload, seed: int | None = None) -> Gradients:
-        """Gradients of a workload initialised from ``seed``, or that of the settings, on this process's device."""
-        module = workload.initial(self.seed if seed is None else seed)
-        device = local_device(self.device)
-        return Gradients(workload, module, dtype=self.dtype, device=device, memory=self.memory)
+        """Gradients of a workload initialised from ``seed``, by default that of the settings."""
+        module = described_workload("gradients", workload).initial(self.seed if seed is None else seed)
+        return Gradients(workload, module, dtype=self.dtype, device=self.device, memory=self.memory)
+
+    def compute(self, parts: Parts, store: Store) -> dict[str, Arrays]:
+        """All parts, in order; those that the store has are not computed again."""
+        found: dict[str, Arrays] = {}
+        self.tell(0, len(parts))
+        for name, part in parts.items():
+            found[name] = store.part(name, partial(part, found))
+            self.tell(len(found), len(parts))
+        return found
 
     def tell(self, done: int, total: int) -> None:
-        """Report (finished, all) to whoever asked for it."""
+        """Call ``on_step`` if there is one."""
         if self.on_step is not None:
             self.on_step(done, total)
 
 
 @dataclass(frozen=True)
 class InputSet:
-    """The box [low, high] in every entry of an input, or the ball around 0 in the Euclidean norm of all entries.
-
-    Attributes:
-        low: of the box, a length of inputs; minus the radius of a ball.
-        high: of the box; the radius of a ball.
-        ball: whether it is a ball.
-    """
+    """The box [low, high] in every entry of an input, lengths of inputs."""
 
     low: float
     high: float
-    ball: bool = False
 
     def __str__(self) -> str:
-        return f"ball:{self.high:g}" if self.ball else f"box:{self.low:g},{self.high:g}"
+        return f"box:{self.low:g},{self.high:g}"
 
     def projected(self, inputs: Tensor) -> Tensor:
         """The nearest inputs of the set, shape (k, ...)."""
-        if not self.ball:
-            return inputs.clamp(self.low, self.high)
-        flat = inputs.flatten(start_dim=1)
-        return project_onto_ball(flat, torch.zeros_like(flat[0]), 2 * self.high).reshape(inputs.shape)
+        return inputs.clamp(self.low, self.high)
 
     def holds(self, inputs: Tensor) -> bool:
-        """Tell whether all of these inputs are in the set."""
-        return all(torch.equal(self.projected(part), part) for part in in_parts(inputs))
+        """True if all of these inputs are in the set."""
+        return torch.equal(self.projected(inputs), inputs)
 
     def drawn(self, like: Tensor, generator: Stream) -> Tensor:
-        """Random corners of the box, or points of the sphere, in the shape of ``like``, (k, ...), one after another."""
+        """Random corners of the box, in the shape of ``like``, (k, ...), one after another."""
         found = generator.normals(len(like), like[0].numel(), like)
-        if not self.ball:
-            return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
-        return self.projected((found / found.norm(dim=1, keepdim=True) * self.high).reshape(like.shape))
+        return torch.where(found < 0, self.low, self.high).to(like).reshape(like.shape)
 
     def around(self, entries: int) -> tuple[float, float]:
         """A value of all entries and an upper bound of the distance of any point of the set from there."""
-        if self.ball:
-            return 0.0, self.high
         middle = (self.low + self.high) / 2
         return middle, max(self.high - middle, middle - self.low) * sqrt(entries) * (1 + 1e-12)
 
 
 def input_set(text: str) -> InputSet:
-    """The set that a text names: ``box:LOW,HIGH`` or ``ball:RADIUS``.
-
-    Raises:
-        InputError: it names none.
-
-    >>> input_set("box:0,1"), str(input_set("ball:5"))
-    (InputSet(low=0.0, high=1.0, ball=False), 'ball:5')
-    """
+    """The set named by a text, ``box:LOW,HIGH``, or an `InputError`."""
     kind, _, rest = text.partition(":")
     try:
-        numbers = [float(part) for part in rest.split(",")]
+        low, high = map(float, rest.split(","))
     except ValueError:
-        numbers = []
-    if kind == "ball" and len(numbers) == 1 and 0 < numbers[0] < float("inf"):
-        return InputSet(-numbers[0], numbers[0], ball=True)
-    if kind == "box" and len(numbers) == 2 and -float("inf") < numbers[0] < numbers[1] < float("inf"):
-        return InputSet(numbers[0], numbers[1])
-    raise InputError(
-        f"A set of inputs is box:LOW,HIGH with LOW < HIGH or ball:RADIUS above 0, got inputs={text}; say box:0,1."
-    )
+        low = high = 0.0
+    if kind != "box" or not -float("inf") < low < high < float("inf"):
+        raise InputError(f"A set of inputs is box:LOW,HIGH with LOW < HIGH, got inputs={text}; say box:0,1.")
+    return InputSet(low, high)

@@ -1,7 +1,7 @@
-"""Pairs of points kept in a file, and computed again from it: what is found need not be believed.
+"""Pairs of points kept in a file, and computed again from it, so that a search need not be trusted.
 
-The file is one of safetensors, so nothing in it is executed: points ``x`` and ``y``, ``inputs`` and ``targets`` of the
-samples, one row a pair, and what is said of them in the metadata, with a checksum.
+The file is in the format of safetensors, so nothing in it is executed: points ``x`` and ``y``, ``inputs`` and
+``targets`` of the samples, one row a pair, and their description in the metadata, with a checksum.
 """
 
 import json
@@ -18,17 +18,18 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.store import digest, write_whole, writing
-from lastiterate.runtime.constants.record import BATCH, CLIPPED, WorstCaseConstants
+from lastiterate.runtime.constants.record import WorstCaseConstants
 from lastiterate.runtime.constants.sampling import input_set
+from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.workloads.workload import Workload, subset
 
 _KEY: Final = "lastiterate_pairs"
 _FORMAT: Final = 1
 _NAMES: Final = ("x", "y", "inputs", "targets")
 _SLACK: Final = 1e-9
-"""Relative rounding of a ratio in float64, and of a point's distance from the centre, that is let pass."""
+"""Tolerated relative rounding of a ratio in float64, and of a point's distance from the centre."""
 _CLOSE: Final = 1e-6
-"""The same of an input at the edge of its set, in float32."""
+"""The same for an input at the edge of its set, in float32."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Rechecked:
 
     Attributes:
         lam: the order.
-        said: the constant that the file says, gradient / length^lambda, less the rounding assumed then.
+        said: the constant in the file, gradient / length^lambda, less the rounding assumed then.
         found: |G(x) - G(y)| / |x - y|^lambda now.
-        problem: what is wrong with the pair itself, in words; empty where nothing is.
+        problem: the reason why the pair does not count, in words; empty where there is none.
     """
 
     lam: float
@@ -49,17 +50,18 @@ class Rechecked:
 
     @property
     def holds(self) -> bool:
-        """Tell whether the pair is one of the domain and its ratio at least what was said."""
+        """True if the pair is one of the domain and its ratio at least the constant in the file."""
         return not self.problem and self.found >= self.said * (1 - _SLACK)
 
 
 def save_pairs(path: Path, look: WorstCaseConstants) -> None:
-    """Write the pairs of a search, of every order that has one to trust.
+    """Write the trusted pairs of a search, one for every order.
 
     Raises:
         InputError: there is none, or the file cannot be written.
     """
-    numpy = _safetensors()
+    from safetensors.numpy import save
+
     kept = [pair for pair in look.searched if pair.constant > 0]
     if not kept:
         raise InputError(f"Pairs to save must be trusted, got none of {look.workload}; search in float64.")
@@ -79,14 +81,14 @@ def save_pairs(path: Path, look: WorstCaseConstants) -> None:
     text = json.dumps(said | {"check": _check(said, arrays)})
     with writing("Saved pairs need", f"path={path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, numpy.save(arrays, metadata={_KEY: text}))
+        write_whole(path, save(arrays, metadata={_KEY: text}))
 
 
 def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
     """Compute the pairs of a file again, one by one, by a plain backward pass in float64 on the CPU.
 
-    `Rechecked.problem` says where a pair is not one of the domain, or its sample not one of the data or of the set of
-    inputs.
+    A pair has a `Rechecked.problem` where it is not one of the domain, or its sample not one of the data or of the set
+    of inputs.
 
     Raises:
         InputError: the file cannot be read, is damaged, is not one of pairs, or is of another workload.
@@ -99,18 +101,12 @@ def recheck(workload: Workload, path: Path) -> tuple[Rechecked, ...]:
         )
     if said["subset"] is not None and workload.subset is None:
         workload = subset(workload, *said["subset"])
-    torches = {name: torch.from_numpy(np.array(arrays[name])) for name in _NAMES}
-    pairs = enumerate(said["pairs"])
-    return tuple(
-        _recheck(workload, said, own, {n: all_of[k] for n, all_of in torches.items()}, path) for k, own in pairs
-    )
+    places = ({name: torch.from_numpy(np.array(arrays[name][k])) for name in _NAMES} for k in range(len(said["pairs"])))
+    return tuple(_recheck(workload, said | own, next(places), path) for own in said["pairs"])
 
 
-def _recheck(
-    workload: Workload, said: Mapping[str, Any], own: Mapping[str, Any], place: Mapping[str, Tensor], path: Path
-) -> Rechecked:
-    """Compute one pair again; ``own`` is what the file says of it alone."""
-    module = workload.initial(own["seed"]).double()
+def _recheck(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Tensor], path: Path) -> Rechecked:
+    module = workload.initial(said["seed"]).double()
     parameters = [p for p in module.parameters() if p.requires_grad]
     center = nn.utils.parameters_to_vector(parameters).detach()
     x, y = place["x"].double(), place["y"].double()
@@ -119,21 +115,15 @@ def _recheck(
             f"Saved pairs must be points of the network, got {path} with {len(x)} numbers for {len(center)} "
             "parameters; name the network that was searched."
         )
+    row, target = (place[name].double() if place[name].is_floating_point() else place[name] for name in _NAMES[2:])
 
-    def of_one(row: Tensor, target: Tensor) -> Tensor:
-        row, target = (part.double() if part.is_floating_point() else part for part in (row, target))
+    def gradient_at(point: Tensor) -> Tensor:
+        nn.utils.vector_to_parameters(point, parameters)
         loss = workload.loss(module(row[None]), target[None])
         gradient = torch.cat([part.reshape(-1) for part in torch.autograd.grad(loss, parameters)])
         length, clip_norm = float(gradient.norm()), said["clip_norm"]
-        return gradient * (clip_norm / length) if said["kind"] in CLIPPED and length > clip_norm else gradient
-
-    def gradient_at(point: Tensor) -> Tensor:
-        """The gradient of the sample, or the mean of those of all, clipped where they were."""
-        nn.utils.vector_to_parameters(point, parameters)
-        if said["kind"] not in BATCH:
-            return of_one(place["inputs"], place["targets"])
-        rows = zip(workload.inputs, workload.targets, strict=True)
-        return torch.stack([of_one(row, target) for row, target in rows]).mean(dim=0)
+        clipped = said["kind"] == Kind.SAMPLE_CLIPPED and length > clip_norm
+        return gradient * (clip_norm / length) if clipped else gradient
 
     distance, moved = float((x - y).norm()), float((gradient_at(x) - gradient_at(y)).norm())
     reach = said["diameter"] / 2 * (1 + _SLACK)
@@ -142,20 +132,16 @@ def _recheck(
             "a point lies outside of the domain around the weights of this network; name --checkpoint of the search"
         )
     else:
-        problem = _problem_of_sample(workload, said, own, place)
-    return Rechecked(own["lam"], own["constant"], moved / distance ** own["lam"] if distance else 0.0, problem)
+        problem = _problem_of_sample(workload, said, place)
+    return Rechecked(said["lam"], said["constant"], moved / distance ** said["lam"] if distance else 0.0, problem)
 
 
-def _problem_of_sample(
-    workload: Workload, said: Mapping[str, Any], own: Mapping[str, Any], place: Mapping[str, Tensor]
-) -> str:
-    row, target, index = place["inputs"], place["targets"], own["sample"]
+def _problem_of_sample(workload: Workload, said: Mapping[str, Any], place: Mapping[str, Tensor]) -> str:
+    row, target, index = place["inputs"], place["targets"], said["sample"]
     if said["inputs"] is not None:
         input_ = row.double()[None]
         away = float((input_set(said["inputs"]).projected(input_) - input_).norm())
         return "the input lies outside of its set" if away > _CLOSE * (1 + float(input_.norm())) else ""
-    if said["kind"] in BATCH:
-        return ""
     if not 0 <= index < workload.samples:
         return "its sample is not one of the data"
     same = torch.equal(workload.inputs[index].to(row.dtype), row)
@@ -164,8 +150,6 @@ def _problem_of_sample(
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read the words of a file, and its arrays."""
-    _safetensors()
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -173,7 +157,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             said = json.loads((file.metadata() or {})[_KEY])
             arrays = {name: file.get_tensor(name) for name in _NAMES}
         check = said.pop("check")
-        same = check == _check(said, arrays) and said["format"] == _FORMAT
+        same = check == _check(said, arrays) and said["format"] == _FORMAT and said["kind"] in tuple(Kind)
     except OSError as error:
         raise InputError(f"Saved pairs must be a file, got {path} ({error.strerror or error}); check it.") from None
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError):
@@ -187,19 +171,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def _check(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Checksum of all that a file says."""
     parts = {
         name: [str(values.dtype), list(values.shape), sha256(values.tobytes()).hexdigest()]
         for name, values in arrays.items()
     }
     return digest({"said": said, "arrays": parts})
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors.numpy
-    except ImportError:
-        raise InputError(
-            "Saved pairs need safetensors, got an installation without it; run pip install 'lastiterate[runtime]'."
-        ) from None
-    return safetensors.numpy

@@ -1,10 +1,10 @@
-"""Adversarial search for the pair of points where a gradient changes most.
+"""Adversarial search for the pair of points where a per-sample gradient changes most.
 
 |G(x) - G(y)| / |x - y|^lambda is raised over many pairs side by side, in the ball of the domain. With m = (x + y) / 2
-and d = x - y, steps along the slope of the log ratio in d and in m take turns; the step in d is |d|^2 times the slope,
+and d = x - y, steps along the slope of the log ratio in d and in m alternate; the step in d is |d|^2 times the slope,
 which for a quadratic loss and lambda = 1 is power iteration with H^2. Where inputs are free within a set there are
-steps in the input, too, projected onto the set. A step that lowers the ratio is taken back and the next one of its kind
-is half as long, otherwise 1.5 times: no ratio ever decreases.
+steps in the input, too, projected onto the set. A step that lowers the ratio is undone and the next one of its kind is
+half as long, otherwise 1.5 times: no ratio ever decreases.
 
 Pairs start in the ball and around the iterates, and at short and long distances along the most curved directions:
 many points are screened with a sample each by a few Lanczos steps, and from the best |v' H(w) v| is raised in the same
@@ -82,19 +82,17 @@ State = dict[str, Tensor]
 
 
 class Search(NamedTuple):
-    """Settings that the pairs of a search have in common.
+    """Settings of a search.
 
     Attributes:
-        gradients: per-sample gradients of the workload.
         center: shape (dimension,), the centre of the domain.
         diameter: of the domain, a length.
         lam: the order, in (0, 1].
         clip_norm: of the gradients that are compared; inf for unclipped ones.
-        batch: compare the mean over all samples and not the gradient of one.
         around: shape (points, dimension), for example iterates: every second start is at one of them.
         free: set of the inputs that are searched, with every label of the data; None for the samples themselves.
         seed: of the starts.
-        part: others are drawn for another part.
+        part: number of the draw of starts.
     """
 
     gradients: Gradients
@@ -102,7 +100,6 @@ class Search(NamedTuple):
     diameter: float
     lam: float = 1.0
     clip_norm: float = inf
-    batch: bool = False
     around: Tensor | None = None
     free: InputSet | None = None
     seed: int = 0
@@ -110,13 +107,12 @@ class Search(NamedTuple):
 
     @torch.no_grad()
     def climb(self, starts: int = 256, iterations: int = 60, also: Arrays | None = None) -> Arrays:
-        """Let drawn pairs climb, so many steps in the last and longest ascent, and with them those that `curved` found.
+        """Raise the ratios of drawn pairs, and of those in ``also`` from `curved`, in three ascents.
 
         Returns:
             The best ends, one row a pair: ``changes`` |G(x) - G(y)| and its assumed rounding error ``floors``,
-            gradients; ``distances``, lengths; ``samples``, indices, -1 for the mean and where inputs are free; ``x``,
-            ``y``, ``inputs`` and ``targets``; and in a row of its own ``started``, the ratio of the best drawn pair at
-            the start.
+            gradients; ``distances``, lengths; ``samples``, indices, -1 where inputs are free; ``x``, ``y``, ``inputs``
+            and ``targets``; and in a row of its own ``started``, the ratio of the best drawn pair at the start.
 
         Raises:
             InputError: the diameter or a gradient is not finite.
@@ -136,25 +132,23 @@ class Search(NamedTuple):
                 state = _promising(self._with_worst_samples(state), -(-len(state["ratio"]) // 4))
         kept = min(len(state["ratio"]), max(1, _KEPT // self.gradients.dimension))
         best = _taken(state, state["ratio"].topk(kept).indices)
-        if self.batch or self.free is not None:
+        if self.free is not None:
             best["samples"] = torch.full_like(best["ratio"], -1)
         return _ends(best, started)
 
     @torch.no_grad()
     def curved(self, screened: int = 2000, starts: int = 48, iterations: int = 40, rounds: int = _ROUNDS) -> Arrays:
-        """Close pairs along the most curved directions, by ascents that go on until two reach the same curvature.
-
-        The hills that a single ascent climbs depend on luck, and on the last bits that a processor rounds.
+        """Close pairs along the most curved directions, by ascents until two reach the same curvature.
 
         Args:
-            screened: points that are looked at with one sample each.
+            screened: number of points that are screened with one sample each.
             starts: number of those that ascend.
             iterations: steps of an ascent; the best quarter takes twice as many more.
             rounds: ascents at most, each from other starts.
 
         Returns:
-            The most promising of all that have finite derivatives, at most as many as ``starts``: ``x``, ``y``,
-            ``inputs``, ``targets``, ``samples``, and |v' H v| as ``ratio``, gradient / length.
+            The most promising pairs with finite derivatives, at most ``starts``: ``x``, ``y``, ``inputs``, ``targets``,
+            ``samples``, and |v' H v| as ``ratio``, gradient / length.
         """
         screened, starts = count("screened", screened), count("starts", starts)
         found: list[State] = []
@@ -174,11 +168,7 @@ class Search(NamedTuple):
         return {name: best[name].cpu().numpy() for name in ("x", "y", "ratio", *_ROW)}
 
     def pairs(self, x: Tensor, y: Tensor, rows: State) -> State:
-        """Pairs at the start, each with its row of the data; without rows they are about the mean of all.
-
-        Raises:
-            InputError: a gradient is not finite.
-        """
+        """Pairs at the start, each with its row of the data, or an `InputError` where a gradient is not finite."""
         state = self._begun({"x": x, "y": y}, rows)
         if not bool(torch.isfinite(state["moved"]).all()):
             raise InputError(
@@ -208,8 +198,6 @@ class Search(NamedTuple):
 
     def _rows(self, samples: Tensor, generator: Stream) -> State:
         """Rows of these samples; free inputs are the nearest of the set, and every second one is drawn."""
-        if self.batch:
-            return {}
         inputs, targets = (part[samples] for part in self.gradients.rows())
         if self.free is not None:
             drawn = torch.arange(len(inputs), device=inputs.device) % 2 == 1
@@ -229,10 +217,10 @@ class Search(NamedTuple):
 
     def _climbed(self, state: State, iterations: int) -> State:
         """Make so many steps, of two kinds in turn, and as many of one in the input; the pairs are overwritten."""
-        moves = self._moves() + ([self._input] if self.free is not None and not self.batch else [])
+        moves = self._moves() + ([] if self.free is None else [self._input])
         for part in self._chunks(len(state["x"])):
             own, ways = _taken(state, part), moves
-            if self.gradients.little(_THIRD * len(own["x"]) * (self.gradients.samples if self.batch else 1)):
+            if self.gradients.little(_THIRD * len(own["x"])):
                 ways = [Replayed(move) for move in moves]
             for step in range(iterations * len(moves) // 2):
                 own = ways[step % len(ways)](own)
@@ -242,8 +230,6 @@ class Search(NamedTuple):
 
     def _with_worst_samples(self, state: State) -> State:
         """The best pairs with the sample, or the label, whose gradient changes most there; no ratio gets smaller."""
-        if self.batch:
-            return state
         inputs, targets = self.gradients.rows()
         labels = labels_of(self.gradients, self.free)
         for pair in state["ratio"].topk(min(_TRIED, len(state["ratio"]))).indices.cpu().tolist():
@@ -299,7 +285,6 @@ class Search(NamedTuple):
         return {"x": x, "y": y}
 
     def _better(self, state: State, step: str, changed: State, most: float = inf) -> State:
-        """The pairs as changed where that is better, with the next length of this kind of step."""
         new = self._at(state | changed)
         better = new["ratio"] > state["ratio"]
         kept = {name: _either(better, new[name], old) for name, old in state.items()}
@@ -308,11 +293,8 @@ class Search(NamedTuple):
 
     def _at(self, state: State) -> State:
         """The pairs with their ratios and slopes."""
-        gradients, chosen, inputs = self.gradients, None, state.get("inputs")
-        x, y = state["x"], state["y"]
-        if inputs is not None:
-            gradients, chosen = gradients.on(inputs, state["targets"]), torch.arange(len(x), device=x.device)
-        changes = Changes(gradients, chosen, self.clip_norm)
+        x, y, inputs, targets = (state[name] for name in ("x", "y", "inputs", "targets"))
+        changes = Changes(self.gradients, inputs, targets, self.clip_norm)
         change, scale = changes.between(x, y)
         moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
         floor = _floor(scale)
@@ -320,11 +302,11 @@ class Search(NamedTuple):
         along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         slopes = {"slope_x": changes.pulled(x, along) - away, "slope_y": away - changes.pulled(y, along)}
-        if self.free is not None and inputs is not None:
+        if self.free is not None:
             over_inputs = vmap(grad(self._along, argnums=0))
             parts = [
-                over_inputs(inputs[part], state["targets"][part], x[part], y[part], along[part])
-                for part in gradients.pair_chunks(len(x), weight=_WEIGHT)
+                over_inputs(inputs[part], targets[part], x[part], y[part], along[part])
+                for part in self.gradients.pair_chunks(len(x), weight=_WEIGHT)
             ]
             slopes["slope_input"] = torch.cat(parts)
         slopes = {name: slope.nan_to_num(0.0, 0.0, 0.0) for name, slope in slopes.items()}
@@ -349,16 +331,14 @@ class _Bend(Search):
     """Ascent of the curvature |v' H(w) v| of one sample's loss, ``ratio``, in points w, ``x``, and ``vectors`` v."""
 
     def one_ascent(self, screened: int, starts: int, iterations: int) -> State:
-        """Ascend from the most curved of many drawn points."""
         generator, gradients, center = self._stream(_SCREENED), self.gradients, self.center
         samples = generator.integers(gradients.samples, screened, center.device)
         points, _ = self._starts(screened, generator)
         rows = self._rows(samples, self._stream(_FREE_SCREENED))
-        own = gradients.on(rows["inputs"], rows["targets"])
         (vector,) = generator.normals(1, len(center), center)
-        itself = torch.arange(screened)[:, None].expand(-1, 2)
-        values = largest_ritz(own, points, itself, vector, min(_RITZ_STEPS, len(center))).nan_to_num(0.0)
-        best = most_promising(values.to(center.device), samples, starts)
+        columns = points, rows["inputs"], rows["targets"], vector
+        values = largest_ritz(gradients, *columns, min(_RITZ_STEPS, len(center))).nan_to_num(0.0)
+        best = most_promising(values, samples, starts)
         vectors = _unit(generator.normals(len(best), len(center), center))
         state = {"x": points[best], "vectors": vectors} | _taken(rows, best)
         for _ in range(_TURNS):
@@ -384,7 +364,6 @@ class _Bend(Search):
         )
 
     def _turned(self, state: State) -> Tensor:
-        """Step of power iteration."""
         pushed = vmap(self.gradients.curved)(state["x"], state["vectors"], state["inputs"], state["targets"])
         return _unit(pushed, state["vectors"])
 
@@ -421,9 +400,6 @@ def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
     """Indices of so many of the starts: half with the largest values, half the largest of as many samples as there are.
 
     One sample may have many high hills and another the highest.
-
-    >>> most_promising(torch.tensor([5.0, 4.0, 3.0, 1.0]), torch.tensor([0, 0, 0, 1]), 2).tolist()
-    [0, 3]
     """
     order = values.argsort(descending=True, stable=True)
     of = samples[order]
@@ -437,17 +413,14 @@ def most_promising(values: Tensor, samples: Tensor, number: int) -> Tensor:
 
 
 def _promising(state: State, number: int) -> State:
-    samples = state.get("samples", torch.zeros(len(state["ratio"]), device=state["ratio"].device))
-    return _taken(state, most_promising(state["ratio"], samples, number))
+    return _taken(state, most_promising(state["ratio"], state["samples"], number))
 
 
 def _ends(state: State, started: Tensor) -> Arrays:
-    """The pairs as they are kept, see `Search.climb`."""
-    none = torch.empty(len(state["ratio"]), 0)
     named = {"changes": state["moved"], "floors": state["floor"], "distances": state["distance"]}
     named |= {"samples": state["samples"], "started": started[None]}
     arrays = {name: values.cpu().double().numpy() for name, values in named.items()}
-    return arrays | {name: state.get(name, none).cpu().numpy() for name in ("x", "y", "inputs", "targets")}
+    return arrays | {name: state[name].cpu().numpy() for name in ("x", "y", "inputs", "targets")}
 
 
 def _joined(states: list[State]) -> State:
@@ -459,7 +432,6 @@ def _taken(state: State, rows: Tensor | slice) -> State:
 
 
 def _either(chosen: Tensor, these: Tensor, those: Tensor) -> Tensor:
-    """Rows of the one where they are chosen, and of the other elsewhere."""
     return torch.where(_column(chosen, these), these, those)
 
 

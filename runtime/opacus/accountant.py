@@ -1,8 +1,7 @@
 """An accountant for Opacus that knows that only the last iterate is released.
 
-Opacus tells an accountant the noise multiplier and the sampling rate of each step. The theorems need more, which
-`LastIterateAccountant.describe` takes: the optimiser, for step size, clip norm and batch size; what is assumed of the
-losses; the data loader, for the number of samples; and the diameter of the domain, if `project` keeps the parameters in
+Opacus tells an accountant the noise multiplier and the sampling rate of each step. `LastIterateAccountant.describe`
+takes the rest: optimiser, assumption, data loader, and the diameter of the domain, if `project` keeps the parameters in
 one. The parameters and batches before the last step must stay secret: no checkpoint, no validation score of an earlier
 model.
 
@@ -10,8 +9,8 @@ Units: Opacus adds noise of standard deviation sigma C to the sum of the clipped
 and C max_grad_norm, and divides by the expected batch size b. On the *iterate* that is eta sigma C / b. Batches are
 Poisson, and a sample is left out of them or not; see `describe`, ``public``, for its place in the data.
 
-What cannot be shown falls back to composition, a valid bound without any of this; `LastIterateAccountant.route` says so
-and why. Importing this module registers the accountant as "last_iterate".
+Otherwise the number is that of composition, a valid bound without any of this, and `LastIterateAccountant.route` gives
+the reason. Importing this module registers the accountant as "last_iterate".
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -46,10 +45,10 @@ Method = TypeVar("Method", bound=Callable[..., None])
 
 
 class _State(BaseModel, extra="forbid"):
-    """State of the accountant in a checkpoint: steps counted, and the description of the training, so far.
+    """State of the accountant in a checkpoint.
 
     ``step_sizes`` are (step size, number of steps) of runs of equal steps, 0 where not known; ``projected`` counts
-    the steps with a projection, and ``parameters`` is a fingerprint of what the last step left.
+    the steps with a projection, and ``parameters`` is a fingerprint of those after the last step.
     """
 
     mechanism: str
@@ -61,7 +60,7 @@ class _State(BaseModel, extra="forbid"):
 
 
 def _remembering_refusal(describe: Method) -> Method:
-    """Let a description that is refused, be it for a keyword that is not known, leave its sentence in ``refused``."""
+    """Keep the sentence of a refused description in ``refused``."""
 
     @wraps(describe)
     def remembering(self: "LastIterateAccountant", *given: Any, **named: Any) -> None:
@@ -86,8 +85,8 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     Attributes:
         history: (noise multiplier, sampling rate, number of steps) of runs of equal steps, as Opacus has it.
-        route: by which the last call of `get_epsilon` found its number; empty before it.
-        refused: the sentence with which the last call of `describe` was refused; empty where it was not.
+        route: of the number in the last call of `get_epsilon`; empty before it.
+        refused: the sentence that refused the last call of `describe`; empty if it was accepted.
     """
 
     def __init__(self) -> None:
@@ -116,35 +115,33 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         module: nn.Module | None = None,
         loss: Callable[[Tensor, Tensor], Tensor] | None = None,
     ) -> None:
-        """Say what the theorems for the last iterate need; again after a state was loaded.
+        """Describe the training for the theorems of the last iterate; again after a state was loaded.
 
         Args:
-            optimizer: what ``make_private`` returned: plain SGD, flat clipping, gradients divided by the batch size.
-            assumption: of the losses on the domain, as `lastiterate.numeric.bound.bound` takes it.
-            data_loader: what ``make_private`` returned, with Poisson batches; its data set has all n samples.
+            optimizer: of ``make_private``: plain SGD, flat clipping, gradients divided by the batch size.
+            assumption: of the losses on the domain.
+            data_loader: of ``make_private``, with Poisson batches; its data set has all n samples.
             diameter: of the domain, a length; inf without projection. Where finite, `project` must be attached.
-            scheduled: of "lr" and "noise_multiplier" those that change from step to step, by a schedule that does not
-                look at the data. Whatever else changes is refused before the step that would use it.
+            scheduled: those of "lr" and "noise_multiplier" that change from step to step, by a schedule that does not
+                look at the data. A step with any other change is refused.
             public: numbers (m, b) that do not look at the data, not even at their number: every sample is drawn with
                 probability 1/m, there are m batches in an epoch, and sums are divided by b. Loader and optimiser are
                 set to them, and a data set may have a sample more or less. Without them Opacus computes both from the
-                number of samples, and what is accounted for is a sample that is blotted out at the same number.
-            module: what ``make_private`` returned. With it and ``loss`` it is tried on some of the data, under every
-                assumption, whether the loss of a batch is the mean of the losses of its rows alone, and refused with
-                the pair of rows where it is not; and the assumption is, with the pair of points that refutes it.
-                Without, it is tried on the gradients of the steps alone; the step that refutes it is refused.
+                number of samples, and the sample that differs has gradient 0 at the same number.
+            module: of ``make_private``. With it and ``loss`` it is tried on some of the data whether the loss of a
+                batch is the mean of the losses of its rows alone, and whether the assumption holds; a refusal names the
+                pair of rows, or of points. Without, the assumption is tried on the gradients of the steps alone.
             loss: loss(output, target) of a batch, as in the training loop.
 
         Raises:
             InputError: the optimiser does more than plain SGD, batches are not Poisson batches, no theorem holds for
-                such a step, what is said does not fit the steps so far, steps were taken before, module or loss is
+                such a step, the description does not fit the steps so far, steps were taken before, module or loss is
                 given alone, a row changes the gradients of others, or the losses do not meet the assumption.
         """
         described_assumption(assumption)
         if isinstance(scheduled, str) or not set(scheduled) <= set(SCHEDULED):
             raise InputError(
-                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for "
-                "one, as nothing else may change in mid-run."
+                f"scheduled needs a tuple of some of {SCHEDULED}, got scheduled={scheduled!r}; write ('lr',) for one."
             )
         found = describe_training(optimizer, data_loader, diameter, public)
         if public is not None:
@@ -161,7 +158,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             self._check_same_parameters(optimizer)
         step = ((optimizer.noise_multiplier, data_loader.sample_rate, 1),), ((step_size_of(optimizer), 1),)
         run = found.run(*step, assumption)
-        bound(run, assumption, order=2)  # says at once where no theorem applies
+        bound(run, assumption, order=2)  # refuses at once where no theorem applies
         self._tried = try_on_data(module, loss, data_loader, run, assumption)
         self._description, self._assumption = found, assumption
         self._parameters, projection = parameters_of(optimizer), attached(optimizer)
@@ -173,11 +170,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         self._watch = Watch(optimizer, data_loader, found, assumption, scheduled, last)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Count one step of the optimiser, whose step size is not known: only composition can account for it."""
+        """Count a step of unknown step size, which only composition can account for."""
         self._count(noise_multiplier, sample_rate, 0.0)
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[DPOptimizer], None]:
-        """Count a step, with the step size that the optimiser has by now; Opacus calls it after each."""
+        """A hook that counts a step with the current step size; Opacus calls it after each step."""
 
         def hook(optimizer: DPOptimizer) -> None:
             if self._description is not None:
@@ -194,11 +191,11 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return hook
 
     def get_epsilon(self, delta: float, **_: Any) -> float:
-        """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up; `route` then says how it was found.
+        """Epsilon of (epsilon, delta)-DP of the last iterate, rounded up, with its `route`.
 
         Raises:
-            InputError: delta is out of range, the domain was described and steps were not projected to it, or the
-                parameters are not those that the last step left.
+            InputError: delta is out of range, steps were not projected to the described domain, or the parameters are
+                not those after the last step.
         """
         delta = chance("delta", delta, -inf)
         if self._watch is not None:
@@ -232,7 +229,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
 
     @property
     def tried(self) -> str:
-        """On what loss and assumption were tried so far, in words, or that they were not."""
+        """The trials of loss and assumption so far, in words."""
         steps = "" if self._watch is None else self._watch.tried
         tied = "" if self._tried or not steps else "whether rows change the gradients of others was not tried"
         return "; ".join(filter(None, (self._tried, steps, tied))) or UNTRIED
@@ -247,7 +244,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         """The steps so far as a run, the noise rounded down.
 
         Raises:
-            InputError: they were not described, what happened does not fit the description, or a step refuted it.
+            InputError: they were not described, do not fit the description, or refuted it.
         """
         told = self._description
         if told is None or self._assumption is None:
@@ -271,7 +268,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return _NAME
 
     def state_dict(self, destination: Any = None) -> Any:
-        """Numbers alone, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
+        """The numbers, in ``destination`` or a new mapping; assumption and optimiser are described after loading."""
         now = _State(
             mechanism=self.mechanism(),
             history=self.history,
@@ -285,7 +282,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
         return now if destination is None else destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` returned; `describe` must then be called again."""
+        """Restore a `state_dict`; `describe` must then be called again."""
         try:
             found = TypeAdapter(_State).validate_python(state_dict)
         except ValidationError as error:
@@ -297,8 +294,7 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             ) from None
         if found.mechanism != self.mechanism():
             raise InputError(
-                f"The state needs mechanism={self.mechanism()!r}, got mechanism={found.mechanism!r}; load it into the "
-                "accountant that wrote it."
+                f"The state needs mechanism={self.mechanism()!r}, got mechanism={found.mechanism!r}; load another."
             )
         if sum(times for *_, times in found.history) != sum(times for _, times in found.step_sizes):
             raise InputError("The state needs a step size for every step, got lists of other lengths; load another.")
@@ -315,7 +311,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             runs.append((*kind, times + 1))
 
     def _check_same_model(self, optimizer: DPOptimizer) -> None:
-        """Refuse steps of another model: the last iterates of two are more than that of one."""
         now, before = parameters_of(optimizer), self._parameters
         if before is not None and (
             len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))
@@ -326,7 +321,6 @@ class LastIterateAccountant(IAccountant):  # type: ignore[misc]
             )
 
     def _check_same_parameters(self, optimizer: DPOptimizer) -> None:
-        """Refuse to go on from other parameters than the counted steps left, as far as that is known."""
         if self._watch is not None:
             self._watch.check_parameters()
         elif self._left and fingerprint_of_values(parameters_of(optimizer)) != self._left:

@@ -1,9 +1,9 @@
-"""Description of a training that Opacus does not give its accountant, read off what ``make_private`` returned.
+"""Description of a training that Opacus does not give its accountant, read off the result of ``make_private``.
 
 Opacus draws every sample with probability q = 1 / m, m the number of batches in an epoch, and divides the sum of the
-gradients by the whole part b of q n. Both change with n (its issues 571 and 819), and the scale of the noise with
-them, which the last iterate shows in many dimensions. So no number holds for data sets of n and of n - 1 samples, and
-either n stays as it is and a sample is blotted out (its gradient is 0), or m and b are public numbers.
+gradients by b = floor(q n). Both change with n (its issues 571 and 819), and the scale of the noise with them, which is
+visible in the last iterate in many dimensions. So no number holds for data sets of n and of n - 1 samples, and either n
+stays the same and one sample has gradient 0, or m and b are public numbers.
 
 Where m does not divide n, that is a run on more data at another step size: samples without a gradient are added until
 m divides their number n', and step_size is eta n' / (m b). The iterates are the same.
@@ -28,11 +28,6 @@ from lastiterate.runtime.fingerprint import data_fingerprint
 from lastiterate.runtime.opacus.projection import attached, parameters_of
 from lastiterate.runtime.workloads.trials import refuse_complex
 
-History = Sequence[tuple[float, float, int]]
-"""(noise multiplier, sampling rate, number of steps) of equal steps."""
-StepSizes = Sequence[tuple[float, int]]
-"""(step size, number of steps) of equal steps; 0 where it is not known."""
-
 
 @dataclass(frozen=True)
 class Description:
@@ -45,8 +40,8 @@ class Description:
         diameter: of the domain, a length; inf without projection.
         centre: a fingerprint of the centre of the domain; empty without projection.
         weight_decay: of the optimiser, which adds it after clipping and noise; gradient / length.
-        public: whether sampling rate and batch size are numbers that do not look at the data, not even at n.
-        data: a fingerprint of some items; empty where they do not read the same twice.
+        public: True if sampling rate and batch size do not depend on the data, not even on n.
+        data: a fingerprint of some items; empty where these are random.
     """
 
     dataset_size: int
@@ -91,7 +86,7 @@ class Description:
             assumption: of the losses.
 
         Raises:
-            InputError: the steps are not those of one Poisson-sampled training, or there are none.
+            InputError: there are no steps, or not those of one Poisson-sampled training.
         """
         rates = {rate for _, rate, _ in history}
         if len(rates) != 1:
@@ -145,7 +140,7 @@ class Description:
 def describe_training(
     optimizer: Any, data_loader: Any, diameter: float, public: tuple[int, int] | None = None
 ) -> Description:
-    """Describe the training of an optimiser and a data loader that ``make_private`` returned."""
+    """Describe the training of an optimiser and a data loader of ``make_private``."""
     check_plain(optimizer)
     if not isinstance(data_loader, DPDataLoader):
         raise InputError(
@@ -173,7 +168,6 @@ def describe_training(
 
 
 def _set_sizes(optimizer: DPOptimizer, data_loader: DPDataLoader, public: tuple[int, int]) -> None:
-    """Let a loader draw with probability 1/m, and an optimiser divide by b."""
     if not isinstance(public, tuple) or len(public) != 2:
         raise InputError(
             f"public needs two numbers, of batches in an epoch and of samples to divide by, got public={public!r}; "
@@ -213,7 +207,7 @@ def _centre(optimizer: DPOptimizer, diameter: float) -> str:
 
 
 def _is_strongly_convex(assumption: Assumption) -> bool:
-    """Tell whether it says more of a sample than holds of one without a gradient."""
+    """True if it excludes a sample without a gradient."""
     return isinstance(assumption, StronglyConvex) or any(map(_is_strongly_convex, getattr(assumption, "parts", ())))
 
 

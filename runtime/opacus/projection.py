@@ -1,8 +1,7 @@
-"""A projection after every step of an Opacus optimiser, which the theorems for the last iterate ask for.
+"""A projection after every step of an Opacus optimiser, as in the theorems for the last iterate.
 
-The parameters, all of them as one vector, are moved to the nearest point of a ball after each step. The ball stands
-around where they are when the projection is attached, or around a point that is given: it must not depend on the data,
-so a training that is resumed needs the centre of its beginning.
+The parameters, all of them as one vector, are moved to the nearest point of a ball after each step. The centre of the
+ball must not depend on the data, so a resumed training needs the one of its beginning.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ class Projection:
     Attributes:
         diameter: of the ball, a length.
         centre: shape (dimension,), the parameters one after the other.
-        steps: how many steps it was there for.
+        steps: number of projected steps.
     """
 
     def __init__(self, parameters: Sequence[Tensor], diameter: float, centre: Tensor) -> None:
@@ -50,7 +49,7 @@ def project(optimizer: Any, diameter: float, centre: Sequence[Tensor] | None = N
     Args:
         optimizer: an Opacus optimiser, before its first step.
         diameter: of the ball (not its radius), a length.
-        centre: one tensor a parameter, from before the training; where the parameters are if left out.
+        centre: one tensor a parameter, from before the training; None for the parameters now.
 
     Raises:
         InputError: it projects already, the diameter is not positive, or the centre does not fit the parameters.

@@ -46,7 +46,6 @@ def try_on_data(
 
 
 def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
-    """A copy of the network as it is now, and samples spread over the data."""
     copied = deepcopy(module)
     plain = copied.to_standard_module() if isinstance(copied, GradSampleModule) else copied
     for part in plain.modules():  # a copied hook is out of reach of what would remove it

@@ -1,12 +1,12 @@
-"""Watch over a training with Opacus: what was described must not change in mid-run.
+"""Watch over a training with Opacus, which must follow its description.
 
 Before every step the settings of the optimiser, the loader that drew the batch, the data set, the projection and the
-parameters are compared with what was described and with what the last step left. A change is refused before the step
-that would use it, so what the accountant counted stays true of the iterate that it counted.
+parameters are compared with the description and with the state after the last step. A change is refused before the
+step that would use it, so the count stays true of the iterate that was counted.
 
-The assumption is tried on the steps. Some samples are remembered with their clipped gradient and the iterate at which
-it was taken. When one is drawn again, two points and two gradients of one loss are known, and an assumption that
-excludes such a pair is refuted. This needs neither network nor loss, and costs no gradient.
+The assumption is tried on the steps. Some samples are remembered with their clipped gradient and its iterate. When one
+is drawn again, two points and two gradients of one loss are known, and may refute the assumption. This needs neither
+network nor loss, and costs no gradient.
 """
 
 from collections import deque
@@ -28,7 +28,7 @@ from lastiterate.runtime.opacus.projection import Projection, attached, paramete
 
 _SAMPLES: Final = 16
 _NUMBERS: Final = 2**22
-"""Samples that are remembered, and the numbers that they may have together."""
+"""Number of samples that are remembered, and of floats for all of them."""
 
 _FLOOR: Final = 2.0**10
 """Rounding that is assumed of a gradient, in units of its last place."""
@@ -38,7 +38,7 @@ SCHEDULED: Final = ("lr", "noise_multiplier")
 
 
 class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
-    """The Poisson batches of a loader, and those that no step has taken yet."""
+    """The Poisson batches of a loader, with a queue of those that no step has taken yet."""
 
     def __init__(self, drawn: UniformWithReplacementSampler) -> None:
         super().__init__(
@@ -50,7 +50,6 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
         self._waiting: deque[list[int]] = deque()
 
     def __iter__(self) -> Iterator[list[int]]:
-        """Draw the batches of an epoch."""
         self._waiting.clear()
         for batch in super().__iter__():
             self._waiting.append(batch)
@@ -66,13 +65,10 @@ class _Draws(UniformWithReplacementSampler):  # type: ignore[misc]
 
 
 class _Trial:
-    """Gradients that were seen of some samples, and whether they refute an assumption.
-
-    Args:
-        assumption: to be tried; parts that say nothing of one sample's gradients are passed over.
+    """Gradients of some samples, and whether they refute an assumption.
 
     Attributes:
-        pairs: of gradients of one sample that were held against it.
+        pairs: number of pairs of gradients of one sample that were compared with it.
     """
 
     def __init__(self, assumption: Assumption) -> None:
@@ -81,12 +77,7 @@ class _Trial:
         self.pairs = 0
 
     def refuted(self, optimizer: DPOptimizer, batch: Sequence[int]) -> str:
-        """The pair that refutes the assumption, as a clause; empty where there is none.
-
-        Args:
-            optimizer: at a step, with the gradients of the batch.
-            batch: which samples these are, in their order.
-        """
+        """The pair that refutes the assumption, as a clause, after a step on the samples of a batch; or ""."""
         point = torch.cat([one.detach().reshape(-1) for one in optimizer.params])
         most = max(1, min(_SAMPLES, _NUMBERS // (2 * len(point)))) if self._parts else 0
         for row, sample in enumerate(batch):
@@ -126,12 +117,11 @@ class _Trial:
 
 
 class Watch:
-    """State that a training must go on with, from `describe` on.
+    """Comparison of a training with its description, from `describe` on.
 
-    The sampler of the loader is replaced by one that draws the same and counts. The assumption is tried on what the
-    steps show of the losses, unless items of the data read otherwise every time. ``scheduled`` says which of
-    `SCHEDULED` may change from step to step; ``last`` are noise multiplier and step size of the last step, None before
-    the first.
+    The sampler of the loader is replaced by one that draws the same and counts. The assumption is tried on the
+    gradients of the steps, unless items of the data are random. ``scheduled`` has those of `SCHEDULED` that may change
+    from step to step; ``last`` are noise multiplier and step size of the last step, None before the first.
     """
 
     def __init__(
@@ -166,7 +156,7 @@ class Watch:
         self._hook.remove()
 
     def check_step(self, optimizer: DPOptimizer, sample_rate: float) -> None:
-        """Refuse, before it is taken, a step of another training than the described one."""
+        """Refuse a step of another training before it is taken."""
         self._check_settings(optimizer)
         self.check_parameters()
         self._check_data(sample_rate)
@@ -195,12 +185,12 @@ class Watch:
 
     @property
     def tried(self) -> str:
-        """On what the steps tried the assumption, in words; empty where on nothing."""
+        """The trial of the assumption on the steps, in words; or ""."""
         pairs = 0 if self._trial is None else self._trial.pairs
         return f"tried on {pairs} gradients of samples that were drawn again, not refuted" if pairs else ""
 
     def check_parameters(self) -> None:
-        """Refuse parameters that the last step did not leave."""
+        """Refuse other parameters than those after the last step."""
         if self._left is None or all(map(torch.equal, self._left, (one.detach() for one in self._parameters))):
             return
         raise InputError(
@@ -210,7 +200,7 @@ class Watch:
 
     @property
     def fingerprint(self) -> str:
-        """Of the parameters that the last step left; empty before the first."""
+        """Of the parameters after the last step; empty before the first."""
         return "" if self._left is None else fingerprint_of_values(self._left)
 
     def _check_settings(self, optimizer: DPOptimizer) -> None:
@@ -255,7 +245,6 @@ class Watch:
             )
 
     def _after(self, *_: Any) -> None:
-        """Keep what a counted step left; called by torch after a step, and after the projection."""
         if self._counted:
             self._left, self._counted = self._copied(), False
 
@@ -268,5 +257,4 @@ def _numbers(optimizer: DPOptimizer) -> tuple[float, float]:
 
 
 def _contents(data: Any) -> list[tuple[int, int]]:
-    """Identities of the tensors of a `TensorDataset`, and how often they were written to."""
     return [(id(one), one._version) for one in getattr(data, "tensors", ()) if isinstance(one, Tensor)]

@@ -25,20 +25,21 @@ class LightningRecord(Record, Callback):
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
         """Refuse settings that the theory does not cover."""
+        bits = str(8 * self._optimiser.param_groups[0]["params"][0].dtype.itemsize)
+        averages = [type(one).__name__ for one in vars(trainer)["callbacks"]]
         check_settings(
             self._optimiser,
             list[Any](trainer.optimizers),
             accumulate_grad_batches=(trainer.accumulate_grad_batches, 1),
             gradient_clip_val=(trainer.gradient_clip_val or 0, 0),
-            precision=(str(trainer.precision).partition("-")[0], "64" if self._optimiser.double else "32"),
+            precision=(
+                str(trainer.precision).partition("-")[0],
+                bits,
+            ),
             devices=(trainer.world_size, 1),
-            averaging=([name for name in map(_name, vars(trainer)["callbacks"]) if "Averaging" in name], []),
+            averaging=([name for name in averages if "Averaging" in name], []),
         )
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
         """Bound the run."""
         self._ended()
-
-
-def _name(one: object) -> str:
-    return type(one).__name__

@@ -1,19 +1,22 @@
 """Projected noisy SGD as a torch optimiser: for a training loop of one's own, and accounted for as it ran.
 
-It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. The
-DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has ``center="origin"``,
-and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does not depend on where the ball
-lies, as long as its center does not depend on the data; the constants of the losses are needed on this ball.
+It is `lastiterate.runtime.training.descent.train` step by step, on a module whose parameters move in place. It takes
+one step on the rows that `ProjectedNoisySGD.batches` chose and counts it. Steps on other rows have no bound, so a
+detectable deviation is refused: a step without a batch drawn for it, one of another size, and a sample whose row
+changes. A run that is resumed from a checkpoint continues bit by bit: the state holds the parameters, the number of
+steps, and the position in the random stream. The batches are drawn again from the seed.
 
-A proximal map may come after the noise: the theorems speak of steps W <- P(phi(W) + noise), P any map that is
-1-Lipschitz, the same in both runs and blind to the data (docs/proofs/shift_program.md). The proximal map of a convex
-function is one; so is a projection after it.
+The DPSGD-DC of Liang et al. 2026 (algorithm 1, "double clipping" of gradients and of parameters) has
+``center="origin"``, and ``run.diameter`` is twice the radius D of its domain |theta| <= D. The account does not depend
+on the place of the ball, as long as its center does not depend on the data; the constants of the losses are needed on
+this ball.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import replace
-from math import isfinite
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -21,55 +24,43 @@ from torch import Tensor, nn
 from torch.nn.utils import vector_to_parameters
 
 from lastiterate.numeric.bound import Bound, bound
-from lastiterate.numeric.errors import InputError, teaches
+from lastiterate.numeric.errors import InputError, count, echo, teaches
 from lastiterate.numeric.explain import UNTRIED
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.runtime.checkpointing import read_checkpoint, write_checkpoint
 from lastiterate.runtime.constants.refutation import check_not_refuted
+from lastiterate.runtime.devices import says_when_memory_runs_out
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.optimisers.private import PrivateOptimiser
 from lastiterate.runtime.random_streams import stream
-from lastiterate.runtime.training.descent import project_onto_ball
+from lastiterate.runtime.training.batches import draw_batches
+from lastiterate.runtime.training.descent import BATCHES, project_onto_ball
 from lastiterate.runtime.workloads.independence import refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import SAMPLES
+from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
-Proximal = Callable[[Tensor], Tensor]
-"""Takes all parameters one after the other, shape (dimension,), to such a vector."""
-
-_PURPOSE: Final = 2**50
-_SCALES: Final = 10.0 ** torch.arange(-6.0, 3.0)
-_PAIRS: Final = 8
-_ITERATIONS: Final = 12
-_FLOOR: Final = 64.0
-"""Rounding that is assumed of a map, in units of the last place of the longest vector."""
+_FACTOR: Final = 6364136223846793005
+"""Odd: its powers are the weights of the words of a row, modulo 2^64."""
 
 
 @teaches()
-class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
+class ProjectedNoisySGD(torch.optim.Optimizer):
     """Per-sample clipping, Gaussian noise and projection, in the order that the theorems ask for.
 
     Args:
-        module: its trained parameters are moved in place. Where they lie outside the domain they are projected to it
+        module: its trained parameters are moved in place. Where they lie outside the domain they are projected onto it
             at once, so that the run starts inside.
         loss: loss(output, target) of a batch of one sample, a scalar.
-        run: what is to be run; `accounted` says what has been.
-        center: of the ball to which iterates are projected: "initial", the parameters that the module comes with;
-            "origin"; or a vector of shape (dimension,), which must not depend on the data.
-        proximal: a map of all parameters, shape (dimension,), that comes after the noise and before the projection in
-            every step, such as ``lambda w: softshrink(w, step_size * weight)`` for a penalty of absolute values. It
-            must not look at the data and increase no distance; then the bound of the run is the same. It is tried
-            on pairs of points, and what is not refused is not proved.
+        run: the planned run; `accounted` returns the run so far.
+        center: of the ball to which iterates are projected: "initial", the initial parameters of the module, or
+            "origin".
         seed: of the noise and of the batches; the same draws on every device.
-        memory: bytes that one chunk of per-sample gradients may take; None for what the device has room for.
-        cuda_graphs: on CUDA, record the gradients of a step and replay them in later ones, which is several times as
-            fast for small batches. The module and the loss must then do the same in every step: a number in either that
-            is changed between steps is not seen.
+        memory: bytes that one chunk of per-sample gradients may take; None for the room on the device.
 
     Raises:
-        InputError: the module mixes samples or is random, or has nothing to train; the center is not a point; or the
-            proximal map increases the distance of two points.
+        InputError: the module mixes samples or is random, or has nothing to train; or there is no such center.
 
     Source: Chien & Li 2025, update (1); Liang et al. 2026, algorithm 1.
 
@@ -88,42 +79,146 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         loss: Callable[[Tensor, Tensor], Tensor],
         run: NoisySGD,
         *,
-        center: str | Tensor | Sequence[float] = "initial",
-        proximal: Proximal | None = None,
+        center: str = "initial",
         seed: int = 0,
         memory: int | None = None,
-        cuda_graphs: bool = False,
     ) -> None:
-        self._need("run", run, NoisySGD, "a NoisySGD")
-        super().__init__(module, loss, run, seed=seed, memory=memory, cuda_graphs=cuda_graphs)
-        self._looked: list[tuple[Tensor, Tensor]] = []  # samples that an assumption is tried on: the first of the steps
+        needs: tuple[tuple[str, object, Any], ...] = (
+            ("module", module, nn.Module), ("loss", loss, Callable), ("run", run, NoisySGD)
+        )  # fmt: skip
+        for name, value, kind in needs:
+            if not isinstance(value, kind):
+                raise InputError(
+                    f"{type(self).__name__} needs a {kind.__name__} as {name}, got {name}={type(value).__name__}; give "
+                    "one."
+                )
+        refuse_mixing(module)
+        self.run, self.seed, self.done = run, count("seed", seed, least=0), 0
+        self._module, self._loss = module, loss
+        self._memory = None if memory is None else count("memory", memory)
+        named = {name: p for name, p in module.named_parameters() if p.requires_grad}
+        if not named:
+            raise InputError(
+                f"{type(self).__name__} needs parameters to train, got none; give some with requires_grad."
+            )
+        if not isinstance(center, str) or center not in ("initial", "origin"):
+            raise InputError(f"center needs 'initial' or 'origin', got center={echo(center)}; choose one.")
+        self._layout = {name: list(p.shape) for name, p in named.items()}
+        super().__init__(named.values(), {})
+        self._noise = stream(self.seed, purpose=0)
+        self._waiting: dict[int, Tensor] = {}  # batches that were drawn, by their steps
+        self._sums = torch.zeros(run.dataset_size, dtype=torch.int64)  # checksums of the samples' rows, 0 where unseen
+        self._first: Gradients | None = None
+        self._tried_on: list[tuple[Tensor, Tensor]] = []  # rows for trials of assumptions: the first of the steps
         self._room = SAMPLES  # for more of them
         self._trials: dict[tuple[Assumption, int], str] = {}
-        self._around_start = isinstance(center, str) and center == "initial"
-        self._center = _center(center, self._point())
-        self._proximal = proximal
-        if proximal is not None:
-            radius = run.diameter / 2 if isfinite(run.diameter) else max(1.0, float(self._point().norm()))
-            check_nonexpansive(proximal, self._center, radius)
+        self._around_start = center == "initial"
+        self._center = self._point() if self._around_start else torch.zeros_like(self._point())
         self._move(project_onto_ball(self._point(), self._center, run.diameter))
 
-    def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
-        """Bound of what was run so far, by an assumption that is tried on samples that the steps were made on.
+    def batches(self) -> Iterator[Tensor]:
+        """Indices of the samples of every remaining step, drawn as in the run."""
+        left = islice(enumerate(draw_batches(self.run, stream(self.seed, purpose=BATCHES))), self.done, None)
+        for t, batch in left:
+            self._waiting[t] = batch
+            yield batch
 
-        Arguments are those of `lastiterate.numeric.bound.bound`, which without samples cannot try it. What is returned
-        says in ``tried`` on how many it was.
+    @says_when_memory_runs_out
+    @torch.no_grad()
+    def step(self, inputs: Tensor, targets: Tensor) -> None:  # type: ignore[override]
+        """One update on a batch.
+
+        The account is of the batches drawn by `batches`; rows chosen in another way have no bound, and are refused
+        where that is detected: by their number, and by a sample whose row changes.
+
+        Args:
+            inputs: shape (k, ...), the rows chosen by `batches`; k may be 0 for Poisson batches.
+            targets: shape (k, ...).
 
         Raises:
-            InputError: as there; or two points and a sample refute the assumption, which are told.
+            InputError: the run is over, the rows are not those drawn, or the parameters stop being finite; nothing is
+                changed then.
+        """
+        t = self.done
+        if t >= self.run.steps:
+            raise InputError(f"The run is over after steps={t}, got one step more; describe a longer run.")
+        checksums, point, drawn = self._check_rows(t, inputs, targets), self._point(), self._noise.done
+        try:
+            moved = self._moved(point, self._gradients(point, inputs, targets) if len(inputs) else None)
+            if not bool(torch.isfinite(moved).all()):
+                raise InputError(
+                    f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size."
+                )
+        except BaseException:
+            self._noise.done = drawn
+            raise
+        self._move(moved)
+        self._sums[self._waiting.pop(t)] = checksums
+        self.done += 1
+
+    def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
+        """The point after step ``self.done`` from ``point``; no gradients for an empty batch."""
+        run, t = self.run, self.done
+        total = torch.zeros_like(point)
+        if gradients is not None:
+            total = gradients.total(point, run.clip_norm)
+            if self._room > 0:
+                inputs, targets = (rows[: self._room].clone() for rows in gradients.rows())
+                self._tried_on.append((inputs, targets))
+                self._room -= len(inputs)
+        (drawn,) = self._noise.normals(1, len(point), point, torch.float64)
+        decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
+        moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
+        return project_onto_ball(moved, self._center, run.diameter)
+
+    def _check_rows(self, t: int, inputs: Tensor, targets: Tensor) -> Tensor:
+        batch = self._waiting.get(t)
+        if batch is None or not len(batch) == len(inputs) == len(targets):
+            due = "none was drawn" if batch is None else f"{len(batch)} rows with a target each"
+            raise InputError(
+                f"A step needs the batch that the run drew ({due} for step={t + 1}), got {len(inputs)} inputs and "
+                f"{len(targets)} targets; take the indices from batches(), one batch for each step."
+            )
+        now = _checksums(inputs) * _FACTOR + _checksums(targets) | 1
+        before = self._sums[batch]
+        other = torch.nonzero((before != 0) & (before != now)).flatten().tolist()
+        if other:
+            raise InputError(
+                f"A step needs the rows that the run drew, the same for a sample every time, got another row for "
+                f"sample={int(batch[other[0]])} in step={t + 1}; give inputs[batch] and targets[batch] for each batch "
+                "of batches(), in its order and without random transforms."
+            )
+        return now
+
+    def accounted(self) -> NoisySGD:
+        """The run so far, as the accountant takes it.
+
+        Raises:
+            InputError: no step has been made.
+        """
+        if not self.done:
+            raise InputError("An account needs at least one step, got done=0; call step first.")
+        if self.done == self.run.steps:
+            return self.run
+        held = {name: getattr(self.run, name) for name in ("step_size", "noise_std")}
+        cut: dict[str, Any] = {name: value[: self.done] for name, value in held.items() if isinstance(value, tuple)}
+        return replace(self.run, steps=self.done, **cut)
+
+    def bound(self, assumption: Assumption, *, order: float | None = None, delta: float | None = None) -> Bound:
+        """Bound of the run so far, with the assumption tried on samples of the steps; ``tried`` gives their number.
+
+        Arguments are those of `lastiterate.numeric.bound.bound`, which without samples cannot try the assumption.
+
+        Raises:
+            InputError: as there; or two points and a sample, which it names, refute the assumption.
         """
         found = bound(self.accounted(), assumption, order=order, delta=delta)
         return replace(found, tried=self._tried(assumption))
 
     def _tried(self, assumption: Assumption) -> str:
-        """On what the assumption was tried, on the domain, in words."""
-        if not self._looked:  # steps before a checkpoint were not seen
+        if not self._tried_on:  # steps before a checkpoint were not seen
             return UNTRIED
-        inputs, targets = map(torch.cat, zip(*self._looked, strict=True))
+        inputs, targets = map(torch.cat, zip(*self._tried_on, strict=True))
         key = assumption, len(inputs)
         if key not in self._trials:
             module = deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
@@ -135,119 +230,109 @@ class ProjectedNoisySGD(PrivateOptimiser[NoisySGD]):
         return self._trials[key]
 
     def _tied(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> str:
-        """On what it was tried whether rows change the gradients of others, in words."""
         held = self._center.device, self._center.dtype
-        rows = Rows(inputs, *held), Rows(targets, *held)
-        return refuse_tied_rows("the samples", module, self._loss, *rows)
+        return refuse_tied_rows("the samples", module, self._loss, Rows(inputs, *held), Rows(targets, *held))
+
+    def save(self, path: str | Path) -> None:
+        """Write `state_dict` to a file, whole or not at all: an older file stays until the new one is complete."""
+        write_checkpoint(path, self.state_dict())
+
+    def load(self, path: str | Path) -> None:
+        """Resume where `save` was called, parameters of the module included, in this process or in another.
+
+        Raises:
+            InputError: the file is missing, damaged, not a checkpoint, or of another run; nothing is changed then.
+        """
+        self.load_state_dict(read_checkpoint(path))
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a resumed run needs to go on bit by bit; safe for ``torch.load(weights_only=True)``."""
-        return {**super().state_dict(), "center": self._center}
+        """Everything that a resumed run needs; safe for ``torch.load(weights_only=True)``."""
+        return {
+            "optimiser": type(self).__name__,
+            "done": self.done,
+            "streams": {"noise": self._noise.done},
+            "run": asdict(self.run),
+            "seed": self.seed,
+            "layout": self._layout,
+            "parameters": self._point(),
+            "center": self._center,
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        super().load_state_dict(state_dict)
+        """Resume where `state_dict` was taken, parameters of the module included."""
+        self._check(state_dict)
+        self._noise.done, self.done = state_dict["streams"]["noise"], state_dict["done"]
+        self._move(state_dict["parameters"].to(self._point()))
         self._center = state_dict["center"].to(self._center)
         self._trials.clear()
 
     def _check(self, state: dict[str, Any]) -> None:
-        super()._check(state)
-        self._check_point("center", state["center"])
-        if not self._around_start and not torch.equal(state["center"].to(self._center), self._center):
+        mine, keys = self.state_dict(), set(state) if isinstance(state, dict) else set()
+        if keys != set(mine):
             raise InputError(
-                f"A checkpoint needs the domain of this optimiser, got center={state['center']}; "
-                "build the optimiser with what was trained."
+                f"A checkpoint needs the keys {', '.join(sorted(mine))}, got {', '.join(sorted(map(str, keys)))}; "
+                "load the output of save or state_dict."
             )
+        for name in ("optimiser", "seed", "run", "layout"):
+            if type(state[name]) is not type(mine[name]) or state[name] != mine[name]:
+                raise InputError(
+                    f"A checkpoint needs to be of the same run, with {name}={mine[name]}, got {name}={state[name]}; "
+                    "build the optimiser as it was trained."
+                )
+        for name in ("parameters", "center"):
+            value, like = state[name], mine[name]
+            fits = isinstance(value, Tensor) and (value.shape, value.dtype) == (like.shape, like.dtype)
+            if not fits or not bool(torch.isfinite(value).all()):
+                got = f"{tuple(value.shape)} of {value.dtype}" if isinstance(value, Tensor) else repr(value)
+                raise InputError(
+                    f"A checkpoint needs finite {name} of shape ({len(like)},) of {like.dtype}, got {name}={got}; "
+                    "build the optimiser on the module that was trained."
+                )
+        if not self._around_start and bool(state["center"].any()):
+            raise InputError(
+                f"A checkpoint needs the domain of this optimiser, got center={state['center']}; build the optimiser "
+                "as it was trained."
+            )
+        streams = state["streams"]
+        if not isinstance(streams, dict) or set(streams) != {"noise"}:
+            raise InputError(
+                f"A checkpoint needs the random stream noise, got streams={echo(streams)}; load an intact one."
+            )
+        for name, value, most in (
+            ("done", state["done"], self.run.steps), ("streams['noise']", streams["noise"], 2**63 - 1)
+        ):  # fmt: skip
+            if type(value) is not int or not 0 <= value <= most:
+                raise InputError(
+                    f"A checkpoint needs a whole number up to {most}, got {name}={echo(value)}; load an intact one."
+                )
 
-    def _moved(self, point: Tensor, gradients: Gradients | None) -> Tensor:
-        run, t = self.run, self.done
-        total = torch.zeros_like(point)
-        if gradients is not None:
-            total = gradients.total(point, run.clip_norm, uneven=not run.scheme.fixed_size)
-            if self._room > 0:
-                inputs, targets = (rows[: self._room].clone() for rows in gradients.rows())
-                self._looked.append((inputs, targets))
-                self._room -= len(inputs)
-        drawn = self._normal(len(point), point)
-        decayed = (1 - run.step_size_at(t) * run.weight_decay) * point
-        moved = decayed - run.step_size_at(t) * total / run.batch + run.noise_std_at(t) * drawn
-        if self._proximal is not None:
-            moved = self._proximal(moved)
-        return project_onto_ball(moved, self._center, run.diameter)
+    def _trained(self) -> list[Tensor]:
+        return [p for group in self.param_groups for p in group["params"]]
 
+    def _point(self) -> Tensor:
+        return torch.cat([p.detach().reshape(-1) for p in self._trained()])
 
-def _center(center: str | Tensor | Sequence[float], start: Tensor) -> Tensor:
-    """The point that ``center`` names, like ``start``."""
-    if isinstance(center, str):
-        if center not in ("initial", "origin"):
-            raise InputError(f"center needs 'initial', 'origin' or a vector, got center={center!r}; choose one.")
-        return start.clone() if center == "initial" else torch.zeros_like(start)
-    try:
-        given = torch.as_tensor(center).detach()
-    except (TypeError, ValueError, RuntimeError):
-        given = None
-    if given is None or given.is_complex():
-        raise InputError(
-            f"center needs 'initial', 'origin' or a vector, got center={type(center).__name__}; choose one."
-        )
-    found = given.to(start, copy=True)
-    if found.shape != start.shape or not bool(torch.isfinite(found).all()):
-        raise InputError(
-            f"center needs one finite number for each of the {len(start)} parameters, got a center of shape "
-            f"{tuple(found.shape)}; give the parameters one after the other."
-        )
-    return found
+    @torch.no_grad()
+    def _move(self, point: Tensor) -> None:
+        parts = torch.split(point, [p.numel() for p in self._trained()])
+        for parameter, part in zip(self._trained(), parts, strict=True):
+            parameter.copy_(part.reshape(parameter.shape))
 
-
-@torch.no_grad()
-def check_nonexpansive(proximal: Proximal, start: Tensor, radius: float) -> None:
-    """Refuse a map that increases the distance of two points, with these; what is not refused is not proved.
-
-    Pairs are drawn at many distances around many points of the ball of this radius around ``start``. Each of them is
-    turned to where the map stretches more, by the powers of its derivative, which is symmetric for the proximal map of
-    a convex function.
-
-    Raises:
-        InputError: the map does not return such vectors, is random, or expands.
-    """
-    generator = stream(0, purpose=_PURPOSE)
-
-    def drawn(length: float) -> Tensor:
-        one = generator.normals(1, len(start), start, torch.float64)[0]
-        return one.mul_(length / float(one.norm()))
-
-    if not torch.equal(_mapped(proximal, start), _mapped(proximal, start)):
-        raise InputError(
-            "proximal needs a map without randomness, got other values at the same point; draw nothing in it."
-        )
-    for scale in _SCALES.tolist():
-        for _ in range(_PAIRS):
-            x = start + drawn(radius * float(generator.uniform(1, 1)))
-            direction = drawn(scale * radius)
-            for _ in range(_ITERATIONS):
-                y = x + direction
-                there, here = _mapped(proximal, y), _mapped(proximal, x)
-                moved, apart = float((there - here).double().norm()), float((y - x).double().norm())
-                longest = max(float(one.norm()) for one in (x, y, here, there))
-                floor = _FLOOR * torch.finfo(start.dtype).eps * longest
-                if moved > apart + floor:
-                    raise InputError(
-                        f"proximal needs a map that moves no two points apart, got images {moved:.6g} apart of points "
-                        f"{apart:.6g} apart; take the proximal map of a convex function, or a projection onto a convex "
-                        "set."
-                    )
-                if not moved > floor:
-                    break
-                direction = (there - here) * (scale * radius / moved)
+    def _gradients(self, point: Tensor, inputs: Tensor, targets: Tensor) -> Gradients:
+        workload = Workload("a batch", lambda: self._module, self._loss, inputs, targets)
+        if self._first is not None and (self._first.device, self._first.dtype) == (point.device, point.dtype):
+            refuse_mixing(self._module)  # it may have been put into another mode
+            return self._first.on(workload.inputs, workload.targets)
+        dtype = str(point.dtype).removeprefix("torch.")
+        self._first = Gradients(workload, self._module, dtype=dtype, device=str(point.device), memory=self._memory)
+        return self._first
 
 
-def _mapped(proximal: Proximal, point: Tensor) -> Tensor:
-    found = proximal(point.clone())
-    if not isinstance(found, Tensor) or found.shape != point.shape or not bool(torch.isfinite(found).all()):
-        got = type(found).__name__
-        if isinstance(found, Tensor):
-            got = "nan or inf" if found.shape == point.shape else f"shape {tuple(found.shape)}"
-        raise InputError(
-            f"proximal needs to return {len(point)} finite numbers, got {got}; it takes all parameters one after the "
-            "other."
-        )
-    return found
+def _checksums(rows: Tensor) -> Tensor:
+    """A number for each row from its bytes, shape (k,), on the CPU; equal rows have equal numbers on every device."""
+    if not isinstance(rows, Tensor) or not rows.numel():  # anything but a tensor is refused where gradients are made
+        return torch.zeros(len(rows), dtype=torch.int64)
+    words = rows.detach().contiguous().reshape(len(rows), -1).view(torch.uint8)
+    words = words.view(torch.int32) if words.shape[1] % 4 == 0 else words
+    weights = torch.full((words.shape[1],), _FACTOR, device=rows.device).cumprod(0)
+    return (words * weights).sum(dim=1).cpu()

@@ -1,10 +1,10 @@
-"""Projected noisy SGD inside a loop that others write: what the trainer does is compared with the run at every step.
+"""Projected noisy SGD inside a loop that others write, compared with the run at every step.
 
-A trainer calls ``optimizer.step()`` and hands over no batch. `RecordedSGD` sees the batch that the module was last
-called with, compares it with the batch that the run draws, and makes the private step on per-sample gradients of its
-own; the gradient that the trainer has accumulated, scaled or clipped is not used. What the trainer does besides and the
-theory does not cover (several forward passes a step, mixed precision, other batches, a schedule that the run does not
-have, parameters moved by something else) ends the training with a sentence, and `accounted` stays at what was run.
+A trainer calls ``optimizer.step()`` and hands over no batch. `RecordedSGD` sees the batch of the module's last forward
+pass, compares it with the batch that the run draws, and makes the private step on per-sample gradients of its own; the
+gradient that the trainer has accumulated, scaled or clipped is not used. Any other action of the trainer that the
+theory does not cover (several forward passes a step, mixed precision, other batches, an undescribed schedule,
+parameters moved by something else) ends the training with an `InputError`, and `accounted` stays at the steps made.
 """
 
 from collections.abc import Callable
@@ -79,7 +79,7 @@ class RecordedSGD(ProjectedNoisySGD):
             )
         self._inputs, self._targets = inputs, targets
         chosen = sorted({*spread_over(len(inputs)), *telling_rows(inputs, targets)})
-        self._looked, self._room = [(inputs[chosen], targets[chosen])], 0
+        self._tried_on, self._room = [(inputs[chosen], targets[chosen])], 0
         self._tied(deepcopy(module, {id(self): self}), inputs, targets)
         self._seen: list[object] = []
         self._autocast = self._stepping = False
@@ -88,11 +88,6 @@ class RecordedSGD(ProjectedNoisySGD):
         for group in self.param_groups:  # what a scheduler looks for, and what a step is compared with
             group["lr"] = run.step_size_at(0)
         module.register_forward_pre_hook(self._see, with_kwargs=True)
-
-    @property
-    def double(self) -> bool:
-        """Tell whether the parameters are in double precision."""
-        return self._kept.dtype == torch.float64
 
     def batch_sampler(self) -> list[list[int]]:
         """Indices of the batch of every step that is left: of a DataLoader, to be gone through once."""
@@ -142,13 +137,11 @@ class RecordedSGD(ProjectedNoisySGD):
         self._due = next(self._plan, self._due)
 
     def _see(self, module: nn.Module, given: tuple[object, ...], named: dict[str, object]) -> None:  # noqa: ARG002
-        """Keep the batch of a forward pass that is to be differentiated, which validation is not."""
         if torch.is_grad_enabled() and not self._stepping:
             self._seen.append(next(iter((*given, *named.values())), None))
             self._autocast |= torch.is_autocast_enabled(self._kept.device.type)
 
     def _check_step(self) -> None:
-        """Refuse, before anything is changed, a step that the run does not have."""
         t = self.done
         if t >= self.run.steps:
             raise InputError(

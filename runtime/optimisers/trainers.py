@@ -29,8 +29,7 @@ class Record:
     Args:
         optimiser: the only one that trains.
         assumption: of the losses.
-        order: as of `lastiterate.numeric.bound.bound`.
-        delta: likewise.
+        order, delta: as of `lastiterate.numeric.bound.bound`.
 
     Attributes:
         bound: what was trained, bounded; None before the end.

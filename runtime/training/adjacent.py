@@ -37,8 +37,7 @@ class Differing:
         index: its place in the data.
         here: its clipped gradient on the data, from points of shape (points, dimension) to the same shape.
         there: that of the sample in its place in the adjacent data; None where it is missing.
-        stand_in: place of the sample that stands there in the adjacent data, -1 for none; None where the gradients are
-            no real sample's.
+        stand_in: index of the sample in its place in the adjacent data, -1 for none; None for crafted gradients.
     """
 
     index: int
@@ -48,11 +47,7 @@ class Differing:
 
 
 def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, spare: bool) -> None:
-    """Refuse a sample that is not in the data, and data that are too few, with an `InputError`.
-
-    With ``spare`` a sample that is not in the data must be there to take its place; ``name`` is what an error calls the
-    index.
-    """
+    """Refuse an index outside of the data, and too few data; ``spare`` needs one sample more to take its place."""
     needed = run.dataset_size + spare
     if workload.samples < needed:
         why = ", one of them to take the place of another" if spare else ""
@@ -67,7 +62,7 @@ def check_sample(workload: Workload, run: NoisySGD, name: str, index: int, *, sp
 
 
 def real_sample(gradients: Gradients, run: NoisySGD, index: int) -> Differing:
-    """A sample of the workload; under "replace" the workload's last one takes its place."""
+    """A sample of the workload, replaced by the workload's last one or missing."""
 
     def of(sample: int) -> Callable[[Tensor], Tensor]:
         chosen = torch.tensor([sample]).to(gradients.device)
@@ -86,10 +81,10 @@ def in_blocks(
     store: Store,
     on_step: Callable[[int, int], None] | None,
 ) -> list[Arrays]:
-    """Compute some arrays for many pairs of runs, block after block; finished blocks are kept and found again.
+    """Compute arrays for many pairs of runs, block after block; finished blocks are kept.
 
-    ``compute`` is called with the block, its number of pairs, and what to call after each of the ``run.steps`` steps;
-    ``on_step`` with (finished, all) steps.
+    ``compute`` takes the block, its number of pairs, and a function to call after each of the ``run.steps`` steps;
+    ``on_step`` takes (finished, all) steps.
     """
     sizes = _block_sizes(gradients, run, pairs)
     found, finished = [], 0
@@ -113,11 +108,7 @@ def in_blocks(
 
 
 def _block_sizes(gradients: Gradients, run: NoisySGD, pairs: int) -> list[int]:
-    """Numbers of pairs that advance at once, block after block; the sum is ``pairs``.
-
-    A block takes about a minute on a core, so that little is lost where it is interrupted, but holds enough runs to be
-    fast. It depends on the run alone and not on the machine, so that the numbers are the same everywhere.
-    """
+    """Numbers of pairs of the blocks, whose sum is ``pairs``: a minute on a core each, the same on every machine."""
     step = run.batch * gradients.dimension
     wanted = max(_ENTRIES_TO_BE_FAST // step, _ENTRIES_OF_A_MINUTE // (run.steps * step))
     size = max(1, min(wanted, _ENTRIES_AT_ONCE // max(step, run.dataset_size), _MOST_RUNS))
@@ -143,10 +134,9 @@ def adjacent_runs(
         run: the run.
         differing: the sample in which the data sets differ.
         pairs: number of pairs.
-        coupled: whether the two runs of a pair have the batches and the noise in common, so that they differ by the
-            data alone; if not, nothing, as whoever sees a released model must expect.
+        coupled: True if the two runs of a pair share batches and noise; else they are independent.
         seed: of the noise and the batches, the same on every device.
-        block: which block of pairs this is; each has draws of its own.
+        block: number of this block of pairs, each of which has draws of its own.
         purpose: of the stream that draws the noise.
 
     Yields:

@@ -17,16 +17,11 @@ def draw_batches(run: NoisySGD | RandomProjectionRun, generator: Stream) -> Iter
     """The indices of the samples in the batch of each step, sorted or not, on the CPU.
 
     Args:
-        run: says how batches are drawn; cyclic batches are consecutive samples in the order of the data.
+        run: cyclic batches are consecutive samples in the order of the data.
         generator: full and cyclic batches draw nothing from it.
 
     Yields:
         One tensor of shape (size of the batch,) a step; a Poisson batch can be empty.
-
-    >>> from lastiterate.numeric.run import NoisySGD
-    >>> run = NoisySGD(4, 0.1, 1.0, 1.0, dataset_size=6, batch_size=2, sampling="cyclic")
-    >>> [batch.tolist() for batch in draw_batches(run, Stream(0, 0))]
-    [[0, 1], [2, 3], [4, 5], [0, 1]]
     """
     everything, scheme = torch.arange(run.dataset_size), SCHEMES[run.sampling]
     order = everything
@@ -51,12 +46,6 @@ def draw_batches_of_many(
     Yields:
         Indices of samples, one tensor a step: shape (k,), on the CPU, where the batch is the same for every run (full,
         cyclic); else shape (runs, k), on the device, where -1 stands for no sample.
-
-    >>> from lastiterate.numeric.run import NoisySGD
-    >>> run = NoisySGD(2, 0.1, 1.0, 1.0, dataset_size=4, batch_size=2, sampling="shuffled")
-    >>> first, second = draw_batches_of_many(run, 3, Stream(0, 0))
-    >>> torch.cat([first, second], dim=1).sort(dim=1).values.tolist()
-    [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
     """
     scheme = SCHEMES[run.sampling]
     if scheme.fixed:

@@ -2,9 +2,9 @@
 
     W <- Proj_K[(1 - eta lambda) W - eta / b * sum over the batch of clip_K(grad l_i(W)) + N(0, sigma^2 I)]
 
-Source: Chien & Li 2025, update (1), with weight decay lambda and batches as the run says; b is ``run.batch`` whatever
-the size of a Poisson batch turns out to be. The domain is the ball around the initial point whose *diameter* is
-``run.diameter``; its radius is half of that. The papers draw a ball of radius D and then use D for its diameter.
+Source: Chien & Li 2025, update (1), with weight decay lambda and batches as in the run; b is ``run.batch`` whatever the
+size of a Poisson batch. The domain is the ball around the initial point whose *diameter* is ``run.diameter``; its
+radius is half of that. The papers draw a ball of radius D and then use D for its diameter.
 
 Appendix A.13 states the learning rate 0.1, 200 epochs and the clip norm 1.0. It states neither the noise nor
 the domain of the trained network. `paper_run` takes full batches (one step an epoch), the domain of Figure 1
@@ -13,10 +13,7 @@ noise of standard deviation 0.001 in every coordinate, about as long as a gradie
 that the iterates still follow a training trajectory.
 """
 
-from dataclasses import asdict
-from itertools import islice
 from math import inf
-from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -24,10 +21,8 @@ from torch import Tensor
 
 from lastiterate.numeric.errors import InputError, count
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.checkpointing import Checkpointing
 from lastiterate.runtime.devices import refuse_beyond
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.leaves import norm
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.replay import records
 from lastiterate.runtime.training.batches import draw_batches
@@ -36,28 +31,19 @@ from lastiterate.runtime.workloads.workload import Workload
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
-
 _AT_ONCE: Final = 2**18
-"""Coordinates that are projected at once: what is held in double precision stays in the caches of a processor."""
+"""Coordinates that are projected at once, so that their copies in double precision stay in the processor's caches."""
 
 _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
 
 def paper_run(workload: Workload, **changed: Any) -> NoisySGD:
-    """The run of A.13 on all samples of ``workload``, but for what is changed; see the module for what is left open."""
+    """The run of A.13 on all samples of ``workload``, with these changes; see the module for open settings."""
     return NoisySGD(**_PAPER | {"dataset_size": workload.samples} | changed)
 
 
 def spread_iterates(steps: int, centers: int | None = None) -> tuple[int, ...]:
-    """Indices of the iterates to keep: ``centers`` of them, evenly spaced, the first and the last included.
-
-    Args:
-        steps: steps of the run, which has steps + 1 iterates.
-        centers: how many to keep, at least 2; None, or more than there are, for all of them.
-
-    >>> spread_iterates(10, 3)
-    (0, 5, 10)
-    """
+    """Indices of ``centers`` of the steps + 1 iterates, evenly spaced, with the first and the last; None for all."""
     if centers is None or count("centers", centers) > steps:
         return tuple(range(steps + 1))
     if centers < 2:
@@ -69,10 +55,10 @@ def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor
     """The nearest points of the ball of this *diameter* around ``center``, and never a point outside of it.
 
     The theorems need a diameter that no rounding exceeds. Lengths are taken in double precision; a point whose length
-    might exceed the radius by rounding counts as outside; and what is outside goes to a ball that is smaller by all the
-    rounding of the way there. So |result - center| <= diameter / 2 holds for the floats that come back, taken as
-    real numbers, and projecting again changes nothing. Of the exact projection the result is within
-    (4 dimension + 40) 2^-53 diameter, and a unit in the last place of its coordinates.
+    might exceed the radius by rounding counts as outside; and points outside go to a ball that is smaller by all the
+    rounding of the way there. So |result - center| <= diameter / 2 holds for the resulting floats, taken as real
+    numbers, and projecting again changes nothing. The result is within (4 dimension + 40) 2^-53 diameter, and a unit in
+    the last place of its coordinates, of the exact projection.
 
     Args:
         points: shape (..., dimension).
@@ -85,32 +71,29 @@ def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor
     """
     if diameter == inf:
         return points
-    home = "cpu" if points.device.type == "mps" else points.device  # no double precision on mps
     parts = list(zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True))
-    apart = [torch.linalg.vector_norm(a.to(home) - b.to(home).double(), dim=-1, keepdim=True) for a, b in parts]
+    apart = [torch.linalg.vector_norm(a - b.double(), dim=-1, keepdim=True) for a, b in parts]
     lengths = _whole(apart)
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
     inside = lengths <= radius * (1 - slack)
     if _looks(points.device) and bool(inside.all()):
         return points
-    farthest = _whole([torch.linalg.vector_norm(middle.to(home).double()) for _, middle in parts])
+    farthest = _whole([torch.linalg.vector_norm(middle.double()) for _, middle in parts])
     rounding = torch.finfo(points.dtype).eps * (farthest + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
     factor, found = reach / lengths, torch.empty_like(points)
     split = (torch.split(one, _AT_ONCE, dim=-1) for one in (points, center, found))
     for part, middle, result in zip(*split, strict=True):
-        given, middle = part.to(home), middle.to(home).double()
-        result.copy_(torch.where(inside, given, (middle + (given - middle) * factor).to(given)))
+        middle = middle.double()
+        result.copy_(torch.where(inside, part, (middle + (part - middle) * factor).to(part)))
     return found
 
 
 def _looks(device: torch.device) -> bool:
-    """Tell whether a number may be looked at in mid work: a GPU would be waited for, and a recording cannot."""
     return device.type == "cpu" and not records(device)
 
 
 def _whole(parts: list[Tensor]) -> Tensor:
-    """The length of a vector from those of its parts."""
     return parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0)
 
 
@@ -122,7 +105,6 @@ def train(
     seed: int,
     *,
     centers: int | None = None,
-    checkpoint: Path | None = None,
 ) -> Tensor:
     """Run update (1) for ``run.steps`` steps from ``initial``. An iterate that is not kept is not stored.
 
@@ -131,16 +113,13 @@ def train(
         initial: shape (dimension,), on the device of ``gradients``.
         run: the run; its dataset_size must be the number of samples.
         seed: seed of the noise and of the batches, the same on every device.
-        centers: how many iterates to keep, see `spread_iterates`; None for all of them.
-        checkpoint: a file that holds the training as far as it got, written every minute and when it is stopped (so a
-            short one writes none); where it is there already, the training goes on from it bit by bit.
+        centers: number of iterates to keep, see `spread_iterates`; None for all of them.
 
     Returns:
         The iterates that are kept, the initial point first, shape (kept, dimension).
 
     Raises:
-        InputError: fewer than two ``centers``, the run speaks of another number of samples, the parameters stop being
-            finite, or the checkpoint is damaged, that of another training, or cannot be written.
+        InputError: fewer than two ``centers``, another number of samples, or parameters that are not finite.
     """
     if run.dataset_size != gradients.samples:
         raise InputError(
@@ -154,53 +133,19 @@ def train(
     rows = {t: row for row, t in enumerate(kept)}
     points = torch.empty(len(kept), gradients.dimension, dtype=gradients.dtype, device=gradients.device)
     points[0] = initial
-    reached = (0, points[0], noise.done)  # one name, so that Ctrl-C finds all three of the same step
-
-    def state() -> dict[str, Any]:
-        return {"done": reached[0], "current": reached[1], "noise": reached[2], "points": points}
-
-    saved = Checkpointing(checkpoint, {"run": asdict(run), "seed": seed, "kept": kept}, state)
-    if (held := saved.load()) is not None:
-        if (held["points"].shape, held["points"].dtype) != (points.shape, points.dtype) or not torch.equal(
-            held["points"][0].to(points), points[0]
-        ):
+    current = points[0]
+    for t, batch in enumerate(draw_batches(run, stream(seed, purpose=BATCHES))):
+        step = gradients.total(current, run.clip_norm, None if run.scheme.full else batch).div_(run.batch)
+        (drawn,) = noise.normals(1, gradients.dimension, initial)
+        decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
+        moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
+        moved = project_onto_ball(moved, points[0], run.diameter)
+        if not bool(torch.isfinite(torch.linalg.vector_norm(moved, ord=inf))):
             raise InputError(
-                f"A training goes on only from the point where it began, got another in path={checkpoint}; name "
-                "another file, or delete this one to start again."
+                f"Training needs finite parameters, got nan or inf after step={t + 1}; lower step_size, or remove "
+                "samples whose gradient is not finite."
             )
-        points.copy_(held["points"])
-        reached = (held["done"], held["current"].to(points), held["noise"])
-        noise.done = held["noise"]
-    drawn_batches = enumerate(draw_batches(run, stream(seed, purpose=BATCHES)))
-    try:
-        for t, batch in islice(drawn_batches, reached[0], None):
-            current = reached[1]
-            chosen, uneven = None if run.scheme.full else batch, not run.scheme.fixed_size
-            step = gradients.total(current, run.clip_norm, chosen, uneven=uneven).div_(run.batch)
-            (drawn,) = noise.normals(1, gradients.dimension, initial)
-            decayed = (1 - run.step_size_at(t) * run.weight_decay) * current
-            moved = decayed.sub_(step.mul_(run.step_size_at(t))).add_(drawn.mul_(run.noise_std_at(t)))
-            moved = project_onto_ball(moved, points[0], run.diameter)
-            if not bool(torch.isfinite(torch.linalg.vector_norm(moved, ord=inf))):
-                raise InputError(_what_diverged(gradients, current, t + 1))
-            if t + 1 in rows:
-                points[rows[t + 1]] = moved
-            reached = (t + 1, moved, noise.done)
-            saved.step()
-    except BaseException:
-        saved.save()
-        raise
+        if t + 1 in rows:
+            points[rows[t + 1]] = moved
+        current = moved
     return points
-
-
-def _what_diverged(gradients: Gradients, point: Tensor, step: int) -> str:
-    """The sample whose gradient is not finite at the last finite point, or else the step, in one sentence."""
-    for chunk in gradients.sample_chunks():
-        finite = torch.isfinite(norm(gradients.at(point[None], chunk)))[0]
-        if not bool(finite.all()):
-            sample = chunk.start + int((~finite).nonzero()[0])
-            return (
-                f"Training needs finite gradients, got nan or inf for sample={sample} in step={step}; mend the loss, "
-                "remove that sample, or lower step_size."
-            )
-    return f"Training needs finite parameters, got nan or inf after step={step}; lower step_size."

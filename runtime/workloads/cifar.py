@@ -1,17 +1,17 @@
-"""Networks on CIFAR-10, read from the user's own folder: 50,000 training images of 32 x 32 pixels in ten classes.
+"""A ResNet on CIFAR-10, read from the user's own folder: 50,000 training images of 32 x 32 pixels in ten classes.
 
-The files that its authors publish (``cifar-10-batches-py``) are pickled, and unpickling runs what a file tells it to.
-They are read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
-where one differs: another file of the same MD5 as a given one cannot be made today. Nothing here unpickles by itself.
+The files that its authors publish (``cifar-10-batches-py``) are pickled, and unpickling executes code of a file. They
+are read by torchvision's own loader, which first compares the MD5 of every file with the published one and refuses
+where one differs: no second preimage of MD5 is known. Nothing here unpickles by itself.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -23,21 +23,9 @@ from lastiterate.runtime.workloads.layers import no_constants
 from lastiterate.runtime.workloads.workload import Workload
 
 _FOLDER: Final = "cifar-10-batches-py"
-_CLASSES: Final = 10
-
-_SMALL: Final[Mapping[str, Any]] = {
-    "inits": 2, "centers": 6, "points": 10, "samples": 100, "steps": 50, "noise_std": 1e-4, "draw": "log-uniform",
-    "memory": 2**30,
-}  # fmt: skip
-_LARGE: Final[Mapping[str, Any]] = {
-    "inits": 1, "centers": 3, "points": 8, "samples": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform",
-    "dtype": "float32", "memory": 2 * 2**30,
-}  # fmt: skip
 
 
 class _Scaled(nn.Module):
-    """Bytes to numbers from -1 to 1, in the dtype of the measurement. No statistic of the data enters."""
-
     scale: Tensor
 
     def __init__(self) -> None:
@@ -48,38 +36,30 @@ class _Scaled(nn.Module):
         return rows * self.scale - 1
 
 
-def cifar10_cnn(data: Path | None = None) -> Workload:
-    """The network of the D2P2-SGD paper, table 5: four convolutions, a layer of 64 units, ten scores.
-
-    The table gives filters, strides and pooling. It says neither padding nor activation. Without padding the fourth
-    convolution would have 2 x 2 pixels for its 3 x 3 filters, so each is padded by one pixel; ReLU follows each and
-    the layer of 64 units. There is no batch norm in the table and nothing was replaced.
-
-    Args:
-        data: the folder that holds ``cifar-10-batches-py``, or is it.
-    """
-
-    def network() -> nn.Module:
-        layers: list[nn.Module] = [_Scaled()]
-        for before, after in ((3, 16), (16, 32), (32, 32)):
-            layers += [nn.Conv2d(before, after, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2)]
-        layers += [nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
-        return nn.Sequential(*layers, nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, _CLASSES))
-
-    return _workload("builtin:cifar10-cnn", network, data, "", _SMALL)
-
-
 def cifar10_resnet18(data: Path | None = None) -> Workload:
     """torchvision's ResNet-18 with ten classes and random weights, batch norm replaced by group norm of 32 groups.
 
-    Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. All else is as torchvision
-    has it, the first layers made for larger images included: 32 x 32 pixels become one in the last ones. ``data`` is as
-    for `cifar10_cnn`.
+    Batch norm mixes the samples of a batch, so a per-sample gradient is undefined with it. The rest is unchanged, with
+    first layers made for larger images: 32 x 32 pixels become one in the last ones.
+
+    Args:
+        data: the folder ``cifar-10-batches-py`` or the one that holds it.
     """
     name = "builtin:cifar10-resnet18"
-    resnet = resnet18(name)
-    network = lambda: nn.Sequential(_Scaled(), resnet())  # noqa: E731
-    return _workload(name, network, data, "Group norm in place of batch norm.", _LARGE)
+    resnet, (images, classes) = resnet18(name), images_of(data, name)
+    return Workload(
+        name=name,
+        module=lambda: nn.Sequential(_Scaled(), resnet()),
+        loss=functional.cross_entropy,
+        inputs=images,
+        targets=classes,
+        constants=no_constants("infinite: a kink of ReLU, where the gradient jumps, may lie in the ball"),
+        remark="Group norm in place of batch norm.",
+        recommended={
+            "inits": 1, "centers": 3, "points": 8, "samples": min(len(images), 8), "steps": 20, "noise_std": 1e-5,
+            "draw": "log-uniform", "dtype": "float32", "memory": 2 * 2**30,
+        },
+    )  # fmt: skip
 
 
 def resnet18(name: str) -> Callable[[], nn.Module]:
@@ -87,7 +67,7 @@ def resnet18(name: str) -> Callable[[], nn.Module]:
     models = torchvision("models", name)
 
     def network() -> nn.Module:
-        resnet: nn.Module = models.resnet18(num_classes=_CLASSES, norm_layer=partial(nn.GroupNorm, 32))
+        resnet: nn.Module = models.resnet18(num_classes=10, norm_layer=partial(nn.GroupNorm, 32))
         for part in resnet.modules():
             if isinstance(part, nn.ReLU):
                 part.inplace = False
@@ -101,7 +81,7 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
     if data is None:
         raise InputError(
             f"The workload reads your own copy of CIFAR-10, got workload={name} without a folder; unpack its Python "
-            f"version somewhere and give the folder that holds {_FOLDER} (--data FOLDER)."
+            f"version and give the folder that holds {_FOLDER} (--data FOLDER)."
         )
     folder = data if data.name == _FOLDER else data / _FOLDER
     if not folder.is_dir():
@@ -114,22 +94,6 @@ def images_of(data: Path | None, name: str) -> tuple[Tensor, Tensor]:
             "its MD5 differs; unpack it again, nothing was loaded."
         ) from None
     return torch.from_numpy(np.ascontiguousarray(found.data.transpose(0, 3, 1, 2))), torch.tensor(found.targets)
-
-
-def _workload(
-    name: str, module: Callable[[], nn.Module], data: Path | None, remark: str, recommended: Mapping[str, Any]
-) -> Workload:
-    images, classes = images_of(data, name)
-    return Workload(
-        name=name,
-        module=module,
-        loss=functional.cross_entropy,
-        inputs=images,
-        targets=classes,
-        constants=no_constants("infinite: a kink of ReLU, where the gradient jumps, may lie in the ball"),
-        remark=remark,
-        recommended={**recommended, "samples": min(len(images), recommended["samples"])},
-    )
 
 
 def torchvision(part: str, name: str) -> ModuleType:

@@ -1,12 +1,12 @@
-"""Classifiers of the Transformers library from a folder of the user, as ``save_pretrained`` writes it.
+"""Classifiers of the Transformers library from a folder of the user, in the format of ``save_pretrained``.
 
-``config.json`` says what the network is, and Transformers' own code builds it; ``model.safetensors`` has the weights,
-read as numbers. Nothing of the folder runs and nothing is downloaded. Parts that a configuration may name to be fetched
-or run (``auto_map``, kernels of attention, quantisation) are left out.
+``config.json`` describes the network, and Transformers' own code builds it; ``model.safetensors`` has the weights.
+Nothing of the folder runs and nothing is downloaded. Parts that a configuration may name to be fetched or run
+(``auto_map``, kernels of attention, quantisation) are left out.
 
 Attention is computed step by step, since the fused kernels have no second derivatives and no batching, and the mask is
-handed over as numbers to be added, since Transformers branches on the values of one that is not. Only encoders look at
-all tokens that such a mask lets them, so the families are those that were tried.
+a tensor of numbers to add, since Transformers branches on the values of any other. Only encoders look at all tokens
+that such a mask lets them, so the families are those that were tried.
 """
 
 import json
@@ -36,12 +36,11 @@ _SEGMENTED: Final = ("albert", "bert", "camembert", "electra", "roberta", "xlm-r
 """Those of them that take segments."""
 
 _HIDDEN: Final = -1e30
-"""Added to what a token thinks of one that it must not look at; also in float32, and its exponential is 0."""
+"""Added to the score of a hidden token; its exponential is 0 in float32, too."""
 
 _FEW: Final = 8
 
-_TOKENS, _MASK, _SEGMENTS = "input_ids", "attention_mask", "token_type_ids"
-_LABELS: Final = ("labels", "label")
+_TOKENS, _MASK, _SEGMENTS, _LABELS = "input_ids", "attention_mask", "token_type_ids", "labels"
 
 _RECOMMENDED: Final[Mapping[str, Any]] = MappingProxyType(
     {"inits": 1, "centers": 3, "points": 8, "steps": 20, "noise_std": 1e-5, "draw": "log-uniform", "memory": 2 * 2**30}
@@ -78,15 +77,11 @@ def added_mask(kept: Tensor, module: nn.Module) -> Tensor:
 
 
 def hugging_face(folder: Path, data: Path | None = None) -> Workload:
-    """The classifier in ``folder`` on the tokenised sentences of the file ``data``, as ``hf:FOLDER`` names it.
-
-    Args:
-        folder: with config.json and model.safetensors.
-        data: as `read_tokens` takes it.
+    """The classifier in ``folder`` on the tokenised sentences of the file ``data``, see `read_tokens`.
 
     Raises:
         InputError: a file or a package is missing, the network is not a classifier of a known family, the weights are
-            not its weights, or the data do not suit it.
+            not its weights, or the data do not fit it.
     """
     name, path = f"hf:{folder}", folder / "model.safetensors"
     config = _read_config(folder, name)
@@ -132,7 +127,6 @@ def hugging_face(folder: Path, data: Path | None = None) -> Workload:
 
 
 def _read_config(folder: Path, name: str) -> Any:
-    """The configuration of a classifier, without what it may ask to be fetched or run."""
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -178,12 +172,13 @@ def transformers(name: str) -> Any:
 
 
 def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
-    """The sentences of a file with the columns input_ids, attention_mask and labels, as a tokenizer names them.
+    """The sentences of a file with the columns input_ids, attention_mask, labels and perhaps token_type_ids.
 
-    Nothing in the file runs. Sentences of a different length are filled up with ``padding`` where the mask is 0.
+    Nothing in the file runs. Shorter sentences are filled up with ``padding``, the number of a token, where the mask
+    is 0.
 
     Args:
-        path: of a .safetensors, .npz, .parquet or .jsonl file; token_type_ids are taken where there are any.
+        path: of a .safetensors, .npz, .parquet or .jsonl file.
         padding: number of the token that fills up.
 
     Returns:
@@ -199,30 +194,30 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
         raise InputError(f"Tokenised data must be in a file of {', '.join(_READERS)}, got data={path}; convert it.")
     try:
         columns = _READERS[path.suffix](path)
-        label = next((name for name in _LABELS if name in columns), _LABELS[0])
-        for name in (_TOKENS, _MASK, label):
+        columns = {_LABELS if name == "label" else name: values for name, values in columns.items()}
+        for name in (_TOKENS, _MASK, _LABELS):
             if name not in columns:
                 raise InputError(
-                    f"Tokenised data need {_TOKENS}, {_MASK} and {_LABELS[0]}, got data={path} without {name}; write "
-                    "what the tokenizer returned, and the class of each sentence."
+                    f"Tokenised data need {_TOKENS}, {_MASK} and {_LABELS}, got data={path} without {name}; write the "
+                    "output of the tokenizer, and the class of each sentence."
                 )
         ids, mask = ([_whole_numbers(row) for row in columns[name]] for name in (_TOKENS, _MASK))
         segments = [_whole_numbers(row) for row in columns.get(_SEGMENTS, ())] or [torch.zeros_like(row) for row in ids]
-        labels = _whole_numbers(columns[label])
+        labels = _whole_numbers(columns[_LABELS])
     except InputError:
         raise
     except ImportError as error:
         raise InputError(f"This file needs its reader, got data={path} without {error.name}; install it.") from None
     except Exception as error:  # whatever damaged bytes make a reader raise
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}"
         raise InputError(
-            f"Tokenised data must be whole numbers in a whole file, got data={path} "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:100].rstrip('.')}); write it again."
+            f"Tokenised data must be whole numbers in a whole file, got data={path} ({said}); write it again."
         ) from None
     lengths = {tuple(map(len, one)) for one in (ids, mask, segments)}
     if len(lengths) > 1 or labels.ndim != 1 or len(labels) != len(ids) or not ids:
         raise InputError(
             f"Tokenised data need a mask as long as each sentence and one label for it, got data={path} with "
-            f"{len(ids)} sentences and {_LABELS[0]} of shape={tuple(labels.shape)}; write columns of one length."
+            f"{len(ids)} sentences and {_LABELS} of shape={tuple(labels.shape)}; write columns of one length."
         )
     for row, one in enumerate(mask):
         if not set(one.tolist()) <= {0, 1} or not one.any():
@@ -232,16 +227,10 @@ def read_tokens(path: Path, padding: int) -> tuple[Tensor, Tensor]:
 
 
 def _whole_numbers(values: Any) -> Tensor:
-    """Values as int64, or a ValueError where they are something else."""
     read = np.asarray(values)
     if read.dtype.kind not in "iub":
         raise ValueError(f"{read.dtype} is not a type of whole numbers")
     return torch.from_numpy(read.astype(np.int64))
-
-
-def _of_npz(path: Path) -> Mapping[str, Any]:
-    with np.load(path, allow_pickle=False) as read:
-        return dict(read)
 
 
 def _of_lines(path: Path) -> Mapping[str, Any]:
@@ -251,7 +240,7 @@ def _of_lines(path: Path) -> Mapping[str, Any]:
 
 _READERS: Final[Mapping[str, Callable[[Path], Mapping[str, Any]]]] = MappingProxyType({
     ".safetensors": lambda path: import_module("safetensors.numpy").load_file(path),
-    ".npz": _of_npz,
+    ".npz": lambda path: dict(np.load(path, allow_pickle=False)),
     ".parquet": lambda path: import_module("pyarrow.parquet").read_table(path).to_pydict(),
     ".jsonl": _of_lines,
 })  # fmt: skip

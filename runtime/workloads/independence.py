@@ -1,10 +1,10 @@
 """Trial of per-sample independence: no row may change the output, the loss or the gradient of another.
 
-Private training clips the gradient of every sample, and its theorems count on one row more moving the clipped sum by
+Private training clips the gradient of every sample, and its theorems assume that one more row moves the clipped sum by
 one clip norm at most. A network that mixes rows breaks that, and so does a loss that divides by something of the batch
-(class weights, entries that count, a norm): alone, a row is divided by its own weight, which cancels. So the output of
-a row and its gradient are compared alone and among others, and the slopes of the loss of several rows in their outputs
-must be the mean, or the sum, of those of each row alone, at every size of the batch. What is not refused is not proved.
+(class weights, entries that count, a norm): for a single row its own weight cancels. So the output and the gradient of
+a row are compared alone and among others, and the slopes of the loss of several rows in their outputs must be the mean,
+or the sum, of those of each row alone, at every size of the batch. A passed trial is not a proof.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ _MOVED: Final = 0.01
 """Share by which parameters are moved: a part that begins at zero mixes nothing yet."""
 
 _SLACK: Final = 16.0
-"""Rounding of a gradient, in that of an output; and of a slope of order 1, in units of the last place."""
+"""Rounding of a gradient, in that of an output; and of a slope of order 1, in ulps."""
 
 _LABELS: Final = 16
 """Labels that are tried besides those of the rows: a neighbouring data set may have them."""
@@ -95,7 +95,6 @@ class Together:
     """Outputs of some rows, their targets, and the loss of any batch of them.
 
     Attributes:
-        loss: loss(output, target) of a batch.
         outputs: tensors in any nesting, each of shape (rows, ...).
         targets: shape (rows, ...).
         names: of the rows, in words.
@@ -157,7 +156,7 @@ class Together:
         )
 
     def is_random(self) -> bool:
-        """Tell whether the loss of a row is random: another every time, and the same for the same random numbers."""
+        """True if the loss of a row varies, but not for the same random numbers."""
         first, again = (self.on([0])[0] for _ in range(2))
         values = []
         for _ in range(2):
@@ -181,10 +180,7 @@ def refuse_tied_rows(
     """Refuse a module that mixes rows, and a loss of several rows that is not the mean or the sum of theirs alone.
 
     The module is on the device and in the dtype of its rows. Where gradients are read off a pass of the whole batch
-    (``batched``), the loss must take one and be the mean. What is returned says on what it was tried.
-
-    Raises:
-        InputError: with the rows that are tied.
+    (``batched``), the loss must take one and be the mean. The result describes the trial.
     """
     chosen = telling_rows(inputs, targets)
     rows, labels = (held[torch.tensor(chosen)] for held in (inputs, targets))
@@ -245,7 +241,6 @@ def refuse_other_loss(given: Loss, targets: Tensor, outputs: int, loss: str, sca
 
 
 def _outputs_of(module: nn.Module, rows: Tensor) -> Any:
-    """The outputs of the rows as one output of all, from a few rows at a time, or from one."""
     for size in (_ROWS, 1):
         try:
             with torch.no_grad():
@@ -289,7 +284,6 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
 
 
 def _real_tensors(output: object) -> list[Tensor]:
-    """The real tensors of what a module returns, the first one first."""
     first = first_tensor(output)
     leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
     return [] if first is None else [first, *(leaf for leaf in leaves if leaf is not first)]
@@ -338,7 +332,6 @@ class _Trial:
         self._epsilon = self._rounding()
 
     def refuse(self, name: str) -> None:
-        """Refuse a loss that ties rows, with the most tied ones."""
         rows = list(self._alone)
         pair = next(((row, lost) for lost in self._lost for row in rows if self._is_finite((row, lost))), None)
         if rows and pair is None:

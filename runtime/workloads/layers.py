@@ -40,17 +40,14 @@ _ACTIVATIONS: Final[Mapping[type[nn.Module], Callable[[Any], Activation]]] = Map
     nn.ReLU6: lambda part: hardtanh(float(part.min_val), float(part.max_val)),
 })  # fmt: skip
 
+
 _SUPPORTED: Final = (
     nn.Linear, *_CONVOLUTIONS, *_AVERAGES, nn.Flatten, nn.Identity, *_ACTIVATIONS, *_BATCH_NORMS,
 )  # fmt: skip
 
 
 def no_constants(why: str) -> Callable[[nn.Module, float], LossConstants]:
-    """Constants of a network for which none are proved, and why.
-
-    >>> no_constants("not known: attention is not read")(nn.Linear(1, 1), 0.1).smoothness
-    inf
-    """
+    """Constants of a network for which none are proved, and the reason."""
     return lambda _module, _diameter: LossConstants.unknown(why)
 
 
@@ -63,14 +60,11 @@ def constants_of_network(
     Args:
         input_norm: greatest norm of any possible input.
         shape: of an input, (channels, *sizes), which convolutions need; None for one vector.
-        loss: "cross_entropy", or "logistic" of one output; what the workload's loss is, but for its scale.
+        loss: "cross_entropy", or "logistic" of one output: the workload's loss up to its scale.
         scale: factor of the loss.
 
     Returns:
-        constants(module, diameter), as `lastiterate.runtime.workloads.workload.Workload` has them. Upper bounds.
-
-    >>> round(constants_of_network(1.0)(nn.Linear(2, 2), 1e6).smoothness, 12)
-    1.0
+        constants(module, diameter) for a `lastiterate.runtime.workloads.workload.Workload`. Upper bounds.
     """
     reach = within("input_norm", input_norm, "a finite number of at least 0", lambda x: 0 <= x < inf, "shorten inputs.")
 
@@ -93,11 +87,8 @@ class _NoConstantsError(Exception):
 def layers_of(module: nn.Module, shape: Sequence[int] | None = None) -> tuple[Layer, ...] | str:
     """The layers of a network; or, where it pools by maxima or a layer is too large, why it has no constants.
 
-    Parameters that ask for no gradient are frozen.
-
-    Args:
-        module: the network.
-        shape: of an input, (channels, *sizes), which convolutions need; None for one vector.
+    Parameters that ask for no gradient are frozen. The shape is that of an input, (channels, *sizes), which
+    convolutions need; None for one vector.
     """
     if not isinstance(module, nn.Module):
         raise InputError(f"Certified constants need a torch module, got {type(module).__name__}; give one.")

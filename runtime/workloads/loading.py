@@ -12,7 +12,7 @@ from typing import Final
 from torch import nn
 
 from lastiterate.numeric.errors import InputError, suggestion, teaches
-from lastiterate.runtime.workloads.cifar import cifar10_cnn, cifar10_resnet18
+from lastiterate.runtime.workloads.cifar import cifar10_resnet18
 from lastiterate.runtime.workloads.hugging_face import hugging_face
 from lastiterate.runtime.workloads.minilm import minilm
 from lastiterate.runtime.workloads.scikit_learn import breast_cancer, digits_cnn, iris_mlp, iris_softmax
@@ -32,34 +32,32 @@ BUILTIN: Final[Mapping[str, Callable[[], Workload]]] = MappingProxyType(
 )
 """Those that bring their data along."""
 
-ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType(
-    {"cifar10-cnn": cifar10_cnn, "cifar10-resnet18": cifar10_resnet18}
-)
-"""Those that read a folder of the user, which they take as ``data``."""
+ON_YOUR_DATA: Final[Mapping[str, Callable[..., Workload]]] = MappingProxyType({"cifar10-resnet18": cifar10_resnet18})
+"""Those that take a folder of the user as ``data``."""
 
 
 @teaches()
 def load_workload(name: str, data: Path | None = None, checkpoint: Path | None = None) -> Workload:
     """The workload called ``name``: ``builtin:NAME``, ``hf:FOLDER``, or ``module:factory`` of the user.
 
-    The user's module is imported, so its code runs; the current folder is searched as ``python -m`` does.
+    The user's module is imported, so its code runs; the current folder is searched as in ``python -m``.
 
     Args:
         name: builtin:NAME, hf:FOLDER (`lastiterate.runtime.workloads.hugging_face`) or module:factory.
-        data: folder or file of the user's data, handed to the factory as its keyword ``data``; None calls it without.
-        checkpoint: weights that its network starts from, as `Workload.at_checkpoint`; None leaves them as they are.
+        data: folder or file of the user's data, the keyword ``data`` of the factory; None calls it without.
+        checkpoint: initial weights of its network, as in `Workload.at_checkpoint`; None keeps those of the factory.
 
     Raises:
-        InputError: the name has no colon, nothing of that name exists, it is not callable, it takes no ``data``
-            and some were given, it or its module raises, it does not return a `Workload`, or the checkpoint cannot
-            be used.
+        InputError: there is no such factory, it takes no ``data`` and some were given, it or its module raises, it does
+            not return a `Workload`, or the checkpoint cannot be used.
     """
     home, colon, attribute = name.partition(":") if isinstance(name, str) else ("", "", "")
     if not (home and colon and attribute):
-        module, _, last = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-        hint = f"try {module}:{last}." if module and last else "try builtin:iris-mlp."
+        hint = "try builtin:iris-mlp."
         if isinstance(name, str) and name.endswith((".pt", ".pth", ".bin", ".ckpt", ".safetensors")):
             hint = "a checkpoint holds weights alone: name a function that builds its network, and --checkpoint FILE."
+        elif isinstance(name, str) and "." in name:
+            hint = f"try {':'.join(name.rsplit('.', 1))}."
         raise InputError(f"A workload is builtin:NAME, hf:FOLDER or module:factory, got workload={name}; {hint}")
     if home == "builtin":
         known = {**BUILTIN, **ON_YOUR_DATA}
@@ -94,10 +92,10 @@ def load_workload(name: str, data: Path | None = None, checkpoint: Path | None =
 
 
 def _imported(home: str, attribute: str, name: str) -> object:
-    if "/" in home:
+    if "/" in home or Path(home).suffix == ".py":
         raise InputError(
-            f"A workload is named by its module, got the path of a file in workload={name}; run from its folder, and "
-            f"name it {Path(home).stem}:{attribute}."
+            f"A workload is named by its module, got a file in workload={name}; run from its folder, and name it "
+            f"{Path(home).stem}:{attribute}."
         )
     folder = str(Path.cwd())
     if folder not in sys.path:
@@ -107,16 +105,13 @@ def _imported(home: str, attribute: str, name: str) -> object:
     except ModuleNotFoundError as error:
         missing = error.name or home
         what = "that module" if home == missing or home.startswith(f"{missing}.") else f"its import {missing}"
-        hint = "run from the folder that holds it, or install it."
-        if Path(home).suffix == ".py":
-            hint = f"that is a file: run from its folder, and name it {Path(home).stem}:{attribute}."
         raise InputError(
-            f"The module of a workload must be importable, got workload={name} where {what} was not found; {hint}"
+            f"The module of a workload must be importable, got workload={name} where {what} was not found; run from "
+            "the folder that holds it, or install it."
         ) from None
     except (Exception, SystemExit) as error:
-        raised = describe_error(error)
         raise InputError(
-            f"The module of a workload must be importable, got {raised} from workload={name}; mend that module."
+            f"The module of a workload must be importable, got {describe_error(error)} from workload={name}; mend it."
         ) from error
     if not hasattr(module, attribute):
         hint = suggestion(attribute, vars(module), "name a function that it defines.", prefix=f"{home}:")

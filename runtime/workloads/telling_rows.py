@@ -1,7 +1,4 @@
-"""Samples that a trial looks at: those that differ in what a loss may count, and some spread over all of them.
-
-A loss may count labels, ignored entries, padding, weights and lengths.
-"""
+"""Samples for a trial: those that differ in labels, ignored entries, padding, weights and lengths, and some others."""
 
 from collections.abc import Iterator
 from time import monotonic
@@ -12,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Subset, TensorDataset, default_collate
 
-from lastiterate.runtime.workloads.rows import ClippedRows, Rows
+from lastiterate.runtime.workloads.rows import Rows
 
 _LOOKED: Final = 2**21
 """Bytes of targets and of inputs that are looked at; of more, rows that are spread evenly."""
@@ -106,15 +103,12 @@ def some_rows(items: Any) -> tuple[Tensor, Tensor]:
 
 
 def _targets(items: Any) -> Tensor | None:
-    """The targets of all items, or of as many as are read in a second; None where there are none."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):
         data: Any = items.dataset
         whole = _targets(data)
         return None if whole is None or len(whole) < len(data) else whole[torch.as_tensor(items.indices)]
-    if isinstance(items, ClippedRows):
-        return _targets(items.data)
     for name in ("targets", "labels"):  # as torchvision has it
         held = getattr(items, name, None)
         if held is not None and len(held) == len(items):

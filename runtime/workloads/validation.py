@@ -1,13 +1,12 @@
-"""One forward pass and one gradient of a workload before anything long begins: what cannot work is said at once.
+"""One forward pass and one gradient of a workload before anything long begins, to refuse it at once.
 
 A per-sample gradient is a function of the parameters and of one sample only. Batch norm and dropout break that by
 construction while they train, and are refused by their type. Anything else is tried out: the same row twice (is it
 random?), a row alone and among others (does it mix samples?), the buffers before and after (does a forward pass leave
 traces?), and the batched gradient against a plain backward pass.
 
-A part in eval mode is taken as it is. Dropout does nothing there, and batch norm is an affine map of one sample whose
-statistics are constants. Where those come from is not seen here; if it is the private data, no theorem covers their
-release.
+A part in eval mode is taken as it is. Dropout does nothing there, and batch norm is an affine map of one sample with
+constant statistics. If these come from the private data, no theorem covers their release.
 """
 
 from collections.abc import Callable
@@ -41,8 +40,6 @@ def refuse_mixing(module: nn.Module) -> None:
     Raises:
         InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
             mode; or a batch norm without statistics of its own, in any mode; or a parameter or buffer is complex.
-
-    >>> refuse_mixing(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval())
     """
     refuse_complex(
         "A module", **{name: [one] for name, one in chain(module.named_parameters(), module.named_buffers())}
@@ -107,7 +104,6 @@ def probe(name: str, module: nn.Module, loss: Loss, inputs: Rows, targets: Rows,
 
 
 def _refuse_unsteady(name: str, module: nn.Module, inputs: Rows) -> None:
-    """Refuse a forward pass that raises, is random or leaves traces."""
     before = {key: value.clone() for key, value in module.named_buffers()}
     outputs = []
     shape = f"for inputs[:1] of shape={tuple(inputs[:1].shape)} and dtype={_dtype_name(inputs)} in workload={name}"
@@ -188,17 +184,11 @@ _JUMPING: Final = (
     nn.Threshold, nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d,
     nn.AdaptiveMaxPool3d,
 )  # fmt: skip
-"""Maps with a kink or a jump. What a forward pass calls as a function is not seen."""
+"""Modules with a kink or a jump; functions in a forward pass are not detected."""
 
 
 def jumps(module: nn.Module) -> str:
-    """Warning about measured constants where a part of the network has kinks, or "".
-
-    >>> jumps(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))
-    ''
-    >>> jumps(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
-    'ReLU gradients jump, so no finite constant is true: these describe the sampled distances only.'
-    """
+    """Warning about measured constants where a part of the network has kinks, or ""."""
     kind = next((type(part).__name__ for part in module.modules() if isinstance(part, _JUMPING)), "")
     said = "gradients jump, so no finite constant is true: these describe the sampled distances only."
     return f"{kind} {said}" if kind else ""

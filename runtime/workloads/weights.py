@@ -1,6 +1,6 @@
 """Trained weights from a file, read as numbers: nothing in the file is executed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -22,14 +22,13 @@ _WRAPPERS: Final = ("module.", "_module.", "_orig_mod.")
 """Prefixes that DataParallel, Opacus and torch.compile write before every name, one around the other."""
 
 _NAMED: Final = 3
-_SAVE: Final = "save it again by torch.save(module.state_dict(), FILE)"
 
 
 def read_weights(path: Path) -> Weights:
     """The tensors of a checkpoint, on the CPU, by their names in the network.
 
-    It is what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file. A ``state_dict`` beside an
-    optimiser's state is found. What DataParallel, Opacus and torch.compile write before every name is left out.
+    The file is the output of ``torch.save(module.state_dict(), path)``, or in the format of safetensors. A
+    ``state_dict`` beside an optimiser's state is found. Prefixes of DataParallel, Opacus and torch.compile are removed.
 
     Raises:
         InputError: there is no such file, it is damaged or not a checkpoint, it holds more than tensors (a pickled
@@ -41,7 +40,8 @@ def read_weights(path: Path) -> Weights:
     weights: Weights = {str(name): values for name, values in named.items() if isinstance(values, Tensor)}
     if not weights or len(weights) < len(named):
         raise InputError(
-            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at its top; {_SAVE}."
+            f"A checkpoint must hold tensors by name, got checkpoint={path} with something else at its top; save it "
+            "again by torch.save(module.state_dict(), FILE)."
         )
     while prefix := next((one for one in _WRAPPERS if all(name.startswith(one) for name in weights)), ""):
         weights = {name.removeprefix(prefix): values for name, values in weights.items()}
@@ -54,16 +54,17 @@ def read_weights(path: Path) -> Weights:
     return weights
 
 
-def read_saved(path: Path) -> Mapping[str, object]:
-    """Everything in a file that torch.save or safetensors wrote, tensors and plain values alone."""
+def read_saved(path: Path, called: str = "checkpoint") -> Mapping[str, object]:
+    """The tensors and plain values in a file of torch.save or safetensors; ``called`` is its name in errors."""
+    got = f"got {called}={path}"
     if not path.is_file():
-        raise InputError(f"A checkpoint must be a file, got checkpoint={path}; check the path.")
+        raise InputError(f"A {called} must be a file, {got}; check the path.")
     smaller = "take that of a smaller network, or a machine with more memory"
-    refuse_beyond(f"checkpoint={path} takes", path.stat().st_size, torch.device("cpu"), smaller)
+    refuse_beyond(f"{called}={path} takes", path.stat().st_size, torch.device("cpu"), smaller)
     try:
-        return _of_safetensors(path) if path.suffix == ".safetensors" else _of_torch(path)
+        return _of_safetensors(path, called) if path.suffix == ".safetensors" else _of_torch(path, called)
     except OSError as error:
-        raise InputError(f"A checkpoint must be readable, got checkpoint={path} ({error.strerror}).") from None
+        raise InputError(f"A {called} must be readable, {got} ({error.strerror}).") from None
 
 
 def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
@@ -74,76 +75,60 @@ def put_in(weights: Weights, module: nn.Module, path: Path) -> None:
     twins = {name: places.get((values.data_ptr(), values.shape)) for name, values in own.items() if name not in weights}
     tied = {name: weights[twin] for name, twin in twins.items() if twin is not None and not own[name].is_meta}
     weights = weights | tied
-    shared = weights.keys() & own.keys()
-    wrong = [name for name in own if name in shared and _kind(weights[name]) != _kind(own[name])]
-    differences = (
-        _list_some("lacks", [name for name in own if name not in shared]),
-        _list_some("has besides", [name for name in weights if name not in shared]),
-        _list_some("has in another shape or kind", [f"{n} {_kind(weights[n])} for {_kind(own[n])}" for n in wrong]),
-    )
-    if any(differences):
+    differences = [f"lacks {name}" for name in own if name not in weights]
+    differences += [f"has besides {name}" for name in weights if name not in own]
+    kinds = {name: (_kind(weights[name]), _kind(own[name])) for name in own if name in weights}
+    differences += [f"has {name} {given} for {needed}" for name, (given, needed) in kinds.items() if given != needed]
+    if differences:
         first = next(iter(weights)).partition(".")[0] + "."
         remedy = "build the network that was trained."
         if all(name.startswith(first) and name.removeprefix(first) in own for name in weights):
             remedy = f"every name has the prefix {first!r}: save the state_dict of that part alone."
+        more = f" and {len(differences) - _NAMED} more" if len(differences) > _NAMED else ""
         raise InputError(
             f"A checkpoint must be of the network that it is put into, got checkpoint={path} which "
-            f"{', '.join(filter(None, differences))}; {remedy}"
+            f"{', '.join(differences[:_NAMED])}{more}; {remedy}"
         )
     module.load_state_dict(weights)
 
 
-def _of_torch(path: Path) -> Mapping[str, object]:
+def _of_torch(path: Path, called: str) -> Mapping[str, object]:
+    got = f"got {called}={path}"
     with path.open("rb") as opened:
         if opened.read(len(HEAD)) == HEAD:
             raise InputError(
-                f"A checkpoint must be a network's, got checkpoint={path} of an optimiser of this package; load it "
-                "into that optimiser and save its module by torch.save(module.state_dict(), FILE)."
+                f"A {called} must be a file of torch.save, {got} of an optimiser of this package; load it into that "
+                "optimiser and save its module by torch.save(module.state_dict(), FILE)."
             )
-    wrong = (
-        f"a whole file that torch.save or safetensors wrote, got checkpoint={path}, which is cut short or something "
-        "else"
-    )
+    wrong = f"a whole file that torch.save or safetensors wrote, {got}, which is cut short or something else"
     try:
         if is_zipfile(path):  # every format since torch 1.6
-            wrong = f"undamaged, got checkpoint={path} with an error in it"
+            wrong = f"undamaged, {got} with an error in it"
             with ZipFile(path) as file:
                 if file.testzip() is not None:  # torch itself does not compare the checksums
                     raise BadZipFile
             wrong = (
-                f"of tensors alone, got checkpoint={path} with other objects, such as a pickled module, which could "
-                "run code and are never loaded"
+                f"of tensors alone, {got} with other objects, such as a pickled module, which could run code and are "
+                "never loaded"
             )
         read = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # damaged bytes decide what is raised
-        raise InputError(f"A checkpoint must be {wrong}; {_SAVE}.") from None
+        raise InputError(f"A {called} must be {wrong}; save it again by torch.save(x.state_dict(), FILE).") from None
     return read if isinstance(read, Mapping) else {}
 
 
-def _of_safetensors(path: Path) -> Mapping[str, object]:
-    try:
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-    except ImportError:
-        raise InputError(
-            f"A safetensors file needs its reader, got checkpoint={path} without safetensors; run pip install "
-            "safetensors."
-        ) from None
+def _of_safetensors(path: Path, called: str) -> Mapping[str, object]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     try:
         return load_file(path)
     except SafetensorError as error:
-        raise InputError(
-            f"A checkpoint must be a whole file, got checkpoint={path} ({' '.join(str(error).split())}); save it again."
-        ) from None
+        said = " ".join(str(error).split())
+        raise InputError(f"A {called} must be a whole file, got {called}={path} ({said}); save it again.") from None
 
 
 def _kind(values: Tensor) -> str:
     """Shape and kind of number, which must be the same; how many bits a number has may differ."""
     number = "complex" if values.is_complex() else "real" if values.is_floating_point() else "whole"
     return f"{tuple(values.shape)} {number}"
-
-
-def _list_some(what: str, names: Iterable[str]) -> str:
-    some = list(names)
-    more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
-    return f"{what} {', '.join(some[:_NAMED])}{more}" if some else ""

@@ -12,12 +12,10 @@ from torch.utils.data import Dataset
 
 from lastiterate.numeric.errors import InputError, count, teaches
 from lastiterate.numeric.losses.certified import LossConstants
-from lastiterate.runtime.devices import Allocating
 from lastiterate.runtime.pair_table import Subset
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.independence import refuse_other_loss
-from lastiterate.runtime.workloads.rows import in_parts
-from lastiterate.runtime.workloads.streaming import write_samples
+from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.trials import refuse_complex, user_code
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.weights import put_in, read_weights
@@ -29,25 +27,23 @@ class Workload:
     """A network, its per-sample loss and its data.
 
     Args:
-        name: how the workload is called in results.
+        name: of the workload in results.
         module: makes a freshly initialised module; its randomness must come from torch's global generator.
         loss: loss(output, target), output of shape (k, ...), target of shape (k, ...); returns a scalar. Gradients are
             of one sample, k = 1; the loss of several must be the mean, or the sum, of theirs.
         inputs: shape (n, ...), one row a sample. Floating inputs are cast to the dtype of the measurement.
         targets: shape (n, ...).
-        remark: what a reader of the result must know about this workload.
-        constants: where constants of the loss are known in closed form, what gives them: constants(module, diameter)
-            holds on the ball of that diameter around the parameters of ``module``, for every sample whose features
-            are as short as it states.
-        recommended: settings that suit a network of this size, used where the user gives none: fields of
+        remark: a remark for the reader of results.
+        constants: constants(module, diameter) in closed form, where they are known: they hold on the ball of that
+            diameter around the parameters of ``module``, for every sample with features no longer than it states.
+        recommended: settings for a network of this size, used where the user gives none: fields of
             `lastiterate.runtime.constants.sampling.Sampling`, arguments of
-            `lastiterate.runtime.training.descent.paper_run`, and ``samples``, how many samples to draw.
-        subset: how the samples were drawn from more, by `lastiterate.runtime.workloads.workload.subset`; None if these
-            are all.
+            `lastiterate.runtime.training.descent.paper_run`, and ``samples``, the number of samples to draw.
+        subset: the draw of the samples from more, see `subset`; None if these are all.
 
     Raises:
         InputError: no tensors, complex ones, no sample, inputs and targets of different length, a value that is not
-            finite, or a module in the place of what makes one.
+            finite, or a module in place of its factory.
     """
 
     name: str
@@ -80,7 +76,7 @@ class Workload:
                     f"A workload needs at least one sample, got {name}.shape={tuple(values.shape)}; give {name} of "
                     "shape (n, ...)."
                 )
-            if values.is_floating_point() and not all(bool(torch.isfinite(part).all()) for part in in_parts(values)):
+            if values.is_floating_point() and not bool(torch.isfinite(values).all()):
                 raise InputError(f"A workload needs finite data, got {name} with nan or inf; remove those samples.")
         if len(self.targets) != len(self.inputs):
             raise InputError(
@@ -99,12 +95,12 @@ class Workload:
         samples: int | None = None,
         **others: Any,
     ) -> "Workload":
-        """The workload on the samples of a DataLoader or Dataset, which stay on disk.
+        """The workload on the samples of a DataLoader or Dataset.
 
-        They are numbered by their checksums and not by their place, so that a loader may shuffle. ``samples`` and the
-        errors are those of `lastiterate.runtime.workloads.streaming.write_samples`, all else is as in the class.
+        ``samples`` and the errors are those of `lastiterate.runtime.workloads.streaming.read_samples`; other arguments
+        are those of the class.
         """
-        inputs, targets = write_samples(loader, samples)
+        inputs, targets = read_samples(loader, samples)
         return cls(name, module, loss, inputs, targets, **others)
 
     @property
@@ -113,13 +109,13 @@ class Workload:
         return int(self.inputs.shape[0])
 
     def at_checkpoint(self, path: Path | str) -> "Workload":
-        """The workload whose network starts from saved weights, whatever the seed, and is measured from there.
+        """The workload whose network starts from saved weights, whatever the seed.
 
-        What follows is about runs that start at these weights. How private the weights themselves are is not accounted
-        for: where they were trained on the data, that training needs an account of its own.
+        Results are about runs that start at these weights. The privacy of the weights themselves is not accounted for:
+        where they were trained on the data, that training needs an account of its own.
 
         Args:
-            path: what ``torch.save(module.state_dict(), path)`` wrote, or a safetensors file; nothing in it runs.
+            path: the output of ``torch.save(module.state_dict(), path)``, or a safetensors file; nothing in it runs.
 
         Raises:
             InputError: as `lastiterate.runtime.workloads.weights.read_weights`, or its weights are not those of this
@@ -144,8 +140,8 @@ class Workload:
         """The constants of the loss on the ball of this diameter around the parameters initialised from ``seed``."""
         if self.constants is None:
             raise InputError(
-                f"Certified constants need a loss whose constants are known in closed form, got workload={self.name}; "
-                "give the workload constants, or measure it and take an estimate."
+                f"Certified constants need a closed form, got workload={self.name}; give the workload constants, or "
+                "measure it and take an estimate."
             )
         module = self.initial(seed)
         known = self.constants(module, diameter)
@@ -156,7 +152,7 @@ class Workload:
             )
         longest = 0.0
         if known.input_norm < inf:
-            longest = max(float(p.double().reshape(len(p), -1).norm(dim=1).max()) for p in in_parts(self.inputs))
+            longest = float(self.inputs.double().reshape(self.samples, -1).norm(dim=1).max())
         if longest > known.input_norm:
             raise InputError(
                 f"Certified constants need inputs of norm at most {known.input_norm!r}, got a norm of {longest!r} in "
@@ -170,8 +166,7 @@ class Workload:
 
     def _made(self) -> nn.Module:
         mend = f"from workload={self.name}; mend its factory."
-        makes = Allocating(f"The module of workload={self.name}")
-        with user_code("The module of a workload must be made without an error", mend), makes:
+        with user_code("The module of a workload must be made without an error", mend):
             return self.module()
 
     def initial(self, seed: int) -> nn.Module:
@@ -200,7 +195,7 @@ class Workload:
 
 
 def described_workload(what: str, workload: object) -> Workload:
-    """The workload itself, or an `InputError` where it is not one; ``what`` needs it."""
+    """The workload itself, or an `InputError` where it is not one."""
     if not isinstance(workload, Workload):
         raise InputError(f"{what} needs a Workload, got workload={type(workload).__name__}; build one, or load one.")
     return workload
@@ -213,7 +208,7 @@ _SUBSET: Final = 2**50
 def subset(workload: Workload, samples: int, seed: int) -> Workload:
     """The workload on a random subset of its samples, drawn uniformly, in the order of the data.
 
-    What is run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
+    A run on it is a run on ``samples`` samples, and is accounted for as one: no privacy is claimed from the draw.
     """
     if count("samples", samples) > workload.samples:
         raise InputError(

@@ -47,11 +47,9 @@ from lastiterate.numeric.shift_program.program import ShiftProgram as ShiftProgr
 from lastiterate.numeric.sweeps import sweep as sweep
 from lastiterate.proofs_checks.stated import theorem as theorem
 from lastiterate.runtime.attacks.attack import attack as attack
-from lastiterate.runtime.attacks.attack import attack_once as attack_once
 from lastiterate.runtime.attacks.attack import worst_case as worst_case
 from lastiterate.runtime.attacks.drift import coupled_runs as coupled_runs
 from lastiterate.runtime.attacks.drift import measure_drift as measure_drift
-from lastiterate.runtime.constants.certified import assumption_of as assumption_of
 from lastiterate.runtime.constants.certified import certified_constants as certified_constants
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.constants.refutation import Refutation as Refutation
@@ -59,12 +57,9 @@ from lastiterate.runtime.constants.refutation import refute as refute
 from lastiterate.runtime.optimisers.hugging_face_callback import HuggingFaceRecord as HuggingFaceRecord
 from lastiterate.runtime.optimisers.lightning_callback import LightningRecord as LightningRecord
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD as ProjectedNoisySGD
-from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD as RandomProjectionSGD
-from lastiterate.runtime.optimisers.random_projection import layer_ranks as layer_ranks
 from lastiterate.runtime.optimisers.recorded import RecordedSGD as RecordedSGD
 from lastiterate.runtime.workloads.layers import constants_of_network as constants_of_network
 from lastiterate.runtime.workloads.loading import load_workload as load_workload
-from lastiterate.runtime.workloads.rows import ClippedRows as ClippedRows
 from lastiterate.runtime.workloads.workload import Workload as Workload
 
 __version__: str

@@ -11,10 +11,8 @@ import lastiterate as li
 from lastiterate.runtime.constants.sampling import Sampling
 
 _RUN, _FLAT = li.NoisySGD(2, 0.1, 1.0, 1.0, 4, diameter=1.0), li.Clipped()
-_PROJECTED = li.RandomProjectionRun(2, 0.1, 1.0, (2,), 4)
 _INPUTS, _TARGETS = torch.eye(4), torch.arange(4.0).unsqueeze(1)
 _DATA = torch.utils.data.TensorDataset(_INPUTS, _TARGETS)
-_CLIPPED = li.ClippedRows(_DATA, 1.0)
 
 
 def _network() -> nn.Module:
@@ -27,8 +25,7 @@ _WORKLOAD = li.Workload("line", _network, nn.MSELoss(), _INPUTS, _TARGETS)
 def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
     """Each public function with something that it cannot use."""
     attacked: dict[str, Any] = {"delta": 0.1, "runs": 4}
-    once: dict[str, Any] = {"delta": 0.1, "canaries": 2}
-    driven: dict[str, Any] = {"pairs": 2, "points": 2}
+    driven: dict[str, Any] = {"pairs": 2}
     return {
         "Workload module": lambda: li.Workload("line", junk, nn.MSELoss(), _INPUTS, _TARGETS),
         "Workload loss": lambda: li.Workload("line", _network, junk, _INPUTS, _TARGETS),
@@ -47,7 +44,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
                 "delta",
                 "assumption",
                 "target",
-                "initialisation",
                 "level",
                 "dtype",
                 "device",
@@ -56,17 +52,12 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
                 "runs",
             )
         },
-        "attack_once": lambda: li.attack_once(junk, other, **once),
-        **{
-            f"attack_once {name}": lambda name=name: li.attack_once(_WORKLOAD, _RUN, **(once | {name: junk}))
-            for name in ("kind", "delta", "assumption", "canaries", "level", "dtype", "device", "memory", "seed")
-        },
         "measure_drift": lambda: li.measure_drift(junk, other, _FLAT, **driven),
         **{
             f"measure_drift {name}": lambda name=name: li.measure_drift(
                 _WORKLOAD, _RUN, **({"assumption": _FLAT} | driven | {name: junk})
             )
-            for name in ("assumption", "pairs", "replaced", "points", "level", "dtype", "device", "memory", "seed")
+            for name in ("assumption", "pairs", "replaced", "dtype", "device", "memory", "seed")
         },
         "coupled_runs": lambda: li.coupled_runs(junk, other, pairs=2),
         **{
@@ -89,13 +80,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
         "LightningRecord": lambda: li.LightningRecord(junk, other),
         "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
-        "ClippedRows": lambda: li.ClippedRows(junk, other),
-        "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
-        "assumption_of": lambda: li.assumption_of(junk, other, _DATA, clip_norm=1.0),
-        "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0, read_rows=True),
-        "assumption_of clip_norm": lambda: li.assumption_of(_network(), nn.MSELoss(), _CLIPPED, clip_norm=junk),
-        "RandomProjectionSGD": lambda: li.RandomProjectionSGD(junk, other, _PROJECTED),
-        "RandomProjectionSGD run": lambda: li.RandomProjectionSGD(_network(), nn.MSELoss(), junk, seed=other),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),
         "constants_of_network loss": lambda: li.constants_of_network(1.0, loss=junk, scale=other)(_network(), 0.1),
         "constants_of_network shape": lambda: li.constants_of_network(1.0, shape=junk)(_network(), 0.1),
@@ -107,8 +91,6 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "refute run": lambda: li.refute(_WORKLOAD, junk, _FLAT),
         "refute seed": lambda: li.refute(_WORKLOAD, _RUN, _FLAT, seed=junk),
         "refute assumption": lambda: li.refute(_WORKLOAD, _RUN, junk, seed=other),
-        "layer_ranks": lambda: li.layer_ranks(junk, other),
-        "layer_ranks kept": lambda: li.layer_ranks(_network(), junk),
     }
 
 

@@ -5,9 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lastiterate.runtime.constants.curvature import largest_ritz
 from lastiterate.runtime.constants.record import WorstPair, best_pairs
 from lastiterate.runtime.constants.search import Search
 from lastiterate.runtime.gradients import Gradients
+from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.workloads.workload import Workload
 
 
@@ -92,3 +94,17 @@ def search_pairs(
     """The worst pair found for each order, in a ball around a point."""
     asked, search = sorted(lambdas), Search(gradients, center, **named)
     return best_pairs(asked, [search._replace(lam=lam).climb(starts, iterations) for lam in asked])
+
+
+@torch.no_grad()
+def top_curvature(
+    gradients: Gradients, points: Tensor, *, samples: Tensor | None = None, iterations: int = 20
+) -> float:
+    """The largest |eigenvalue| of a per-sample Hessian over points and samples, by Lanczos."""
+    (start,) = stream(0, purpose=2**56).normals(1, gradients.dimension, points)
+    chosen = torch.arange(gradients.samples) if samples is None else samples
+    at, index = torch.cartesian_prod(torch.arange(len(points)), chosen).T
+    inputs, targets = (rows[index] for rows in gradients.rows())
+    found = largest_ritz(gradients, points[at], inputs, targets, start, min(iterations, gradients.dimension))
+    assert bool(torch.isfinite(found).all())
+    return float(found.max())

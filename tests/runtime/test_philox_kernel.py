@@ -1,4 +1,4 @@
-"""Philox against the known answers of Random123, and its three ways against each other."""
+"""Philox against the known answers of Random123, and its two ways against each other."""
 
 import os
 from importlib.util import find_spec
@@ -10,45 +10,21 @@ from processes import TORCH, python
 from torch import Tensor
 
 import lastiterate
-from lastiterate.runtime import random_streams
-from lastiterate.runtime.random_streams import WORDS, encipher, philox, shift_right
+from lastiterate.runtime.random_streams import WORDS, philox, shift_right
 
 CPU = torch.device("cpu")
 ONES = 2**64 - 1
 
-KNOWN = (
-    ((0, 0, 0, 0), (0, 0), "16554d9eca36314c db20fe9d672d0fdc d7e772cee186176b 7e68b68aec7ba23b"),
-    ((ONES,) * 4, (ONES, ONES), "87b092c3013fe90b 438c3c67be8d0224 9cc7d7c69cd777b6 a09caebf594f0ba0"),
-    (
-        (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89),
-        (0x452821E638D01377, 0xBE5466CF34E90C6C),
-        "a528f45403e61d95 38c72dbd566e9788 a5a1610e72fd18b5 57bd43b5e52b7fe6",
-    ),
-)
-"""Counters, keys and answers of philox4x64 with 10 rounds, as in the file kat_vectors of Random123."""
+KNOWN = "16554d9eca36314c db20fe9d672d0fdc d7e772cee186176b 7e68b68aec7ba23b"
+"""Answer of philox4x64 with 10 rounds for a counter and a key of zeros, as in the file kat_vectors of Random123."""
 
 
 def hexadecimal(values: Tensor) -> str:
     return " ".join(f"{value % 2**64:016x}" for value in values.tolist())
 
 
-@pytest.mark.parametrize(("counter", "key", "answer"), KNOWN)
-def test_both_ways_know_the_answers_of_random123(
-    counter: tuple[int, int, int, int], key: tuple[int, int], answer: str
-) -> None:
-    columns = tuple(torch.tensor([random_streams._signed(word)]) for word in counter)
-    assert hexadecimal(torch.cat(encipher(columns, key))) == answer
-    assert hexadecimal(random_streams._of_numpy(key, counter, WORDS)) == answer
-
-
-@pytest.mark.parametrize("first", [0, 1, 2**32 - 3, 2**63 - 2, 2**64 - 12])
-@pytest.mark.parametrize("part", [0, 1, 2**63 + 5])
-@pytest.mark.parametrize("key", [(0, 0), (7, 2**40), (ONES, 2**63)])
-def test_torch_makes_the_bits_of_numpy(first: int, part: int, key: tuple[int, int]) -> None:
-    counts = torch.tensor([random_streams._signed(first + k) for k in range(9)])
-    rest = (torch.full_like(counts, random_streams._signed(word)) for word in (part, 0, 0))
-    by_torch = torch.stack(encipher((counts, *rest), key), dim=1).reshape(-1)
-    assert torch.equal(by_torch, philox(key, first, part, 9, CPU))
+def test_numpy_has_the_answer_of_random123() -> None:
+    assert hexadecimal(philox((0, 0), 0, 0, 1, CPU)) == KNOWN
 
 
 def test_every_place_of_a_counter_and_of_a_key_matters() -> None:

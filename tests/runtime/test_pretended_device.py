@@ -12,17 +12,14 @@ from pretended import THERE, PretendedDevice
 from torch.nn import Module
 
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection import RandomProjectionRun
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime import factors, gradients
-from lastiterate.runtime.attacks import attack as attacks
-from lastiterate.runtime.attacks.attack import attack, attack_once
+from lastiterate.runtime.attacks.attack import attack
 from lastiterate.runtime.attacks.drift import measure_drift
 from lastiterate.runtime.constants import worst_case_constants as worst
 from lastiterate.runtime.constants.holder import constants_along_training, estimate_holder
 from lastiterate.runtime.constants.sampling import InputSet, Sampling
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.optimisers.random_projection import RandomProjectionSGD, layer_ranks
 from lastiterate.runtime.pair_table import Kind
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run
@@ -36,16 +33,13 @@ MEANT: Final = {
     "rows._refuse_rounded": "whether rows of more precision survive that of a step, once a step where they have more",
     "fingerprint": "what is kept is named by the weights and the data, once a measurement",
     "workload.Workload.__post_init__": "whether the rows of a step are finite, once a step",
-    "private.PrivateOptimiser.step": "whether the parameters are finite, once a step",
-    "private._checksums": "whether the rows of a step are those of the samples that were drawn, once a step",
+    "optimiser.ProjectedNoisySGD.step": "whether the parameters are finite, once a step",
+    "optimiser._checksums": "whether the rows of a step are those of the samples that were drawn, once a step",
     "descent.train": "whether the parameters are finite, once a step",
     "adjacent.adjacent_runs": "whether all parameters are finite, once a step of all runs side by side",
     "batches._padded": "the size of the largest Poisson batch, once a step of all runs side by side",
-    "drift._pull": "how much of the sample shows at the start, once",
-    "drift.coupled_runs.block": "distances and last iterates of a block of pairs, at its end",
+    "drift.coupled_runs": "distances and last iterates of a block of pairs, at its end, and the pull of the sample",
     "attack.attack": "scores of a block of runs, at its end, and where the runs began",
-    "attack.attack_once.trained": "the scores, at the end",
-    "pairs._compared": "whether clipping acts, once a chunk: where it does not, half of the work is known",
     "pairs._table": "the table of the pairs around one centre, at its end",
     "curvature._ritz": "eigenvalues of small matrices, by the CPU, once a chunk of Hessians",
     "search.Search.curved": "the curvature that was reached and the pairs as they are kept, at the end of an ascent",
@@ -60,18 +54,16 @@ MEANT: Final = {
 
 COPIED: Final = {
     "?": "what these tests put there: modules, and the rows of a loop of one's own",
+    "random_streams.philox": "random bits, which NumPy makes where there is no kernel of Triton",
     "gradients.Gradients.__init__": "the network",
     "rows.Rows.__getitem__": "the data, or a chunk of it where it is too large; the indices of a batch, once a step",
     "gradients.Gradients.total": "the indices of a batch, once a step",
     "gradients.Gradients.totals": "the indices of a batch that all runs share, once a step",
-    "attack._Planted.total": "which canaries are in the batch, once a step",
-    "attack._Planted.craft": "the directions of the canaries",
     "validation": "rows that a workload is tried on",
     "telling_rows": "the indices of the rows that are tried together",
     "independence": "likewise, and labels that the data do not have",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
-    "attack.crafted_start": "the indices of the samples",
     "curvature.largest_ritz": "the indices of the pairs, once a chunk of Hessians",
     "search._Bend.one_ascent": "which points go on, once a screening",
     "search.Search._again": "the pairs that are taken up, once a search",
@@ -95,7 +87,6 @@ pytestmark = pytest.mark.usefixtures("short_search")
 @pytest.fixture(autouse=True)
 def _pretend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gradients, "device_of", lambda name: torch.device(name))
-    monkeypatch.setattr(attacks, "_STEPS", 3)
 
 
 def measured() -> None:
@@ -137,39 +128,23 @@ def stepped(optimiser: Callable[..., Any], run: Callable[[Module], Any]) -> Call
     return path
 
 
-def projected_run(clip: str) -> Callable[[Module], RandomProjectionRun]:
-    return lambda module: RandomProjectionRun(2, 0.1, 3.0, layer_ranks(module, 0.5), dataset_size=12, clip=clip)
-
-
 def drifted(sampling: str) -> Callable[[], object]:
     run = replace(RUN, sampling=sampling, batch_size=None if sampling == "full" else 4, adjacency="")
-    return lambda: measure_drift(few(), run, Clipped(), pairs=5, points=2, **THERE_IS)
+    return lambda: measure_drift(few(), run, Clipped(), pairs=5, **THERE_IS)
 
 
 def attacked(kind: str, **named: Any) -> Callable[[], object]:
     return lambda: attack(few(), RUN, kind, delta=1e-5, runs=6, **named, **THERE_IS)
 
 
-def attacked_once(kind: str, sampling: str) -> Callable[[], object]:
-    run = replace(RUN, sampling=sampling, adjacency="")
-    return lambda: attack_once(few(), run, kind, canaries=6, delta=1e-5, **THERE_IS)
-
-
 PATHS: Final = {
     "measured": measured,
-    **{f"searched {kind}": searched(kind) for kind in (Kind.SAMPLE, Kind.BATCH_CLIPPED)},
+    **{f"searched {kind}": searched(kind) for kind in Kind},
     "searched inputs": searched_inputs,
     "along training": along_training,
     "optimiser": stepped(ProjectedNoisySGD, lambda _: RUN),
-    **{
-        f"random projections, clipped {clip}": stepped(RandomProjectionSGD, projected_run(clip))
-        for clip in ("before", "after")
-    },
     **{f"drift {scheme}": drifted(scheme) for scheme in ("full", "cyclic", "poisson", "without_replacement")},
     **{f"attack {kind}": attacked(kind) for kind in ("canary", "loss", "shadow")},
-    "attack crafted": attacked("loss", initialisation="crafted"),
-    "once canary": attacked_once("canary", "poisson"),
-    "once loss": attacked_once("loss", "cyclic"),
 }
 
 
@@ -180,9 +155,8 @@ NIGHTLY: Final = (
     "drift without_replacement",
     "attack loss",
     "attack shadow",
-    "once loss",
 )
-"""Paths that go the same way as others: searches as that of clipped means, drift and attacks as other kinds."""
+"""Paths that go the same way as others: searches as that of clipped gradients, drift and attacks as other kinds."""
 
 
 def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
@@ -205,11 +179,10 @@ def test_factored_gradients_wait_for_nothing_more(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(factors, "_GRAM_COST", 0)
     with PretendedDevice() as mode:
         measured()
-    assert ("pairs._compared", "_local_scalar_dense") not in mode.waits, "they were factored"
     assert unmeant((name for name, _ in mode.waits), MEANT) == set()
 
 
-def test_numbers_are_drawn_on_the_device_and_are_those_of_the_cpu() -> None:
+def test_numbers_are_those_of_the_cpu() -> None:
     like = torch.zeros(1, dtype=torch.float64)
     with PretendedDevice() as mode:
         found = stream(3, 1).normals(4, 9, like.to(THERE))

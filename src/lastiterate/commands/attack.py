@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
     from lastiterate.numeric.losses.assumptions import Assumption
     from lastiterate.numeric.lower.audit import Audit
-    from lastiterate.numeric.lower.one_run import OneRun
     from lastiterate.numeric.run import NoisySGD
     from lastiterate.runtime.workloads.workload import Workload
 
@@ -24,7 +23,6 @@ Examples:
   lastiterate attack run.toml --delta 1e-5
   lastiterate attack run.toml --delta 1e-5 --workload builtin:iris-mlp --runs 2000
   lastiterate attack run.toml --delta 1e-5 --workload my_models:factory --kind shadow --json
-  lastiterate attack run.toml --delta 1e-5 --canaries 1000
 """
 _CLIPPING = "clipping alone"
 
@@ -36,9 +34,7 @@ _CLIPPING = "clipping alone"
 @from_checkpoint
 @option("--kind", type=click.Choice(["canary", "loss", "shadow"]), default="canary", help="Attack.")
 @click.option("--others", help="Crafted losses of all other samples, if no --workload: still, pull or outward.")
-@click.option("--runs", type=int, help="Runs on each of the two data sets, 500 if left out; half are counted.")
-@click.option("--canaries", type=int, help="Train one run with so many canaries, instead of many runs with one.")
-@option("--initialisation", default="drawn", help="Start of the runs: drawn, or crafted so that the sample stands out.")
+@option("--runs", default=500, help="Runs on each of the two data sets; half are counted.")
 @click.option("--target", type=int, help="Index of the sample that differs; one that costs most if left out.")
 @option("--level", default=0.95, help="Confidence of all lower bounds together.")
 @computing
@@ -51,10 +47,6 @@ def command(
     checkpoint: Path | None,
     kind: str,
     others: str | None,
-    runs: int | None,
-    canaries: int | None,
-    initialisation: str,
-    target: int | None,
     as_json: bool,
     resume: Path | None,
     threads: int,
@@ -70,10 +62,8 @@ def command(
     canary: a sample with the worst gradients. loss: a real sample, by its loss. shadow: its loss, by likelihood ratio.
     The last two need one sample more than the run's dataset_size, to replace it.
     Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
-
-    --canaries trains one run, with canaries that are one or the other by a coin each, and counts guesses at the coins.
     """
-    from lastiterate.numeric.errors import InputError, count
+    from lastiterate.numeric.errors import InputError
 
     require_torch()
     from lastiterate.runtime.attacks.attack import hardest, worst_case
@@ -84,38 +74,25 @@ def command(
         raise InputError(f"others is about crafted losses, got others={others} and workload={workload}; leave one out.")
     if workload is None and (kind != "canary" or checkpoint is not None):
         raise InputError(f"kind={kind} with checkpoint={checkpoint} needs a network, got none; give --workload, too.")
-    if canaries is not None and (runs, others, target, initialisation) != (None, None, None, "drawn"):
-        raise InputError(
-            f"One training with canaries={canaries} leaves no choice of runs, others, target or initialisation, got "
-            f"runs={runs}, others={others}, target={target}, initialisation={initialisation}; leave them out."
-        )
-    if workload is None and canaries is not None:
-        network = worst_case(run, assumption, dimension=count("canaries", canaries))
-    elif workload is None:
+    if workload is None:
         network = worst_case(run, assumption, hardest(run, assumption, delta) if others is None else others)
     else:
         network = load_workload(workload, checkpoint=checkpoint)
-    around = int(options["seed"]) if initialisation == "drawn" else None
-    bounds = _bounds(run, assumption, network, kind, delta, around)
+    bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
 
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.attacks.attack import attack, attack_once
+    from lastiterate.runtime.attacks.attack import attack
     from lastiterate.runtime.devices import threads_of_torch
 
     folder = resume or cache_folder("attack")
-    kept = f"steps are finished, those of whole blocks of runs, or of one long run, kept in {folder}"
+    kept = f"steps are finished, those of whole blocks of runs kept in {folder}"
     options |= {"delta": delta, "assumption": assumption, "folder": folder}
-    found: Audit | OneRun
     with threads_of_torch(threads), progress(f"{kind} attack on {network.name}, steps", kept) as on_step:
-        if canaries is not None:
-            found = attack_once(network, run, kind, canaries=canaries, on_step=on_step, **options)
-        else:
-            options |= {"runs": 500 if runs is None else runs, "target": target, "initialisation": initialisation}
-            found = attack(network, run, kind, on_step=on_step, **options)
+        found = attack(network, run, kind, on_step=on_step, **options)
     refuted = {name: found.refutes(bound) for name, bound in bounds}
     exceeded = [name for name, what in refuted.items() if what]
     if as_json:
-        said = {"workload": network.name, "kind": kind, "runs": options.get("runs", 1), "attack": found.as_dict()}
+        said = {"workload": network.name, "kind": kind, "runs": options["runs"], "attack": found.as_dict()}
         numbers = [
             {"under": name} | bound.as_dict() | {"exceeded": name in exceeded, "refuted": list(refuted[name])}
             for name, bound in bounds
@@ -127,19 +104,16 @@ def command(
 
 
 def _bounds(
-    run: "NoisySGD", assumption: "Assumption", network: "Workload", kind: str, delta: float, seed: int | None
+    run: "NoisySGD", assumption: "Assumption", network: "Workload", kind: str, delta: float, seed: int
 ) -> "Bounds":
-    """The bound under the assumption of the file, under constants in closed form where known, and clipping alone.
-
-    The constants are known around the parameters of ``seed``, and not where an adversary put them (None).
-    """
+    """The bound under the assumption of the file, under constants in closed form where known, and clipping alone."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.losses.assumptions import Clipped, StronglyConvex
 
     found: Bounds = []
     if assumption != Clipped():
         found.append(("the assumption of the file", bound(run, assumption, delta=delta)))
-    if network.constants is not None and seed is not None:
+    if network.constants is not None:
         certified = network.certified(seed, run.diameter).assumption(run)
         crafted = kind == "canary" and isinstance(certified, StronglyConvex)  # a canary is not one of those losses
         if certified != Clipped() and not crafted:
@@ -147,29 +121,16 @@ def _bounds(
     return [*found, (_CLIPPING, bound(run, Clipped(), delta=delta))]
 
 
-def _print(network: "Workload", kind: str, found: "Audit | OneRun", bounds: "Bounds", refuted: "Refuted") -> None:
-    from lastiterate.numeric.lower.audit import Audit
+def _print(network: "Workload", kind: str, found: "Audit", bounds: "Bounds", refuted: "Refuted") -> None:
     from lastiterate.numeric.rounding import printed_down, printed_up
 
-    by = ""
-    if isinstance(found, Audit):
-        click.echo(
-            f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample "
-            f"{found.false_negatives} were missed, of {found.negatives} without {found.false_positives} were accused"
-        )
-        rates = max(found.observed, 0.0)
-        click.echo(
-            f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing"
-        )
-        if found.scores is not None:
-            by = f" by all scores (AUC {found.scores.auc:.4g})"
-    else:
-        right = ", ".join(f"{right} of {guessed}" for guessed, right in found.guesses)
-        click.echo(
-            f"{kind} attack on {network.name}, delta = {found.delta:g}: one training with {found.canaries} canaries, "
-            f"guesses right {right}"
-        )
-        by = " by the guesses"
+    click.echo(
+        f"{kind} attack on {network.name}, delta = {found.delta:g}: of {found.positives} runs with the sample "
+        f"{found.false_negatives} were missed, of {found.negatives} without {found.false_positives} were accused"
+    )
+    rates = max(found.observed, 0.0)
+    click.echo(f"epsilon  {rates:10.6g}  from these rates, Liang et al. 2026, (20): an estimate, which refutes nothing")
+    by = "" if found.scores is None else f" by all scores (AUC {found.scores.auc:.4g})"
     click.echo(f"at least {printed_down(found.epsilon):>10}  with {found.level:.4g} confidence")
     if by and any(bound.mu is not None for _name, bound in bounds):
         click.echo(

@@ -45,7 +45,7 @@ def command(
     A checkpoint is a file of weights saved by torch or safetensors; a folder stands for those in it, by number. Points
     are drawn around each in the same directions, and from each to the next the change of the gradients is divided by
     the distance. All constants are lower estimates for per-sample gradients. With --metric, lengths are weighted by
-    coordinate, as Adam sees them. Under torchrun several processes share the checkpoints.
+    coordinate, as Adam sees them.
 
     \b
     Examples:
@@ -55,7 +55,6 @@ def command(
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.constants.distributed import process_group
     from lastiterate.runtime.constants.holder import checkpoints_in, constants_along_training
     from lastiterate.runtime.constants.sampling import Sampling
     from lastiterate.runtime.workloads.loading import load_workload
@@ -64,15 +63,12 @@ def command(
 
     folder, found = resume or cache_folder("checkpoints"), checkpoints_in(checkpoints)
     sampling = Sampling(**options, folder=folder)
-    with process_group() as me:
-        chosen = load_workload(workload, data)
-        chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
-        weights = None if metric is None else read_metric(metric, chosen)
-        with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
-            settings = sampling.but(on_step=told)
-            along = constants_along_training(chosen, found, (order,), settings, layers=layers, metric=weights)
-    if me.rank:
-        return
+    chosen = load_workload(workload, data)
+    chosen = chosen if samples is None else subset(chosen, samples, sampling.seed)
+    weights = None if metric is None else read_metric(metric, chosen)
+    with progress(f"{chosen.name}, checkpoints", f"checkpoints are measured and kept in {folder}") as told:
+        settings = sampling.but(on_step=told)
+        along = constants_along_training(chosen, found, (order,), settings, layers=layers, metric=weights)
     if as_json:
         say_json(asdict(along), indent=2)
     else:

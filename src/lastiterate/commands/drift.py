@@ -17,7 +17,7 @@ Examples:
   lastiterate drift run.toml --workload builtin:iris-mlp-tanh
   lastiterate drift run.toml --workload builtin:breast-cancer --pairs 200
   lastiterate drift run.toml --workload my_models:factory --replaced 7 --json
-  lastiterate drift run.toml --workload my_models:factory --checkpoint net.pt --initialisation crafted
+  lastiterate drift run.toml --workload my_models:factory --checkpoint net.pt
 """
 _ROWS = 9
 _LITTLE = 0.1
@@ -30,14 +30,6 @@ _LITTLE = 0.1
 @from_checkpoint
 @option("--pairs", default=1000, help="Pairs of runs.")
 @option("--replaced", default=0, help="Index of the sample that differs.")
-@option(
-    "--initialisation",
-    type=click.Choice(["drawn", "crafted"]),
-    default="drawn",
-    help="Start of the runs: drawn, or crafted so that the sample still matters there.",
-)
-@option("--points", default=10, help="Points around an iterate to measure constants; 0: none.")
-@option("--level", default=0.95, help="Confidence of the limits of W_2 and W_infinity.")
 @computing
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @resuming
@@ -53,9 +45,9 @@ def command(
     """Measure the distance of pairs of the run in RUN_FILE when one sample differs.
 
     The runs of a pair share batches and noise. No pair may exceed the tracked distance D_t: under the assumption of the
-    file, with constants in closed form if the loss has them, under clipping alone, and, as an estimate, with measured
-    constants. Exit status 1 if a pair exceeds one that is not an estimate. Finished pairs are kept for the next call.
-    If a sample is replaced, the workload needs dataset_size + 1 samples; the last one is the replacement.
+    file, with constants in closed form if the loss has them, and under clipping alone. Exit status 1 if a
+    pair exceeds one. Finished pairs are kept for the next call. If a sample is replaced, the workload needs
+    dataset_size + 1 samples; the last one is the replacement.
     """
     measuring.require_torch()
     from lastiterate.numeric.store import cache_folder
@@ -69,16 +61,15 @@ def command(
     kept = f"steps of the pairs are finished, those of whole blocks kept in {folder}"
     with threads_of_torch(threads), progress(f"{network.name}, steps of the pairs", kept) as on_step:
         found = measure_drift(network, run, assumption, folder=folder, on_step=on_step, **options)
-    start = options["initialisation"]
     if as_json:
         say_json(_as_dict(network.name, found), indent=2)
     else:
-        _print(network.name, found, start)
+        _print(network.name, found)
     return 1 if found.refuted else 0
 
 
 def _as_dict(name: str, found: "Drift") -> dict[str, object]:
-    interval, coupled = found.interval, found.coupled
+    coupled = found.coupled
     return {
         "workload": name,
         "pairs": coupled.distances.shape[1],
@@ -90,14 +81,11 @@ def _as_dict(name: str, found: "Drift") -> dict[str, object]:
             | {"distances": one.distances.tolist()}
             for one in found.tracked
         ],
-        "wasserstein": {"level": interval.level, "low": interval.low, "w2_high": interval.w2_high}
-        | {"w_infinity_high": interval.w_infinity_high, "share_left_out": interval.share}
-        | {"matched_points": found.matched, "w2_of_clouds": found.w2, "w_infinity_of_clouds": found.w_infinity},
         "remark": found.remark,
     }
 
 
-def _print(name: str, found: "Drift", start: str) -> None:
+def _print(name: str, found: "Drift") -> None:
     from lastiterate.numeric.rounding import printed_up
 
     pairs, steps = found.coupled.distances.shape[1], found.coupled.run.steps
@@ -112,22 +100,10 @@ def _print(name: str, found: "Drift", start: str) -> None:
         said = f"exceeded by {100 * one.excess:.2g}%" if one.excess else "never exceeded"
         click.echo(f"D_t by {one.name}, {one.rests}: {said}. {one.statement}")
     pull = found.coupled.pull
-    instead = (
-        "--initialisation crafted" if start == "drawn" else "the crafted start does not help; try another --replaced"
-    )
-    little = f" Next to nothing is seen of it: {instead}." if pull < _LITTLE else ""
+    little = " It has next to no effect: try another --replaced." if pull < _LITTLE else ""
     click.echo(
         f"Sample {found.coupled.replaced} at the start: what differs changes the clipped gradient by {pull:.2g} of "
         f"the most that clipping leaves.{little}"
-    )
-    limits = found.interval
-    click.echo(
-        f"Laws of the last iterates, all with {limits.level:g} confidence: W_2 is {limits.low:.4g} to "
-        f"{limits.w2_high:.4g}; W_infinity is at least {limits.low:.4g}, and at most {limits.w_infinity_high:.4g} "
-        f"without {100 * limits.share:.2g}% of the mass."
-    )
-    click.echo(
-        f"Best matching of {found.matched} points of each cloud: W_2 {found.w2:.4g}, W_infinity {found.w_infinity:.4g}."
     )
     if found.remark:
         click.echo(found.remark)

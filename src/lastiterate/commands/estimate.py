@@ -19,7 +19,7 @@ from lastiterate.commands.measuring import (
     resuming,
 )
 from lastiterate.commands.output import OutputFile, progress, say_json
-from lastiterate.numeric.errors import InputError, Interrupted, count
+from lastiterate.numeric.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Estimate
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 _ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
 _DRAWN: Final = {"inits": 20, "points": 100, "radius": 1.0}
-_SEARCHED: Final = {"inits": 1}
-_OF_SEARCH: Final = ("effort", "inputs", "kind", "save_pairs")
-_OF_DRAWS: Final = ("points", "radius")
+_OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
+_OF_DRAWS: Final = ("inits", "points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
 """Defaults and options of drawn pairs, and of the search; options that are fields of the run."""
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -47,17 +46,16 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default="search",
     help="Search for the worst pair; or draw pairs as the paper does, uniform in the ball or with log-uniform radii.",
 )
-@option("--effort", default=1, help="Rounds of the search: each costs as much as the first, and none finds less.")
-@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH, or ball:RADIUS.")
+@click.option("--inputs", help="Inputs to search as well, with every label: box:LOW,HIGH for every entry.")
 @option(
     "--kind",
-    type=click.Choice(["sample", "sample_clipped", "batch", "batch_clipped"]),
+    type=click.Choice(["sample", "sample_clipped"]),
     default="sample",
-    help="Gradient to search: of one sample or of the batch, clipped or not.",
+    help="Gradient to search: of one sample, clipped or not.",
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
 @click.option("--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails.")
-@click.option("--inits", type=int, show_default="20 drawn, 1 searched", help="Initialisations, each trained.")
+@click.option("--inits", type=int, show_default="20", help="Initialisations, each trained, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
 @click.option("--points", type=int, show_default="100", help="Points drawn around every iterate, with --draw.")
 @click.option("--radius", type=float, show_default="1.0", help="Radius of the ball they are drawn in.")
@@ -93,15 +91,14 @@ def command(
     It is a lower estimate of the true constant, so the privacy numbers are estimates, too. The certified constant, or
     the reason why there is none, is printed with it. With --draw, pairs are drawn around every iterate as in the paper,
     which gives far smaller estimates. Several workloads are compared in one table. With --metric, lengths are weighted
-    by coordinate and gradients are measured in the dual norm, as Adam sees them. Under torchrun several processes share
-    the work, each on its own GPU; the numbers are the same as of one process.
+    by coordinate and gradients are measured in the dual norm, as Adam sees them.
 
     A module:factory is your function that returns a lastiterate.Workload: network, loss of one sample, data.
     hf:FOLDER is a classifier written by Hugging Face's save_pretrained; --data names a file with input_ids,
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
-    transformer), and on your copy of CIFAR-10, named by --data: cifar10-cnn, cifar10-resnet18. Large workloads
+    transformer), and on your copy of CIFAR-10, named by --data: cifar10-resnet18. Large workloads
     recommend settings, which replace the defaults and are printed.
 
     \b
@@ -112,11 +109,9 @@ def command(
       lastiterate estimate hf:my_model --data tokens.parquet
       lastiterate estimate builtin:iris-mlp-tanh builtin:iris-mlp-gelu
       lastiterate estimate mine:factory --checkpoint net.pt --metric adam.pt --lambda 0.5 --lambda 1 --device cuda
-      torchrun --nproc-per-node 4 -m lastiterate estimate builtin:iris-mlp --device cuda
     """
     require_torch()
     from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.constants.distributed import process_group
 
     if len(names) > 1 and recheck is not None:
         raise InputError(f"--recheck needs one workload, got {len(names)}; name the one of the pairs.")
@@ -124,18 +119,13 @@ def command(
         _recheck(load_measured(names[0], data, checkpoint, metric), recheck, as_json)
         return
     folder = resume or cache_folder("estimate")
-    with process_group() as me:
-        chosen = [_Chosen(load_measured(name, data, checkpoint, metric), options) for name in names]
-        if len(chosen) > 1:
-            _refuse_of_several(chosen, options | {"checkpoint": checkpoint, "metric": metric})
-            rows = _side_by_side(chosen, lambdas, folder)
-            if me.rank == 0:
-                _say_side_by_side(rows, as_json)
-            return
-        look = search_worst if chosen[0].draw == "search" else _draw_pairs
-        found = look(chosen[0], lambdas, folder)
-        if me.rank == 0:
-            _say(found, chosen[0], metric, as_json)
+    chosen = [_Chosen(load_measured(name, data, checkpoint, metric), options) for name in names]
+    if len(chosen) > 1:
+        _refuse_of_several(chosen, options | {"checkpoint": checkpoint, "metric": metric})
+        _say_side_by_side(_side_by_side(chosen, lambdas, folder), as_json)
+        return
+    look = search_worst if chosen[0].draw == "search" else _draw_pairs
+    _say(look(chosen[0], lambdas, folder), chosen[0], metric, as_json)
 
 
 class _Chosen:
@@ -153,7 +143,7 @@ class _Chosen:
                 raise InputError(f"--{key.replace('_', '-')} needs {kind}, got draw={self.draw}; {other}.")
         if searching and options["layers"]:
             raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
-        usual = _SEARCHED if searching else _DRAWN
+        usual = {} if searching else _DRAWN
         skipped = _DRAWN.keys() if searching else set()
         skipped |= set() if options["device"] == "cpu" else {"memory"}
         self.advised = {key: value for key, value in advice.items() if key not in skipped}
@@ -183,31 +173,24 @@ def _left_open(option: str) -> bool:
 
 
 def search_worst(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "WorstCaseConstants":
-    """The largest constants over the initialisations; finished parts are kept and found again."""
-    from lastiterate.runtime.constants.record import WorstCaseConstants
+    """The largest constants of a search; finished parts are kept and found again."""
     from lastiterate.runtime.constants.sampling import input_set
     from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
     from lastiterate.runtime.pair_table import Kind
-    from lastiterate.runtime.random_streams import seed_of
 
-    options, name, looks = chosen.options, chosen.workload.name, []
+    options, name = chosen.options, chosen.workload.name
     inputs = None if options["inputs"] is None else input_set(options["inputs"])
-    inits, seed = count("inits", options["inits"]), count("seed", options["seed"], least=0)
     with progress(f"{name}, search, parts", f"parts of {name} are finished and kept in {folder}") as told:
-        for init in range(inits):
-            look = worst_case_constants(
-                chosen.workload,
-                chosen.run,
-                tuple(lambdas),
-                kind=Kind(options["kind"]),
-                inputs=inputs,
-                effort=options["effort"],
-                folder=folder,
-                on_step=lambda done, parts, init=init: told(init * parts + done, inits * parts),  # type: ignore[misc]
-                **chosen.settings() | {"seed": seed_of(seed, init)},
-            )
-            looks.append(look)
-    return WorstCaseConstants.joined(looks)
+        return worst_case_constants(
+            chosen.workload,
+            chosen.run,
+            tuple(lambdas),
+            kind=Kind(options["kind"]),
+            inputs=inputs,
+            folder=folder,
+            on_step=told,
+            **chosen.settings(),
+        )
 
 
 def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "HolderEstimate":

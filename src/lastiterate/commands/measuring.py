@@ -23,7 +23,7 @@ option: Final = partial(click.option, show_default=True)
 def computing(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where and how gradients are computed, the same for every command that trains."""
     options = (
-        option("--device", default="cpu", help="Device: cpu, cuda or mps."),
+        option("--device", default="cpu", help="Device: cpu, cuda or cuda:INDEX."),
         option("--dtype", default="float64", help="Precision: float64 or float32."),
         click.option("--memory", type=int, help="Bytes that a chunk may take; if left out, what there is room for."),
         option("--threads", default=1, help="Threads on the CPU."),
@@ -43,7 +43,7 @@ metric_option: Final = click.option(
     "--metric",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Weights of the coordinates: the state_dict of an Adam saved by torch, or one tensor a parameter, by its "
-    "name, as npz or safetensors. Nothing in the file is executed.",
+    "name, as safetensors. Nothing in the file is executed.",
 )
 resuming: Final = click.option(
     "--resume",

@@ -101,8 +101,7 @@ def progress(words: str, kept: str = "") -> Iterator[Callable[..., None]]:
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
-    silent = not console.is_terminal or os.environ.get("RANK", "0") != "0"  # torchrun: the first process speaks
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(words, total=None)
 
         def tell(done: int, total: int | None) -> None:

@@ -11,7 +11,6 @@ from lastiterate.numeric.display import Displayed
 from lastiterate.numeric.forgetting import Forgetting
 from lastiterate.numeric.losses.certified import LossConstants
 from lastiterate.numeric.lower.audit import Audit
-from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.participation import ByPosition, Participation
 from lastiterate.proofs_checks.stated import Stated
 from lastiterate.proofs_checks.verdict import ClaimReport, Verdict
@@ -57,21 +56,15 @@ _VARIED = {"noise_std": float, "steps": int, "any_steps": bool, "diameter": floa
 _SEARCH = _record(
     "_Search",
     _fields(str, "workload kind why device remark")
-    | _fields(int, "effort inits memory")
     | {"inputs": str | None, "run": dict[str, Any], "searched": list[dict[str, Any]], "found": list[float]}
-    | {"upper": list[float | None], "curvature": float | None, "certified": LossConstants | None}
+    | {"upper": list[float | None], "certified": LossConstants | None, "memory": int}
     | {"bounded": _BOUND | None, "subset": Subset | None},
 )
 _PAIR = _record("_Pair", {**_fields(float, "lambda said recomputed"), "problem": str, "holds": bool})
 _TRACKED = _record(
     "_Tracked",
-    {"kind": Literal["assumed", "certified", "estimate"], "excess": float, "distances": list[float]}
+    {"kind": Literal["assumed", "certified"], "excess": float, "distances": list[float]}
     | _fields(str, "name statement"),
-)
-_WASSERSTEIN = _record(
-    "_Wasserstein",
-    {"matched_points": int}
-    | _fields(float, "level low w2_high w_infinity_high share_left_out w2_of_clouds w_infinity_of_clouds"),
 )
 _KNOB = _record("_Knob", {"change": str, "epsilon": float, "composition": float})
 _MEASURED = {"measurement": HolderEstimate, "untrusted": NotRequired[str], **_CARRIED}
@@ -85,9 +78,7 @@ PRINTED: Final[dict[str, Any]] = {
         | _fields(float, "delta composition lower_bound linear_estimate")
         | _fields(int | None, "helps_from stop_after"),
     ),
-    "attack": _record(
-        "_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit | OneRun, "bounds": _list[_UNDER]}
-    ),
+    "attack": _record("_Attack", {"workload": str, "kind": str, "runs": int, "attack": Audit, "bounds": _list[_UNDER]}),
     "bound": _BOUND,
     "calibrate": _plain(Bound, **_NUMBER, **{name: NotRequired[kind] for name, kind in _VARIED.items()}),
     "check": _record("_Check", {"claims": list[_Claim], "drifts": list[str], "summary": str}),
@@ -96,7 +87,7 @@ PRINTED: Final[dict[str, Any]] = {
     "drift": _record(
         "_Drift",
         {"workload": str, "pairs": int, "replaced": int, "pull": float, "greatest": list[float], "remark": str}
-        | {"tracked": _list[_TRACKED], "wasserstein": _WASSERSTEIN},
+        | {"tracked": _list[_TRACKED]},
     ),
     "estimate": _record("_Measured", _MEASURED)
     | _record("_Searched", {"search": _SEARCH, **_CARRIED})

@@ -4,14 +4,11 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from lastiterate.__main__ import main
-from lastiterate.commands.schema import schemas
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.lower.audit import Audit
-from lastiterate.numeric.lower.one_run import OneRun
 from lastiterate.numeric.run_file import load_run
 from lastiterate.runtime.attacks import attack as attacks
 from lastiterate.runtime.attacks.attack import attack
@@ -104,46 +101,6 @@ def test_json_without_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["attack"]["epsilon"] <= data["attack"]["gaussian_epsilon"] <= data["bounds"][0]["epsilon"]
 
 
-def test_one_training_with_many_canaries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it says is below the bound; the same noise with a bound for a tenth of the steps would be refuted."""
-    many = RUN.replace("dataset_size = 1", "dataset_size = 1000").replace("clip_norm = 1.0", "clip_norm = 300.0")
-    (tmp_path / "many.toml").write_text(many + CONVEX)
-    arguments = ["many.toml", "--delta", "1e-5", "--canaries", "1000"]
-    assert run(arguments) == 0
-    out = capsys.readouterr().out
-    assert "canary attack on worst-case:still, delta = 1e-05: one training with 1000 canaries, guesses right 9" in out
-    assert "by the guesses, at the same confidence" in out
-    assert run([*arguments, "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    jsonschema.validate(data, schemas()["attack"])
-    assert (data["runs"], data["attack"]["canaries"], data["attack"]["adjacency"]) == (1, 1000, "replace")
-    assert 2 < data["attack"]["epsilon"] <= data["bounds"][0]["epsilon"]
-    assert [row["refuted"] for row in data["bounds"]] == [[], []]
-
-
-def test_one_training_above_every_bound_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = OneRun(1e6, 9.0, 1e6, 2, ((2, 2),), "replace", 1e-2, 0.95)
-    monkeypatch.setattr(attacks, "attack_once", lambda *_rest, **_named: found)
-    assert run(["run.toml", "--delta", "1e-2", "--canaries", "2"]) == 1
-    assert "distrust this package" in capsys.readouterr().out
-
-
-@pytest.mark.nightly
-def test_closed_constants_are_not_those_of_crafted_parameters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """They are known around the parameters as drawn."""
-    (tmp_path / "few.toml").write_text(RUN.replace("dataset_size = 1", "dataset_size = 20").replace("= 40", "= 2"))
-    arguments = ["few.toml", "--delta", "1e-2", "--workload", "builtin:breast-cancer", "--runs", "8", "--json"]
-    under = []
-    for start in ("drawn", "crafted"):
-        assert run([*arguments, "--kind", "loss", "--initialisation", start]) == 0
-        under.append([row["under"] for row in json.loads(capsys.readouterr().out)["bounds"]])
-    assert under == [["constants in closed form", "clipping alone"], ["clipping alone"]]
-
-
 def test_an_assumption_that_is_false_is_found_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Linear losses are not strongly convex: the bound for those is exceeded, that for clipping alone is not."""
     noisy = RUN.replace("noise_std = 1.0", "noise_std = 3.0")
@@ -196,7 +153,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "1e-5", "--others", "sideways"], "others needs one of still, pull, outward"),
         (["run.toml", "--delta", "1e-5", "--target", "1"], "target needs an index below dataset_size=1, got target=1"),
         (["run.toml", "--delta", "1e-5", "--device", "cuda:99"], "got device=cuda:99"),
-        (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "did you mean builtin:iris-"),
+        (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "choose one of iris-mlp, iris-mlp-tanh"),
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
         (
             ["none.toml", "--delta", "1e-5"],
@@ -205,12 +162,6 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["typo.toml", "--delta", "1e-5"], "got key='stepsize'; did you mean step_size?"),
         (["large.toml", "--delta", "1e-5", "--workload", "their_linear:linear"], "needs 9 samples here, got 2 samples"),
         (["run.toml", "--delta", "1e-5", "--runs", "0"], "runs needs"),
-        (
-            ["run.toml", "--delta", "1e-5", "--canaries", "2"],
-            "canaries needs to be at most dataset_size=1, got canaries=2",
-        ),
-        (["run.toml", "--delta", "1e-5", "--canaries", "2", "--runs", "9"], "leaves no choice of runs, others, target"),
-        (["run.toml", "--delta", "1e-5", "--initialisation", "worst"], "initialisation needs one of drawn, crafted"),
         (["run.toml"], "Missing option '--delta'"),
     ],
 )

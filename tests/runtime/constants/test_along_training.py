@@ -122,10 +122,12 @@ def test_files_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 
 
 def test_one_checkpoint_and_missing_ones_are_refused(saved: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="at least 2 checkpoints, got 1; one of them"):
+    with pytest.raises(InputError, match="at least 2 checkpoints, got 1; for a single one"):
         constants_along_training(_quartic(), saved[:1], (1.0,))
     with pytest.raises(InputError, match="A checkpoint must be a file"):
         constants_along_training(_quartic(), [saved[0], tmp_path / "none.pt"], (1.0,))
+    with pytest.raises(InputError, match="Checkpoints are paths of files or folders, got checkpoint=3"):
+        constants_along_training(_quartic(), [saved[0], 3], (1.0,))  # type: ignore[list-item]
 
 
 def _run(*arguments: str) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from known import top_curvature
 from torch import nn
 
-from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload

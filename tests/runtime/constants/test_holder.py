@@ -41,8 +41,6 @@ def test_quadratic_gives_the_top_eigenvalue_from_below() -> None:
     run = paper_run(workload, steps=20, noise_std=0.1)
     estimate = estimate_holder(workload, run, (1.0,), replace(SMALL, points=100))
     assert 2.94 <= estimate.constant(1.0) <= 3.0 * (1 + 1e-12)
-    batch = estimate.constant(1.0, Kind.BATCH)
-    assert 1.96 <= batch <= 2.0 * (1 + 1e-12)
 
 
 def test_the_cube_root_gradient_gives_two_to_the_two_thirds() -> None:
@@ -71,8 +69,6 @@ def test_every_kind_equals_the_plain_formula() -> None:
             want = {
                 Kind.SAMPLE: np.linalg.norm(change, axis=1).max(),
                 Kind.SAMPLE_CLIPPED: np.linalg.norm(clipped_change, axis=1).max(),
-                Kind.BATCH: np.linalg.norm(change.mean(axis=0)),
-                Kind.BATCH_CLIPPED: np.linalg.norm(clipped_change.mean(axis=0)),
             }
             assert table.distances[k] == pytest.approx(np.linalg.norm(point - center), rel=1e-9)
             for kind in Kind:
@@ -223,6 +219,8 @@ def test_a_setting_of_another_name_is_refused_by_what_was_called(tmp_path: Path)
         worst_case_constants(workload, run, (1.0,), **{"lambda": 1})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="sampling=3"):
         constants_along_training(workload, [tmp_path] * 2, (1.0,), 3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="gradients needs a Workload, got workload=int"):
+        Sampling().gradients(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("lambdas", [(), (0.0,), (1.5,), (float("nan"),), (-0.5, 0.5)])

@@ -17,7 +17,6 @@ from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.constants import worst_case_constants as module
-from lastiterate.runtime.constants.curvature import top_curvature
 from lastiterate.runtime.constants.holder import estimate_holder
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
@@ -41,14 +40,14 @@ def test_curvature_is_the_top_eigenvalue_of_the_whole_hessian() -> None:
     hessian = torch.func.jacfwd(lambda at: gradients.of_one(at, rows[sample], targets[sample]))(point)
     exact = float(torch.linalg.eigvalsh(hessian).abs().max())
     one = Workload("one", workload.module, workload.loss, workload.inputs[[sample]], workload.targets[[sample]])
-    found = top_curvature(gradients_of(one), point[None])
+    found = known.top_curvature(gradients_of(one), point[None])
     assert exact * 0.98 <= found <= exact * (1 + 1e-9)
-    everything = top_curvature(gradients, point[None])
+    everything = known.top_curvature(gradients, point[None])
     assert everything >= found * (1 - 1e-9)
 
 
 def test_curvature_of_quadratics_is_exact_and_negative_counts() -> None:
-    found = top_curvature(gradients_of(known.quadratic([[1.0, 0.5], [3.0, -4.0]])), torch.zeros(2, 2).double())
+    found = known.top_curvature(gradients_of(known.quadratic([[1.0, 0.5], [3.0, -4.0]])), torch.zeros(2, 2).double())
     assert found == pytest.approx(4.0, rel=1e-12)
 
 
@@ -97,7 +96,7 @@ def test_search_beats_the_draws_of_the_paper() -> None:
     drawn = estimate_holder(workload, run, (1.0,), inits=1, points=20, draw="log-uniform")
     assert look.searched[0].constant > 3 * drawn.constant(1.0)
     assert look.certified is not None
-    assert look.certified.smoothness >= max(look.searched[0].constant, look.curvature or 0.0)
+    assert look.certified.smoothness >= look.searched[0].constant
     assert look.bounded is not None
     assert (
         look.bounded.epsilon == bound(paper_run(workload, steps=20), Smooth(look.certified.smoothness), order=2).epsilon
@@ -120,38 +119,31 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         patch.setattr(module.Search, "climb", interrupted)
         with pytest.raises(KeyboardInterrupt):
             worst_case_constants(workload, run, (0.5, 1.0), on_step=lambda *now: told.append(now), **options)
-    assert told == [(0, 4), (1, 4), (2, 4)]
+    assert told == [(0, 3), (1, 3)]
     with monkeypatch.context() as patch:
         patch.setattr(module.Search, "curved", interrupted)
-        patch.setattr(module, "top_curvature", interrupted)
         assert worst_case_constants(workload, run, (0.5, 1.0), **options) == whole  # type: ignore[arg-type]
         patch.setattr(module, "train", interrupted)
         assert worst_case_constants(workload, run, (1.0,), **options).searched[0].constant <= 3  # type: ignore[arg-type]
         with pytest.raises(KeyboardInterrupt):
-            worst_case_constants(workload, run, (1.0,), kind=Kind.BATCH, **options)
+            worst_case_constants(workload, run, (1.0,), kind=Kind.SAMPLE_CLIPPED, **options)
 
 
 @pytest.mark.usefixtures("light_search")
-@pytest.mark.parametrize(("kind", "most"), [(Kind.SAMPLE_CLIPPED, 3.0), (Kind.BATCH, 2.0), (Kind.BATCH_CLIPPED, 2.0)])
-def test_each_kind_of_gradient(kind: Kind, most: float) -> None:
+def test_clipped_gradients_are_searched() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
-    look = worst_case_constants(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=kind)
-    clipped = kind in (Kind.SAMPLE_CLIPPED, Kind.BATCH_CLIPPED)
-    assert 0.9 * most <= look.searched[0].constant <= most
-    assert (look.searched[0].sample is None) == (kind in (Kind.BATCH, Kind.BATCH_CLIPPED))
-    if clipped:
-        assert look.searched[0].constant * look.searched[0].distance <= 1.2
-    assert look.curvature == pytest.approx(3.0)
+    look = worst_case_constants(workload, paper_run(workload, steps=4, clip_norm=0.6), (1.0,), kind=Kind.SAMPLE_CLIPPED)
+    assert 0.9 * 3.0 <= look.searched[0].constant <= 3.0
+    assert look.searched[0].constant * look.searched[0].distance <= 1.2
 
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("short_search")
 def test_what_cannot_be_said_is_none() -> None:
     linear = worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,))
-    assert (linear.searched[0].constant, linear.found, linear.curvature) == (0.0, (0.0,), 0.0)
+    assert (linear.searched[0].constant, linear.found) == (0.0, (0.0,))
     start_at_the_kink = Workload("kink", lambda: known.Vector(1, 0.0), known.odd_power().loss, *[torch.zeros(1, 1)] * 2)
     kink = worst_case_constants(start_at_the_kink, paper_run(start_at_the_kink, steps=2), (1 / 3,))
-    assert kink.curvature is None
     json.dumps(plain(kink.as_dict()), allow_nan=False)
     with pytest.raises(InputError, match="kind=whole"):
         worst_case_constants(known.linear(), paper_run(known.linear(), steps=2), (1.0,), kind="whole")  # type: ignore[arg-type]
@@ -171,7 +163,7 @@ def test_certified_constants_are_above_every_estimate(name: str) -> None:
         return
     gradients = gradients_of(workload)
     around = gradients.start + torch.randn(6, gradients.dimension, generator=torch.Generator().manual_seed(1)) * 0.02
-    found = top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
+    found = known.top_curvature(gradients, torch.cat([gradients.start[None], around.double()]))
     (pair,) = known.search_pairs(gradients, gradients.start, (1.0,), diameter=2.0, starts=64, iterations=20)
     longest = flat(gradients.at(gradients.start[None]))[0].norm(dim=1).max()
     assert max(found, pair.constant) <= certified.smoothness

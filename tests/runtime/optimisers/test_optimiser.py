@@ -107,8 +107,6 @@ def test_wrong_steps_are_refused() -> None:
         optimiser.step(workload.inputs[:30], workload.targets[:30])
     with pytest.raises(InputError, match="BatchNorm1d"):
         ProjectedNoisySGD(nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2)), cross_entropy, RUN)
-    with pytest.raises(InputError, match="needs True or False, got cuda_graphs=str"):
-        ProjectedNoisySGD(nn.Linear(4, 2), cross_entropy, RUN, cuda_graphs="yes")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="parameters to train"):
         ProjectedNoisySGD(nn.Flatten(), cross_entropy, RUN)
 
@@ -157,7 +155,7 @@ def test_double_clipping_stays_in_the_ball_around_the_origin_and_starts_inside()
 
 def test_the_account_does_not_depend_on_where_the_ball_lies() -> None:
     bounds = set()
-    for center in ("initial", "origin", torch.full((515,), 0.3), [0.1] * 515):
+    for center in ("initial", "origin"):
         optimiser, _ = around(center)
         run_on(optimiser, iris())
         assert optimiser.accounted() == replace(RUN, diameter=0.5, noise_std=0.2)
@@ -176,16 +174,9 @@ def test_without_a_domain_the_center_does_not_matter() -> None:
     assert torch.equal(*ends)
 
 
-@pytest.mark.parametrize(
-    ("center", "said"),
-    [
-        ("centre", "center='centre'"),
-        (torch.zeros(3), r"shape \(3,\)"),
-        ([float("nan")] * 515, "finite"),
-    ],
-)
-def test_a_wrong_center_is_refused(center: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize("center", ["centre", torch.zeros(515), None])
+def test_a_wrong_center_is_refused(center: object) -> None:
+    with pytest.raises(InputError, match="center needs 'initial' or 'origin', got center="):
         around(center)
 
 

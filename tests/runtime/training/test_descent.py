@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import known
 import numpy as np
 import pytest
@@ -9,8 +7,6 @@ from hypothesis.strategies import integers
 
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime import checkpointing
-from lastiterate.runtime.checkpointing import read_checkpoint
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import paper_run, project_onto_ball, spread_iterates, train
@@ -125,76 +121,3 @@ def test_divergence_is_said() -> None:
     run = run_of(dataset_size=1, clip_norm=1e308, step_size=1e308, diameter=float("inf"))
     with pytest.raises(InputError, match="after step=1"):
         train(gradients, gradients.start, run, seed=0)
-
-
-class Stopped(BaseException):
-    """What Ctrl-C would be."""
-
-
-class Stopping:
-    """Gradients that stop the training at one call."""
-
-    def __init__(self, gradients: Gradients, calls: int) -> None:
-        self._gradients, self._left = gradients, calls
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._gradients, name)
-
-    def total(self, *arguments: object, **named: object) -> torch.Tensor:
-        if self._left == 0:
-            raise Stopped
-        self._left -= 1
-        return self._gradients.total(*arguments, **named)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("centers", [None, 3])
-@pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
-def test_a_training_that_was_stopped_twice_is_the_same_bit_by_bit(
-    tmp_path: Path, sampling: str, centers: int | None
-) -> None:
-    gradients, start = started()
-    run = run_of(steps=9, sampling=sampling, batch_size=2 if sampling == "full" else 1)
-    whole = train(gradients, start, run, seed=2, centers=centers)
-    path = tmp_path / "training"
-    for calls, done in ((2, 2), (0, 2), (4, 6)):
-        with pytest.raises(Stopped):
-            train(Stopping(gradients, calls), start, run, 2, centers=centers, checkpoint=path)  # type: ignore[arg-type]
-        assert sampling == "poisson" or read_checkpoint(path)["done"] == done
-    again = train(gradients, start, run, seed=2, centers=centers, checkpoint=path)
-    assert torch.equal(again, whole)
-
-
-def test_a_training_is_kept_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any exception, as a kill leaves none: the file is that of the last step that was due."""
-    monkeypatch.setattr(checkpointing, "_EVERY", 0.0)
-    monkeypatch.setattr(checkpointing, "_SHARE", float("inf"))
-    seen = []
-    written = checkpointing.write_checkpoint
-    monkeypatch.setattr(
-        checkpointing, "write_checkpoint", lambda path, state: (seen.append(state["done"]), written(path, state))
-    )
-    gradients, start = started()
-    train(gradients, start, run_of(), seed=1, checkpoint=tmp_path / "training")
-    assert seen == [1, 2, 3, 4]
-
-
-def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
-    gradients, start = started()
-    path = tmp_path / "training"
-    with pytest.raises(Stopped):
-        train(Stopping(gradients, 2), start, run_of(), 1, checkpoint=path)  # type: ignore[arg-type]
-    before = path.read_bytes()
-    for said, other in (
-        ("seed=2", lambda: train(gradients, start, run_of(), seed=2, checkpoint=path)),
-        ("run=", lambda: train(gradients, start, run_of(noise_std=0.3), seed=1, checkpoint=path)),
-        ("kept=", lambda: train(gradients, start, run_of(), seed=1, centers=2, checkpoint=path)),
-        ("point where it began", lambda: train(gradients, start + 1, run_of(), seed=1, checkpoint=path)),
-    ):
-        with pytest.raises(InputError, match=said):
-            other()
-        assert path.read_bytes() == before
-    path.write_bytes(before[:-1])
-    with pytest.raises(InputError, match="damaged or cut off"):
-        train(gradients, start, run_of(), seed=1, checkpoint=path)
-    with pytest.raises(InputError, match="No such file or directory"):
-        train(Stopping(gradients, 2), start, run_of(), 1, checkpoint=tmp_path / "no" / "folder")  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ every update apart without the code under test: the sum of the clipped gradients
 """
 
 from dataclasses import replace
-from math import sqrt
 
 import numpy as np
 import pytest
@@ -15,13 +14,9 @@ from torch import Tensor, nn
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Clipped
-from lastiterate.numeric.random_projection import RandomProjectionRun, projection_bound
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
-from lastiterate.runtime.optimisers.private import PrivateOptimiser
-from lastiterate.runtime.optimisers.random_projection import MATRICES, RandomProjectionSGD
-from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -29,7 +24,6 @@ D, N = 300, 12
 SCHEMES = ["full", "cyclic", "shuffled", "without_replacement", "poisson"]
 RATES = (0.5, 0.4, 0.3, 0.6, 0.2, 0.1)
 NOISES = (0.2, 0.1, 0.3, 0.05, 0.4, 0.25)
-STABILITY = 0.5
 
 
 class Line(nn.Module):
@@ -62,7 +56,7 @@ def normal(residual: np.ndarray, std: float) -> float:
     return 2 * min(tail, 1 - tail)
 
 
-def audit(optimiser: PrivateOptimiser, steps: int | None = None) -> list[tuple[list[int], np.ndarray]]:
+def audit(optimiser: ProjectedNoisySGD, steps: int | None = None) -> list[tuple[list[int], np.ndarray]]:
     """Train, and note the samples of every batch and the parameters around it."""
     data, seen = rows(), []
     for t, batch in enumerate(optimiser.batches()):
@@ -74,7 +68,7 @@ def audit(optimiser: PrivateOptimiser, steps: int | None = None) -> list[tuple[l
     return seen
 
 
-def point_of(optimiser: PrivateOptimiser) -> np.ndarray:
+def point_of(optimiser: ProjectedNoisySGD) -> np.ndarray:
     return torch.cat([p.detach() for group in optimiser.param_groups for p in group["params"]]).numpy()
 
 
@@ -82,11 +76,9 @@ def loss(out: Tensor, _target: Tensor) -> Tensor:
     return out.sum()
 
 
-def clipped(batch: list[int], clip_norm: float, stability: float | None) -> np.ndarray:
+def clipped(batch: list[int], clip_norm: float) -> np.ndarray:
     data = rows().numpy()[batch]
     lengths = np.linalg.norm(data, axis=1, keepdims=True)
-    if stability is not None:
-        return (clip_norm * data / (lengths + stability)).sum(axis=0)
     return (data * np.minimum(1.0, clip_norm / np.maximum(lengths, 1e-300))).sum(axis=0)
 
 
@@ -95,66 +87,22 @@ def sizes_fit(seen: list[tuple[list[int], np.ndarray]], sampling: str) -> bool:
     return sampling == "poisson" or sizes == ({N} if sampling == "full" else {4})
 
 
-@pytest.mark.parametrize("automatic", [False, True])
 @pytest.mark.parametrize("sampling", SCHEMES)
-def test_noisy_sgd_is_what_its_account_says(sampling: str, automatic: bool) -> None:
-    """Ordinary clipping, and the automatic clipping and decaying noise of D2P-SGD."""
-    if automatic:
-        batch = None if sampling == "full" else 4
-        run = RandomProjectionRun.d2p2(
-            steps=6, step_size=0.5, noise_std=0.4, ranks=(), dataset_size=N, sampling=sampling, stability=STABILITY,
-            batch_size=batch,
-        )  # fmt: skip
-        optimiser = RandomProjectionSGD(Line(), loss, run, seed=3)
-        seen = audit(optimiser)
-        noise = tuple(0.5 * optimiser.accounted().noise_std_at(t) for t in range(6))
-        account = NoisySGD(6, 0.5, noise, 1.0, dataset_size=N, batch_size=batch, sampling=sampling)
-    else:
-        optimiser = ProjectedNoisySGD(Line(), loss, plain(sampling, adjacency=""), seed=3)
-        seen = audit(optimiser)
-        account = optimiser.accounted()
+def test_noisy_sgd_is_what_its_account_says(sampling: str) -> None:
+    optimiser = ProjectedNoisySGD(Line(), loss, plain(sampling, adjacency=""), seed=3)
+    seen = audit(optimiser)
+    account = optimiser.accounted()
     assert account.steps == len(seen)
     assert sizes_fit(seen, account.sampling)
     wrong = []
     for t, (batch, moved) in enumerate(seen):
-        gradient = clipped(batch, account.clip_norm, STABILITY if automatic else None)
+        gradient = clipped(batch, account.clip_norm)
         residual = moved + account.step_size_at(t) * gradient / account.batch
         assert normal(residual, account.noise_std_at(t)) > 1e-3
         wrong.append(normal(residual, 1.4 * account.noise_std_at(t)))
         off = abs(residual @ gradient) / max(np.linalg.norm(gradient), 1e-300)
         assert off < 4.5 * account.noise_std_at(t)  # nothing of the gradient is left in it
     assert max(wrong) < 1e-3
-
-
-@pytest.mark.parametrize("clip", ["before", "after"])
-@pytest.mark.parametrize("sampling", SCHEMES)
-def test_random_projections_are_what_their_account_says(sampling: str, clip: str) -> None:
-    """The auditor draws the matrices again; what is left lies in their range and has the noise of p dimensions."""
-    run = RandomProjectionRun.d2p2(
-        steps=6, step_size=0.5, noise_std=0.4, ranks=(120, 30), dataset_size=N, entry_std=0.7, stability=STABILITY,
-        batch_size=None if sampling == "full" else 4, sampling=sampling, clip=clip,
-    )  # fmt: skip
-    optimiser = RandomProjectionSGD(Line(), loss, run, seed=5)
-    seen = audit(optimiser)
-    account = optimiser.accounted()
-    assert account.steps == len(seen)
-    assert sizes_fit(seen, account.sampling)
-    matrices = stream(5, purpose=MATRICES)
-    for t, (batch, moved) in enumerate(seen):
-        drawn = [0.7 * matrices.normals(p, d, torch.zeros(1).double()) for p, d in ((120, D - 100), (30, 100))]
-        a = torch.block_diag(*drawn).numpy().T
-        scale = np.repeat([1 / sqrt(120), 1 / sqrt(30)], [120, 30])
-        if clip == "before":
-            projected = scale * (a.T @ clipped(batch, 1.0, STABILITY))
-        else:
-            short = scale * (rows().numpy()[batch] @ a)
-            projected = (short / (np.linalg.norm(short, axis=1, keepdims=True) + STABILITY)).sum(axis=0)
-        released, misfit, *_ = np.linalg.lstsq(a, -moved / account.step_size_at(t), rcond=None)
-        assert float(misfit.sum()) < 1e-18
-        noise = released - projected / account.batch
-        assert normal(noise, account.noise_std_at(t)) > 1e-3
-        assert normal(noise, 1.4 * account.noise_std_at(t)) < 1e-3
-        assert clip == "before" or np.linalg.norm(projected) <= len(batch)
 
 
 @pytest.mark.parametrize("sampling", SCHEMES)
@@ -179,18 +127,6 @@ def test_a_run_that_is_interrupted_is_accounted_for_as_far_as_it_got(sampling: s
     short = bound(optimiser.accounted(), Clipped(), delta=1e-3).epsilon
     assert short == bound(told, Clipped(), delta=1e-3).epsilon
     assert short != bound(run, Clipped(), delta=1e-3).epsilon
-
-
-@pytest.mark.parametrize("clip", ["before", "after"])
-def test_an_interrupted_projection_too(clip: str) -> None:
-    run = RandomProjectionRun.d2p2(
-        steps=6, step_size=0.5, noise_std=4.0, ranks=(9, 4), dataset_size=N, batch_size=4, sampling="cyclic", clip=clip
-    )
-    optimiser = RandomProjectionSGD(Line(), loss, run)
-    audit(optimiser, 4)
-    account = optimiser.accounted()
-    assert account.noise_std == run.noise_std[:4]
-    assert projection_bound(account, delta=1e-3).epsilon < projection_bound(run, delta=1e-3).epsilon
 
 
 def test_a_step_that_fails_is_not_counted_and_changes_nothing() -> None:

@@ -146,7 +146,7 @@ def _rewritten(path: Path, **changed: Any) -> None:
         ({"architectures": None}, "must be a classifier of whole sentences, got architectures=None"),
         ({"id2label": {"0": "a"}, "label2id": {"a": 0}}, "at least 2 classes, got num_labels=1"),
         ({"problem_type": "regression"}, "problem_type=regression"),
-        ({"hidden_size": 24}, "must be of the network that it is put into, got checkpoint=.*shape"),
+        ({"hidden_size": 24}, "must be of the network that it is put into, got checkpoint=.* real for "),
         ({"hidden_size": "wide"}, "config.json must describe its network|must be made without an error"),
     ],
     ids=str,

@@ -65,10 +65,13 @@ THEIRS = inspect.cleandoc(
     [
         (["their_bad:missing"], "made without an error, got OSError: weights.pt is not there at "),
         (["their_bad:of_another"], "size mismatch for weight"),
-        (["their_bad.py:good"], "that is a file: run from its folder, and name it their_bad:good"),
+        (
+            ["their_bad.py:good"],
+            "got a file in workload=their_bad.py:good; run from its folder, and name it their_b",
+        ),
         (
             ["./their_bad.py:good"],
-            "path of a file in workload=./their_bad.py:good; run from its folder, and name it their_b",
+            "got a file in workload=./their_bad.py:good; run from its folder, and name it their_b",
         ),
         (["their_bad:the_class"], "got the class Workload from workload=their_bad:the_class; call it"),
         (["their_bad.good"], "got workload=their_bad.good; try their_bad:good."),

@@ -1,7 +1,5 @@
-"""Samples of a loader: the same numbers in whatever order they come, without all of them in memory, or one sentence."""
+"""Samples of a loader: the same numbers in whatever order they come, or one sentence."""
 
-import gc
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from processes import TORCH, python
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
-import lastiterate
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
@@ -23,7 +19,7 @@ from lastiterate.runtime.constants.refutation import refute
 from lastiterate.runtime.constants.sampling import Sampling, input_set
 from lastiterate.runtime.constants.worst_case_constants import worst_case_constants
 from lastiterate.runtime.gradients import Gradients
-from lastiterate.runtime.workloads.streaming import write_samples
+from lastiterate.runtime.workloads.streaming import read_samples
 from lastiterate.runtime.workloads.workload import Workload
 
 ROWS = torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
@@ -66,8 +62,8 @@ class Stream(IterableDataset[tuple[Tensor, int]]):
     ids=["batches", "shuffled", "unbatched", "dataset", "list"],
 )
 def test_every_order_and_batch_gives_the_same_samples(loader: Any) -> None:
-    inputs, targets = write_samples(DataLoader(DATA, batch_size=30))
-    found = write_samples(loader)
+    inputs, targets = read_samples(DataLoader(DATA, batch_size=30))
+    found = read_samples(loader)
     assert torch.equal(found[0], inputs)
     assert torch.equal(found[1], targets)
     order = torch.cdist(inputs, ROWS).argmin(dim=1)
@@ -95,7 +91,7 @@ def test_all_measurements_are_those_of_the_same_samples_in_memory(
             estimate_holder(one, RUN, (0.5, 1.0), Sampling(inits=1, points=3)),
             constants_along_training(one, files, (1.0,), Sampling(points=3)).stages,
             refute(one, RUN, Convex(1e-3)),
-            worst_case_constants(one, RUN, (1.0,), inputs=input_set("ball:3")).searched,
+            worst_case_constants(one, RUN, (1.0,), inputs=input_set("box:-3,3")).searched,
         )
         for one in (shuffled, held)
     ]
@@ -127,15 +123,15 @@ def test_more_than_the_budget_comes_chunk_by_chunk(monkeypatch: pytest.MonkeyPat
 
 def test_the_number_is_found_or_given() -> None:
     endless = Stream(lambda _pass, k: (torch.tensor([float(k)]), k % 2), None)
-    assert write_samples(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert read_samples(endless, samples=6)[0].flatten().sort().values.tolist() == [0, 1, 2, 3, 4, 5]
     assert of_loader(DATA, samples=12).samples == 12
     assert of_loader(DATA).samples == 30
     with pytest.raises(InputError, match=r"needs to yield samples=31 samples, got 30; give more"):
-        write_samples(DATA, samples=31)
+        read_samples(DATA, samples=31)
 
 
 def test_equal_samples_stay_as_many_as_they_are() -> None:
-    inputs, targets = write_samples([(np.array([1.0, k // 3]), k // 3) for k in range(6)])
+    inputs, targets = read_samples([(np.array([1.0, k // 3]), k // 3) for k in range(6)])
     assert sorted(map(tuple, inputs.tolist())) == [(1.0, 0.0)] * 3 + [(1.0, 1.0)] * 3
     assert torch.equal(inputs[:, 1].long(), targets)
 
@@ -178,8 +174,8 @@ class Growing(Stream):
     ],
 )
 def test_other_data_in_the_second_pass_are_noticed(loader: Any) -> None:
-    with pytest.raises(InputError, match=r"the same samples in every pass, got others in the second after \d+ of"):
-        write_samples(loader)
+    with pytest.raises(InputError, match=r"the same \d+ samples in every pass, got others in the second"):
+        read_samples(loader)
 
 
 class Broken(Dataset[int]):
@@ -199,8 +195,8 @@ class Broken(Dataset[int]):
         ([ROWS[0]], r"yield pairs \(inputs, targets\), got Tensor"),
         (DataLoader(TensorDataset(ROWS)), r"yield pairs \(inputs, targets\), got list of 1"),
         ([{"x": ROWS[0]}], r"yield pairs \(inputs, targets\), got dict"),
-        ([(ROWS[0], "cat")], "yield tensors, got targets of type str"),
-        ([(ROWS[0], None)], "yield tensors, got targets of type NoneType"),
+        ([(ROWS[0], "cat")], "yield tensors, got Tensor, str"),
+        ([(ROWS[0], None)], "yield tensors, got Tensor, NoneType"),
         ([(ROWS[0], 0), (ROWS[0, :2], 0)], r"got inputs of float32 of shape \(2,\) after float32 of shape \(4,\); pad"),
         ([(ROWS[0], 0), (ROWS[0], 0.5)], r"got targets of float32 of shape \(\) after int64"),
         ([(ROWS[0, :0], 0)], r"got inputs of float32 of shape \(0,\)"),
@@ -216,65 +212,3 @@ def test_what_cannot_be_read_is_said_in_one_sentence(loader: Any, said: str) -> 
     with pytest.raises(InputError, match=said) as caught:
         of_loader(loader)
     assert str(caught.value).count(". ") == 0
-
-
-def test_nothing_is_left_and_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path))
-    inputs, _ = write_samples(DATA)
-    assert inputs.shape == (30, 4)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [] or os.name == "nt"
-    with pytest.raises(InputError, match="others in the second"):
-        write_samples(Stream(lambda at, k: (torch.tensor([at + k]), 0)))
-    del inputs
-    gc.collect()
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("LASTITERATE_CACHE_DIR", str(tmp_path / "file"))
-    with pytest.raises(InputError, match=r"samples of a loader need a folder that can be written, got folder="):
-        write_samples(DATA)
-
-
-LARGE = """
-import resource, sys
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, Dataset
-import lastiterate as li
-from lastiterate.runtime.constants.sampling import Sampling
-
-class Images(Dataset):
-    def __len__(self):
-        return 1000
-    def __getitem__(self, k):
-        return torch.full((16384,), 1e-2 * (k % 97 + 1)).add_(torch.arange(16384) * 1e-6), k % 2
-
-make = lambda: nn.Sequential(nn.AdaptiveAvgPool1d(4), nn.Linear(4, 2))
-loader = DataLoader(Images(), batch_size=50, shuffle=True)
-def anonymous():
-    for line in open("/proc/self/status"):
-        if line.startswith("VmData"):
-            return int(line.split()[1]) * 1024
-torch.randn(64, 64) @ torch.randn(64, 64)
-resource.setrlimit(resource.RLIMIT_DATA, (anonymous() + 60 * 2**20,) * 2)
-if sys.argv[1] == "held":
-    rows, labels = (torch.stack(part) if k == 0 else torch.tensor(part) for k, part in enumerate(zip(*Images())))
-    work = li.Workload("held", make, nn.functional.cross_entropy, rows, labels)
-else:
-    work = li.Workload.of_loader("streamed", make, nn.functional.cross_entropy, loader)
-run = li.NoisySGD(steps=1, step_size=0.1, noise_std=0.1, clip_norm=1.0, dataset_size=1000, diameter=1.0)
-found = li.estimate_holder(work, run, (1.0,), Sampling(inits=1, points=1, memory=2**23))
-print(found.constant(1.0) > 0)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="limits of memory are those of Linux")
-@pytest.mark.parametrize("way", ["streamed", "held"])
-def test_65_megabytes_of_samples_are_measured_in_60(way: str, tmp_path: Path) -> None:
-    given = os.environ | {"PYTHONPATH": str(Path(lastiterate.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    ended = python("-c", LARGE, way, cwd=tmp_path, env=given, libraries=TORCH)
-    if way == "held":
-        assert ended.returncode != 0
-        assert "alloc" in ended.stderr or "MemoryError" in ended.stderr
-    else:
-        assert ended.returncode == 0, ended.stderr
-        assert ended.stdout == "True\n"
