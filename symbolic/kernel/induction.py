@@ -49,7 +49,7 @@ def steps_before(
     kernel: Kernel,
     order: Order,
     ends: tuple[Expr, Expr],
-    distance: Expr,
+    distances: tuple[Expr, Expr],
     profile: Profile,
     index: Symbol,
     revealed: frozenset[Variable],
@@ -57,8 +57,7 @@ def steps_before(
     """The judgement about the steps before that an induction supposes, and of which it discharges the hypothesis."""
     own = Hypothesis(STEPS_BEFORE, symmetric=False, over=(index,))
     formed(profile)
-    still = (distance, distance)
-    return apply(kernel, "induction hypothesis", order, ends, still, profile, (), (), {own}, scope=revealed)
+    return apply(kernel, "induction hypothesis", order, ends, distances, profile, (), (), {own}, scope=revealed)
 
 
 @final
@@ -129,7 +128,6 @@ class StepInduction:
         self._show(condition, self._known | {put_values(condition, self._after), Ge(self.index, 1)})
         self._know({put_values(condition, self._after)})
 
-    @rule
     def span(
         self,
         start: Expr,
@@ -141,85 +139,65 @@ class StepInduction:
     ) -> Span:
         """z(0) -> z(m) at f(m) in m steps, if step s + j goes z(j) -> z(j + 1) at J with f(j) x J <= f(j + 1).
 
-        ``far`` is a distance that is shown to be at least z(m); ``length`` the steps of the run that make one of these.
-
-        By induction over m: nothing is done in no steps (`identity`), and `chain` adds the step. ``step`` makes the
-        judgement for one j from the kernel that knows what holds there.
+        It is `recur` from no step on, where `chain` adds one. ``step`` makes the judgement for one j from the kernel
+        that knows what holds there.
         """
         self._own()
-        inner = self.kernel.under(*self._known)
-        one = step(inner, distance, put_values(distance, self._after))
-        if any(self.index in variable.step.free_symbols for variable in one.scope) or any(
-            self.index not in variable.step.free_symbols for variable in one.drawn
-        ):
-            raise UnprovedError(
-                "What is drawn in one step of an induction is averaged over there, and what is not, not."
-            )
-        ends = (start, start + length * self.index)
-        first = put_values(distance, self._first)
-        begin = self.kernel.weaken(
-            self.kernel.identity(one.order, start, first), profile=put_values(profile, self._first)
+        one = step(self.kernel.under(*self._known), distance, put_values(distance, self._after))
+        begin = self.kernel.identity(one.order, start, put_values(distance, self._first))
+        return self.recur(
+            begin, profile, lambda inner, before: inner.chain(before, one), length, distance, far, one.scope
         )
-        before = steps_before(inner, one.order, ends, distance, profile, self.index, one.scope)
-        self._same(one.end, start + length * (self.index + 1), inner.given)
-        joined = inner.weaken(
-            inner.chain(before, one), far=put_values(distance, self._after), profile=put_values(profile, self._after)
-        )
-        last = put_values(distance, self._last)
-        if far is not None:
-            self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
-        distances = (first, last if far is None else far)
-        return self._induct(one, inner, (start, start + length * self.count), distances, profile, (begin, joined))
 
     @rule
     def recur(
-        self, begin: Span, profile: Profile, extend: Callable[[Kernel, Span], Span], length: Expr = S.One
+        self,
+        begin: Span,
+        profile: Profile,
+        extend: Callable[[Kernel, Span], Span],
+        length: Expr = S.One,
+        distance: Expr = S.Zero,
+        far: Expr | None = None,
+        revealed: frozenset[Variable] = frozenset(),
     ) -> Span:
-        """0 -> 0 at f(m), if ``begin`` has f(0), and from f(j) before ``length`` more steps there follows f(j + 1).
+        """z -> z(m) at f(m), if ``begin`` has f(0), and from f(j) before ``length`` more steps there follows f(j + 1).
 
-        By induction over m. ``extend`` makes the judgement with the steps number j from the one before them.
+        By induction over m. ``extend`` makes the judgement z -> z(j + 1) with the steps number j from the one before
+        them, z -> z(j), z(j) = ``distance``; ``far`` is shown to be at least z(m).
         """
         self._own()
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
-        inner, still = self.kernel.under(*self._known), (S.Zero, S.Zero)
-        first = self.kernel.weaken(begin, S.Zero, S.Zero, put_values(profile, self._first))
+        inner, near = self.kernel.under(*self._known), begin.near
+        first = self.kernel.weaken(begin, near, put_values(distance, self._first), put_values(profile, self._first))
         ends = (begin.start, begin.end + length * self.index)
-        supposed = steps_before(inner, begin.order, ends, S.Zero, profile, self.index, frozenset())
+        supposed = steps_before(inner, begin.order, ends, (near, distance), profile, self.index, revealed)
         one = extend(inner, supposed)
         if any(
             supposed.hypotheses & made.hypotheses and not made.premises and made is not supposed for made in one.lines()
         ):
             raise UnprovedError("An induction supposes one judgement about the steps before.")
-        if one.scope or any(self.index not in variable.step.free_symbols for variable in one.drawn):
-            raise UnprovedError("What is drawn in the steps of an induction is averaged over there.")
+        kept = any(self.index in variable.step.free_symbols for variable in revealed)
+        if kept or one.scope != revealed or any(self.index not in variable.step.free_symbols for variable in one.drawn):
+            raise UnprovedError("What is drawn in the steps of an induction is averaged over there, and nothing else.")
         if one.order is not begin.order:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
         self._same(one.start, begin.start, inner.given)
         self._same(one.end, begin.end + length * (self.index + 1), inner.given)
-        after = inner.weaken(one, S.Zero, S.Zero, put_values(profile, self._after))
-        own = record(one, hypotheses=one.hypotheses - supposed.hypotheses | begin.hypotheses)
-        ends = (begin.start, begin.end + length * self.count)
-        return self._induct(own, inner, ends, still, profile, (first, after))
-
-    def _induct(
-        self,
-        one: Span,
-        inner: Kernel,
-        ends: tuple[Expr, Expr],
-        distances: tuple[Expr, Expr],
-        profile: Profile,
-        premises: tuple[Span, ...],
-    ) -> Span:
-        """The statement about all steps that follows from ``one``, made for every j under what holds there."""
-        hypotheses = self.supposed(*one.hypotheses)
+        after = inner.weaken(one, near, put_values(distance, self._after), put_values(profile, self._after))
+        last = put_values(distance, self._last)
+        if far is not None:
+            self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
+        end, own = begin.end + length * self.count, one.hypotheses - supposed.hypotheses | begin.hypotheses
+        hypotheses = self.supposed(*own)
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
-        if set(self._over) & set().union(*(one.free_symbols for one in (*given, *ends))):
+        if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end))):
             raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
-        own = {"rule": "induct", "premises": premises, "shown": self.shown, "cites": (), "hypotheses": hypotheses}
-        (start, end), (near, far), given = ends, distances, frozenset(given - {true})
-        at_last = {"profile": put_values(profile, self._last), "given": given}
-        return record(one, start=start, end=end, near=near, far=far, **at_last, **own)
+        made = {"rule": "induct", "premises": (first, after), "shown": self.shown, "cites": (), "near": near}
+        return record(
+            one, **made, start=begin.start, end=end, far=last if far is None else far, hypotheses=hypotheses,
+            profile=put_values(profile, self._last), given=frozenset(given - {true}),
+        )  # fmt: skip
 
     @rule
     def close(self, span: Span) -> Span:

@@ -408,7 +408,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
     "the points before a block are in the domain": {"100 apart before any step": from_afar},
     "a step of an induction is made under it": {
         "steps before that are no induction's": lambda: derivation._replayed(
-            steps_before(KERNEL, FIRST, STEP, S.Zero, Equal(), j, frozenset())
+            steps_before(KERNEL, FIRST, STEP, STILL, Equal(), j, frozenset())
         ),
     },
 }
@@ -493,7 +493,7 @@ CLAIMED: dict[str, tuple[str, Callable[[Kernel], object]]] = {
     "the steps before": (
         "what an induction supposes of the steps before is discharged",
         lambda kernel: Guarantee(
-            *(steps_before(kernel, one, (S.Zero, T), S.Zero, Equal(), j, frozenset()) for one in Order)
+            *(steps_before(kernel, one, (S.Zero, T), STILL, Equal(), j, frozenset()) for one in Order)
         ),
     ),
 }
