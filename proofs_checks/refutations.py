@@ -38,8 +38,8 @@ class TwoNumbers:
 def round_numbers(refutation: RefutingRun) -> TwoNumbers:
     """The two numbers, rounded towards one another, so that what stands there is refuted, too.
 
-    >>> from lastiterate.symbolic.chien_li.refutations import RANDOM_BATCHES
-    >>> print(round_numbers(RANDOM_BATCHES))
+    >>> from lastiterate.symbolic.chien_li.theorem_3_12 import CLAIMS
+    >>> print(round_numbers(CLAIMS[0].refutation))
     claimed at most 0.08074, true at least 37.57
     """
     above = refutation.sign == ">="

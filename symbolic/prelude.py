@@ -28,7 +28,7 @@ from lastiterate.symbolic.formulas.shift_program import (
     best_share, best_window_cost, cost, direct_cost, feasibility, level, split_cost, sums, v_sum, w_sum,
     window_cost,
 )  # fmt: skip
-from lastiterate.symbolic.formulas.update import expansion, hoelder_growth, inverse_half, slope
+from lastiterate.symbolic.formulas.update import expansion, hoelder_growth, inverse_half
 from lastiterate.symbolic.kernel.profiles import (
     Average, Composed, Equal, Gauss, PoissonStep, Power, Profile, Steps, SwapStep,
 )  # fmt: skip

@@ -1,63 +1,59 @@
-"""Numbers at the settings of figure 1, and what is said of small lambda and of the search.
+r"""A.13: the best windows at the settings of figure 1, small $\lambda$, and the search for $\tau$.
 
-K = 2, eta = 0.1, n = 5, D = 1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs in units of alpha / (2
-sigma^2), in exact rationals.
+"As $\lambda \to 0$ the bound (13) will become identical to" $\min\{T s^2, D^2\}$, and any feasible shifts and shares
+give a valid bound.
+
+The second holds; the first is refuted, as the optimum is about 4 (eta L + s) D. K = 2, eta = 0.1, n = 5, D = 1,
+sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2), in exact rationals.
 """
 
-from collections.abc import Iterator
-
-from lastiterate.symbolic.chien_li.paper import at
-from lastiterate.symbolic.chien_li.refutations import SMALL_LAMBDA
+from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
 from lastiterate.symbolic.prelude import *
 
 _s, _one = Rational(2, 25), Integer(1)
-_smooth, _convex, _strong = Rational(11, 10), _one, Rational(9, 10)
-_clip = Rational(2, 5)
+_smooth, _strong = Rational(11, 10), Rational(9, 10)
+_cost_9, _cost_13 = direct_cost(_smooth, _s, _one, 9), direct_cost(_one, _s, _one, 13)
 _small = Rational(1, 10) + _s  # eta L + s at L = 1
+_cost_6 = direct_cost(_one, _small, _one, 6)
+_clip = Rational(2, 5)
+_cost_25 = direct_cost(_one, _clip, Integer(10), 25)
 
 
-def _best(c: Expr, s: Expr, start: Expr, steps: int) -> Iterator[IntervalInequality]:
-    """The cost at the stated length is below that of both neighbours."""
-    for change, name in ((-1, "one step less"), (1, "one step more")):
-        here, there = (direct_cost(c, s, start, length) for length in (steps, steps + change))
-        yield IntervalInequality(here, "<", there, {}, name)
+def _split(steps: int) -> Expr:
+    """(3) at c = 0.9 from s / (1 - c) = 0.8."""
+    return split_cost(_strong, _s, Rational(4, 5), steps)
 
 
-_reached, _squares, _paid, _power, _shift = (Function(k, nonnegative=True) for k in ("R", "W", "C", "q", "a"))
-_binding = split_cost(_strong, _s, Rational(4, 5), 13)
+def _best(s: Expr, start: Expr, steps: int) -> tuple[Inequality, Inequality]:
+    """No window of another length costs less at c = 1."""
+    cost, other = direct_cost(_one, s, start, steps), (s * w + start) ** 2 / w
+    return (
+        Inequality(cost, "<", other, (w >= steps + 1,), "any longer window"),
+        Inequality(cost, "<", other, (w <= steps - 1,), "any shorter window"),
+    )
+
+
+_drift = eta * L + s
+_window = Symbol("k", integer=True, positive=True)
+_reached, _squares, _paid, _power, _shift = (Function(name, nonnegative=True) for name in "RWCqa")
 
 CLAIMS = (
     Ours(
         "chien_li/appendix_a_13/smooth",
         "c = 1.1: the best window is 9 steps, cost 0.546343",
         at("A.13", "Figure 1 (a)"),
-        Value(direct_cost(_smooth, _s, _one, 9), "0.546343", "9 steps"),
-        *_best(_smooth, _s, _one, 9),
+        Value(_cost_9, "0.546343", "9 steps"),
         Inequality(
-            direct_cost(_smooth, _s, _one, 9),
-            "<",
-            window_cost(_smooth, _s, _one, u),
-            given=(u <= 1 / _smooth**10,),
-            name="any longer window, u = c^-w",
+            _cost_9, "<", window_cost(_smooth, _s, _one, u), (u <= 1 / _smooth**10,), "longer windows, u = c^-w"
         ),
-        Inequality(
-            direct_cost(_smooth, _s, _one, 9),
-            "<",
-            window_cost(_smooth, _s, _one, u),
-            given=(u >= 1 / _smooth**8, u <= 1 / _smooth),
-            name="any shorter window",
-        ),
-        Value(best_window_cost(_smooth, _s, _one), "0.546", "real length"),
+        Inequality(_cost_9, "<", window_cost(_smooth, _s, _one, u), (u >= 1 / _smooth**8, u <= 1 / _smooth), "shorter"),
     ),
     Ours(
         "chien_li/appendix_a_13/convex",
         "c = 1: the best window is 13 steps, cost 0.320123",
         at("A.13", "Figure 1 (a)"),
-        Value(direct_cost(_convex, _s, _one, 13), "0.320123", "13 steps"),
-        *_best(_convex, _s, _one, 13),
-        Inequality(direct_cost(_convex, _s, _one, 13), "<", (_s * w + 1) ** 2 / w, given=(w >= 14,), name="longer"),
-        Inequality(direct_cost(_convex, _s, _one, 13), "<", (_s * w + 1) ** 2 / w, given=(w <= 12,), name="shorter"),
-        Value(best_window_cost(_convex, _s, _one), "0.32", "real length"),
+        Value(_cost_13, "0.320123", "13 steps"),
+        *_best(_s, _one, 13),
     ),
     Ours(
         "chien_li/appendix_a_13/strongly_convex",
@@ -65,63 +61,62 @@ CLAIMS = (
         at("A.13", "Figure 1 (b)"),
         Value(_s**2 * (1 + _strong) / (1 - _strong), "0.1216", "limit"),
         Value(direct_cost(_strong, _s, _one, 100), "0.1216", "100 steps from D"),
-        Value(_binding, "0.1333", "(3), start s / (1 - c) = 0.8, 13 steps"),
+        Value(_split(13), "0.1333", "(3), 13 steps"),
         IntervalInequality(
-            direct_cost(_strong, _s, Rational(4, 5), 13), "<", _binding, {}, "less, if a share might be above 1"
+            direct_cost(_strong, _s, Rational(4, 5), 13), "<", _split(13), {}, "if a share may exceed 1"
         ),
-        IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 12), {}, "(3), 12 steps"),
-        IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), 14), {}, "(3), 14 steps"),
         *(
-            IntervalInequality(_binding, "<", split_cost(_strong, _s, Rational(4, 5), k), {}, f"(3), {k} steps")
-            for k in (*range(1, 12), *range(15, 21))
+            IntervalInequality(_split(13), "<", _split(steps), {}, f"(3), {steps} steps")
+            for steps in (*range(1, 13), *range(14, 21))
         ),
-        Inequality(_binding, "<", w * _s**2, given=(w >= 21,), name="composition of more steps"),
+        Inequality(_split(13), "<", w * _s**2, (w >= 21,), "composition of more steps"),
     ),
     Ours(
         "chien_li/appendix_a_13/clipping_alone",
         "Clipping alone, D = 10: e(z) = z + 2 eta K, cost 16.0 at 25 steps, no smoothness at all",
         at("A.13", "lambda -> 0"),
-        Value(direct_cost(_one, _clip, Integer(10), 25), "16.0", "25 steps"),
-        *_best(_one, _clip, Integer(10), 25),
+        Value(_cost_25, "16.0", "25 steps"),
+        *_best(_clip, Integer(10), 25),
     ),
     Claim(
         "chien_li/appendix_a_13/small_lambda",
         "As lambda -> 0 the bound (13) becomes identical to the Pareto frontier of composition and output perturbation",
         at("A.13", "the bound will become identical"),
         IntervalInequality(
-            Min(200 * _s**2, _one),
-            "<=",
-            direct_cost(_one, _small, _one, 6),
-            {},
-            "T = 200, L = 1: e(z) = z + eta L + s, 6 steps",
-        )
-        .mutant("composition alone", left=200 * _s**2)
-        .mutant(
-            "D = 10, L = 2 K, T = 10000",
-            left=Min(10_000 * _s**2, Integer(100)),
-            right=direct_cost(_one, _clip, Integer(10), 25),
+            Min(200 * _s**2, _one), "<=", _cost_6, {}, "T = 200, L = 1: e(z) = z + eta L + s, 6 steps"
+        ).mutant("D = 10, L = 2 K, T = 10000", left=Min(10_000 * _s**2, Integer(100)), right=_cost_25),
+        refutation=RefutingRun(
+            fails=words(
+                "A step moves the runs apart by at most {}, and equal shifts over {} steps hide that and the diameter "
+                "for {}: the bound stays below both composition and output perturbation.",
+                _drift,
+                _window,
+                (_window * _drift + D) ** 2 / _window,
+            ),
+            at={T: 200, eta: Rational(1, 10), L: 1, s: _s, D: 1},
+            run="the best of windows of 1 to 12 steps with equal shifts",
+            quantity=SHIFT_COST,
+            claimed=Min(T * s**2, D**2),
+            true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # none is always the least
+            over=(D, tuple(Rational(k, 10) for k in range(4, 21))),
+            sign=">=",
+            says=condition("Identical", "the bound (13) becomes {0} as the Hoelder order falls to 0")(
+                Min(T * s**2, D**2)
+            ),
         ),
-        Inequality(
-            Min(200 * _s**2, _one),
-            "<=",
-            (6 * _small + 1) ** 2 / 6,
-            name="the same path, its equal shifts added up by hand",
-        ),
-        refutation=SMALL_LAMBDA,
         remark="""For lambda -> 0 the expansion is z + eta L + s, and the program still distributes D over many steps:
         its optimum is about 4 (eta L + s) D, here 0.7211, while composition over 200 steps is 1.28 and output
-        perturbation D^2 = 1. At D = 10 clipping alone gives 16 against min(64, 100). And output perturbation is not a
-        valid bound in the first place.""",
+        perturbation D^2 = 1, which is not a valid bound in the first place.""",
     ),
     Ours(
         "chien_li/appendix_a_13/every_lambda",
         "On D <= 1 every lambda has e(z) <= z + eta L + s; at L = 1, D = 1 the cost is at most 0.7211, any T",
         at("A.13", "lambda -> 0"),
-        Inequality(u**lam, "<=", _one, (u > 0, u <= 1), "z^lambda <= 1, z > 0").mutant("beyond 1", given=(u > 1,)),
-        Inequality(z + eta * L * y + s, "<=", z + eta * L + s, given=(y <= 1,), name="expansion; y = z^lambda"),
-        Value(direct_cost(_one, _small, _one, 6), "0.7211", "6 steps"),
-        *_best(_one, _small, _one, 6),
-        Inequality(T * _s**2, "<=", direct_cost(_one, _small, _one, 6), given=(T <= 5,), name="shorter runs"),
+        Inequality(u**lam, "<=", _one, (u > 0, u <= 1), "z^lambda <= 1, z > 0"),
+        Inequality(z + eta * L * y + s, "<=", z + eta * L + s, (y <= 1,), "expansion; y = z^lambda"),
+        Value(_cost_6, "0.7211", "6 steps"),
+        *_best(_small, _one, 6),
+        Inequality(T * _s**2, "<=", _cost_6, (T <= 5,), "shorter runs"),
         repairs="chien_li/appendix_a_13/small_lambda",
     ),
     Claim(
@@ -138,17 +133,15 @@ CLAIMS = (
         Induction(
             t,
             Le(_reached(t) ** 2, _squares(t) * _paid(t)),
-            (Eq(_reached(0), 0), Eq(_squares(0), 0), Eq(_paid(0), 0)),
+            begin(_reached, _squares, _paid),
             (
-                Eq(_reached(t + 1), _reached(t) + _power(t) * (s + _shift(t))),
-                Eq(_squares(t + 1), _squares(t) + _power(t) ** 2),
-                Eq(_paid(t + 1), _paid(t) + (s + _shift(t)) ** 2),
+                gains(_reached, _power(t) * (s + _shift(t))),
+                gains(_squares, _power(t) ** 2),
+                gains(_paid, (s + _shift(t)) ** 2),
             ),
             name="a window: the powers c^-j times s + a_j, the squares of the powers, what the steps cost",
         ),
-        Inequality(
-            z**2 / W, "<= and attained", y, (z <= x, x**2 <= W * y), "x reached, z = s V + Delta: no less"
-        ).mutant("infeasible shifts too", sign="<=", given=(x**2 <= W * y,)),
+        Inequality(z**2 / W, "<= and attained", y, (z <= x, x**2 <= W * y), "x reached, z = s V + Delta: no less"),
     ),
     Ours(
         "chien_li/appendix_a_13/search_over_tau",
@@ -156,7 +149,7 @@ CLAIMS = (
         at("A.13", "binary search"),
         Value(60 * _s**2, "0.384", "tau = 0, composition"),
         Value(direct_cost(_one, _s, 12 * _s, 48), "0.48", "tau = 12, start 12 s"),
-        Value(direct_cost(_one, _s, _one, 13), "0.3201", "tau = 47, start D"),
+        Value(_cost_13, "0.3201", "tau = 47, start D"),
         IntervalInequality(60 * _s**2, "<", direct_cost(_one, _s, _s, 59), {}, "a local minimum at tau = 0"),
     ),
 )

@@ -1,18 +1,21 @@
-"""A.14, a non-smooth function with a Hoelder continuous derivative; A.15, Kong & Ribero 2024 and large data sets.
+r"""A.14, a function that is not smooth with a Hoelder continuous derivative, and A.15, large data sets.
 
-A.14 is about f(x) = sign(x) (3/4) |x|^(4/3); X = x^(1/3) and so on, so that cubes replace roots. The printed f is odd,
-with best constant 1; case 3 is about (3/4) |x|^(4/3), with best constant 2^(2/3). A.15: costs in units of
-alpha / (2 sigma^2), runs of any length; its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
+$$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
+|f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$
+A.15: as $n \to \infty$ the bound goes to 0, and those of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
+
+All hold; but case 3 is about (3/4) |x|^(4/3), and for the printed f, which is odd, the best constant is 1. x, y and z
+stand for the cube roots of |x|, |y| and their distance, so that cubes replace roots. A.15: costs in units of
+alpha / (2 sigma^2); its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.prelude import *
 
-_third, _one = Rational(1, 3), Integer(1)
-# X = x and Y = y are the cube roots of the two arguments' absolute values, z that of their distance.
-_same, _opposite = (y <= x, z**3 >= x**3 - y**3), (z**3 >= x**3 + y**3,)
+_third = Rational(1, 3)
+_same = (y <= x, z**3 >= x**3 - y**3)
 _from_zero = (Eq(y, 0), Eq(z, x))
-_mean = u**_third + (1 - u) ** _third
+_across = Abs(xi) ** _third + zeta**_third
 
 
 def _f(point: Expr) -> Expr:
@@ -22,19 +25,13 @@ def _f(point: Expr) -> Expr:
 
 def _odd(point: Expr) -> Expr:
     """sign(x) |x|^(1/3), the derivative of (3/4) |x|^(4/3)."""
-    return sign(point) * Abs(point) ** _third
+    return sign(point) * _even(point)
 
 
 def _even(point: Expr) -> Expr:
     """|x|^(1/3), the derivative of sign(x) (3/4) |x|^(4/3)."""
     return Abs(point) ** _third
 
-
-_across = Abs(xi) ** _third + zeta**_third
-
-_flat = (s * w + D) ** 2 / w
-_whole = (w >= D / s, w <= D / s + 1)
-_final = best_window_cost(c, s, D)
 
 CLAIMS = (
     Claim(
@@ -49,36 +46,24 @@ CLAIMS = (
         "chien_li/appendix_a_14/powers",
         "(129): 1 <= v^s + (1 - v)^s for v in [0, 1], s in (0, 1] (a and b not both zero)",
         at("A.14", "(129)"),
-        Inequality(
-            _one,
-            "<= and attained",
-            x + y,
-            given=(x**3 + y**3 >= 1, x <= 1, y <= 1),
-            name="s = 1/3, by cube roots",
-            attained=(Eq(x, 1), Eq(y, 0)),
-        ),
-        Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents").mutant(
-            "s up to 2", sign="<=", given=(lam <= 2,)
-        ),
-        Inequality(_one, "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z").mutant(
-            "one of them", given=(z <= x,)
-        ),
+        Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents"),
+        Inequality(Integer(1), "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z"),
         letters={p: "v^s", q: "(1 - v)^s", lam: "s"},
     ),
     Step(
         "chien_li/appendix_a_14/case_1",
         "(128), (130): x, y >= 0 have |G(x) - G(y)| <= 1 |x - y|^(1/3)",
         at("A.14", "(128)-(130)"),
-        Inequality(x - y, "<= and attained", z, given=_same, name="constant 1", attained=_from_zero),
+        Inequality(x - y, "<= and attained", z, _same, "constant 1", _from_zero),
     ),
     Step(
         "chien_li/appendix_a_14/case_2",
         "Case 2: x, y <= 0 have |G(x) - G(y)| <= |x - y|^(1/3)",
         at("A.14", "Case 2"),
-        Inequality(x - y, "<=", z, given=_same, name="with the power 1/3"),
-        misprint=Inequality(x - y, "<=", z**3, given=_same, name="without it, as printed"),
+        Inequality(x - y, "<=", z, _same, "with the power 1/3"),
+        misprint=Inequality(x - y, "<=", z**3, _same, "without it, as printed"),
         remark="""Case 2 ends with |(-x) - (-y)| = |x - y|, without the power 1/3. As printed it says that G is
-        Lipschitz with constant 1, which fails near zero and contradicts (133). The power is meant, as in case 1.""",
+        Lipschitz with constant 1, which fails near zero and contradicts (133).""",
     ),
     Step(
         "chien_li/appendix_a_14/case_3",
@@ -90,51 +75,39 @@ CLAIMS = (
             Abs(_even(xi) - _even(zeta)), _across.subs(zeta, Abs(zeta)), name="G(x) = |x|^(1/3), as printed"
         ),
         remark="""The derivative of the printed odd f is even, so for opposite signs the difference is that of the
-        absolute values, and (131) is no equivalence. It belongs to f(x) = (3/4) |x|^(4/3), whose derivative changes
-        sign. The constant 2^(2/3) is right for both and best for that one; for the printed f it is 1.""",
+        absolute values. (131) belongs to f(x) = (3/4) |x|^(4/3), whose derivative changes sign. The constant 2^(2/3) is
+        right for both and best for that one; for the printed f it is 1.""",
     ),
     Claim(
         "chien_li/appendix_a_14/constant",
         "(132): u^(1/3) + (1 - u)^(1/3) <= 2^(2/3) = 1.587, attained at u = 1/2",
         at("A.14", "(132)"),
         Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), name="opposite signs, cubed"),
-        Identity(put(_mean, {u: Rational(1, 2)}), 2 ** Rational(2, 3), "attained at 1/2"),
         Value(2 ** Rational(2, 3), "1.587", "printed value"),
-        Inequality(x, "<=", Integer(1), given=(x**3 <= 1,), name="each term at most 1, so C = 2 does"),
     ),
     Ours(
         "chien_li/appendix_a_14/best_constant",
         "For the printed f the best constant is 1: | |x|^(1/3) - |y|^(1/3) | <= |x - y|^(1/3), equal at y = 0",
         at("A.14", "(2^(2/3), 1/3)-Hoelder"),
-        Inequality(x - y, "<= and attained", z, given=_opposite, name="opposite signs", attained=_from_zero),
-        Inequality(x - y, "<= and attained", z, given=_same, name="same sign", attained=_from_zero),
-        Identity(put(Abs(_even(p) - _even(xi)), {xi: 0}), p**_third, "equal at y = 0"),
+        Inequality(x - y, "<= and attained", z, (z**3 >= x**3 + y**3,), "opposite signs", _from_zero),
+        Inequality(x - y, "<= and attained", z, _same, "same sign", _from_zero),
     ),
     Step(
         "chien_li/appendix_a_14/not_lipschitz",
         "(133): |G(x) - G(0)| / |x| = x^(-2/3) exceeds every r > 0 near zero",
         at("A.14", "(133)"),
         Identity(put(Abs(_even(x) - _even(xi)) / x, {xi: 0}), x ** Rational(-2, 3), "the quotient"),
-        Identity(put(x ** Rational(-2, 3), {x: r ** Rational(-3, 2)}), r, "it is r at x = r^(-3/2)"),
-        Inequality(r, "<", 1 / y**2, given=(y > 0, y**2 * r < 1), name="and more below; x = y^3").mutant(
-            "bounded by r", left=1 / y**2, sign="<=", right=r, given=(y > 0,)
-        ),
+        Inequality(r, "<", 1 / y**2, (y > 0, y**2 * r < 1), "above r; x = y^3"),
         assumptions=(x > 0,),
     ),
     Claim(
         "chien_li/appendix_a_15/large_n_convex",
         "Convex losses: as n -> infinity the loss goes to 0, at most 8 eta K D / n + s^2 for every T",
         at("A.15", "Behavior as dataset size n grows"),
-        Inequality(_flat, "<=", 4 * s * D + s**2, given=_whole, name="the window of about D/s steps").mutant(
-            "for any window", given=()
-        ),
-        Inequality(T * s**2, "<=", 4 * s * D + s**2, given=(T * s <= D + s,), name="shorter runs: composition"),
+        Inequality((s * w + D) ** 2 / w, "<=", 4 * s * D + s**2, (w >= D / s, w <= D / s + 1), "about D/s steps"),
+        Inequality(T * s**2, "<=", 4 * s * D + s**2, (T * s <= D + s,), "shorter runs: composition"),
         Inequality(
-            8 * eta * K * D / n + (2 * eta * K / n) ** 2,
-            "<=",
-            y,
-            given=(n * y >= 8 * eta * K * D + 4 * eta**2 * K**2,),
-            name="below any y",
+            8 * eta * K * D / n + sensitivity() ** 2, "<=", y, (n * y >= 8 * eta * K * D + 4 * eta**2 * K**2,), "any y"
         ),
     ),
     Claim(
@@ -142,28 +115,21 @@ CLAIMS = (
         "As n -> infinity the bound decays to 0, for any T, convex or not: it is at most T (2 eta K/n)^2",
         at("A.15", "significantly different from our bound"),
         Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2)),
-        Inequality(T * (2 * eta * K / n) ** 2, "<=", y, given=(n**2 * y >= 4 * T * eta**2 * K**2,), name="below any y"),
+        Inequality(T * (2 * eta * K / n) ** 2, "<=", y, (n**2 * y >= 4 * T * eta**2 * K**2,), "below any y"),
         assumptions=(alpha > 1,),
     ),
     Claim(
         "chien_li/appendix_a_15/kong_ribero",
         "A bound (C_1 D + C_2)^2 with C_1 > 1, C_2 > 0 is above output perturbation and does not decay as n grows",
         at("A.15", "Comparison to output perturbation"),
-        Inequality(D**2, "<", (p * D + r) ** 2, given=(p > 1,), name="C_1 = p, C_2 = r"),
-        Inequality(D**2, "<=", (p * D) ** 2, given=(p > 1,), name="as n = b grows"),
+        Inequality(D**2, "<", (p * D + r) ** 2, (p > 1,), "C_1 = p, C_2 = r, for every n"),
     ),
     Ours(
         "chien_li/appendix_a_15/large_n_limit",
         "c > 1: every window from D costs more than (c^2 - 1) D^2, whatever n; so for T without limit nothing decays",
         at("A.15", "Behavior as dataset size n grows"),
-        Identity(_final, (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window"),
-        Inequality(
-            (c**2 - 1) * D**2,
-            "<",
-            window_cost(c, s, D, u),
-            given=(c > 1, u < 1),
-            name="every window, u = c^-w",
-        ).mutant("for c < 1 too", left=(1 - c**2) * D**2, given=(c < 1, u > 1)),
-        Inequality(s**2, "<=", s**2 / q + a**2 / (1 - q), given=(q < 1,), name="and others s^2 a step or more"),
+        Identity(best_window_cost(c, s, D), (c**2 - 1) * D**2 + 2 * (c + 1) * s * D, "the best window"),
+        Inequality((c**2 - 1) * D**2, "<", window_cost(c, s, D, u), (c > 1, u < 1), "every window, u = c^-w"),
+        Inequality(s**2, "<=", s**2 / q + a**2 / (1 - q), (q < 1,), "and others s^2 a step or more"),
     ),
 )

@@ -1,24 +1,22 @@
-"""The mean over the orders of shuffled batches.
+r"""Corollary A.3, shuffled batches: $\epsilon(i)$ bounds the run given the order $i$ of the batches.
 
-Lemma A.5: the power p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha.
+$$D_\alpha(W_T \| W_T') \le \frac{1}{\alpha - 1} \log E_i\, e^{(\alpha - 1) \epsilon(i)} \tag{62}$$
+Lemma A.4: over laws on a ball of radius $R$ the sampled Gaussian costs $S_\alpha(q, \sigma/R)$ at most. Lemma A.5:
+$e^{(\alpha - 1) D_\alpha}$ of pairs of laws, mixed with the same weights, is at most its mean.
+
+All hold. p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha; the divergence,
+of which A.12 speaks, is not.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
-_half, _rare = Rational(1, 2), Rational(1, 100)
-
-
-def _power(rare: Expr) -> Expr:
-    """exp(D_2) of (1/2, 1/2) from (rare/2, 1 - rare/2): the mixture of (1, 0), (rare, 1 - rare) and of (0, 1) twice."""
-    return _half**2 / (rare / 2) + _half**2 / (1 - rare / 2)
-
-
-_mean_of_powers = (1 / _rare + 1) / 2
-_mean_of_divergences = log(1 / _rare) / 2
-_sum, _left, _weights, _weight, _ratio = (Function(name, nonnegative=True) for name in ("E", "S", "P", "p", "u"))
-_shifted = exp(x) * (p + q * exp(y - x))
+_rare = Rational(1, 100)
+# exp(D_2) of (1/2, 1/2) from (rare/2, 1 - rare/2): the mixture of (1, 0), (rare, 1 - rare) and of (0, 1) twice.
+_power = 1 / (2 * _rare) + 1 / (4 * (1 - _rare / 2))
+_sum, _left, _weights, _weight, _ratio = (Function(name, nonnegative=True) for name in "ESPpu")
+_grows = gains(_left, _weight(t) * _ratio(t))
 
 CLAIMS = (
     Claim(
@@ -35,7 +33,7 @@ CLAIMS = (
     ),
     Claim(
         "chien_li/lemma_a_5",
-        "exp((alpha - 1) D_alpha) of m pairs of laws, mixed alike, is at most its mean, alpha >= 1",
+        "exp((alpha - 1) D_alpha) of m pairs of laws, mixed with the same weights, is at most its mean, alpha >= 1",
         at("Lemma A.5", "(126)-(127)"),
         Deduced(statements.joint_convexity(), "joint_convexity"),
     ),
@@ -43,29 +41,29 @@ CLAIMS = (
         "chien_li/corollary_a_3/which_convexity",
         "What is jointly convex is exp((alpha - 1) D_alpha), as (126)-(127) have it",
         at("A.12", "joint convexity of KL divergence"),
-        IntervalInequality(_power(_rare), "<=", _mean_of_powers, {}, "alpha = 2, two points"),
-        misprint=IntervalInequality(log(_power(_rare)), "<=", _mean_of_divergences, {}, "D_2 itself"),
-        remark="""A.12 says that it applies the joint convexity of the KL divergence. A Renyi divergence of order above
-        1 is not jointly convex: equal mixtures of (1, 0) and (0, 1), and of (1/100, 99/100) and (0, 1), are 3.92 apart
-        at order 2, the mean is 2.30. Lemma A.5, which is applied, is about exp((alpha - 1) D_alpha).""",
+        IntervalInequality(_power, "<=", (1 / _rare + 1) / 2, {}, "alpha = 2, two points"),
+        misprint=IntervalInequality(log(_power), "<=", log(1 / _rare) / 2, {}, "D_2 itself"),
+        remark="""A Renyi divergence of order above 1 is not jointly convex: equal mixtures of (1, 0) and (0, 1), and of
+        (1/100, 99/100) and (0, 1), are 3.92 apart at order 2, the mean is 2.30. Lemma A.5, which is applied, is about
+        exp((alpha - 1) D_alpha).""",
     ),
     Ours(
         "chien_li/corollary_a_3/stable",
         "log E exp without overflow: the greatest exponent goes in front, the others are at most 1",
         at("Section 5", "cannot be computed in a numerically stable way"),
-        Identity(p * exp(x) + q * exp(y), _shifted, "the greatest in front, two orders"),
+        Identity(p * exp(x) + q * exp(y), exp(x) * (p + q * exp(y - x)), "the greatest in front, two orders"),
         Induction(
             t,
             Eq(_sum(t), r * _left(t)),
             begin(_sum, _left),
-            (gains(_sum, _weight(t) * r * _ratio(t)), gains(_left, _weight(t) * _ratio(t))),
+            (gains(_sum, _weight(t) * r * _ratio(t)), _grows),
             name="the greatest exponential r in front of any number, u the others over it",
         ),
         Induction(
             t,
             Le(_left(t), _weights(t)),
             begin(_left, _weights),
-            (gains(_left, _weight(t) * _ratio(t)), gains(_weights, _weight(t)), Le(_ratio(t), 1)),
+            (_grows, gains(_weights, _weight(t)), Le(_ratio(t), 1)),
             name="what is left of any number",
         ),
     ),

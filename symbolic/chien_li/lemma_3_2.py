@@ -1,8 +1,12 @@
-"""Shift reduction and Lipschitz reduction: fresh noise pays for a shift, and a c-Lipschitz map scales it by c.
+r"""Lemmas 3.2 and 3.3: fresh noise pays for a shift, and a $c$-Lipschitz map $\phi$ scales it by $c$.
 
-For any law within z + a of mu a coupling is parted: steps of length at most a are hidden by the noise, the rest leads
-to a law within z of the noisy mu. For the second the image of such a law is within c z of the image of mu, (76), and
-the rest is post-processing, (77).
+$$D_\alpha^{(z)}(\mu * N(0, \sigma^2 I) \| \nu * N(0, \sigma^2 I)) \le D_\alpha^{(z+a)}(\mu \| \nu)
++ \frac{\alpha a^2}{2 \sigma^2} \tag{5}, \qquad
+D_\alpha^{(c z)}(\phi_\# \mu \| \phi_\# \nu) \le D_\alpha^{(z)}(\mu \| \nu) \tag{6}$$
+
+Both hold for every pair of laws. For any law within z + a of mu a coupling is parted: steps of length at most a are
+hidden by the noise, the rest leads to a law within z of the noisy mu. The image of a law within z of mu is within c z
+of the image of mu, (76), and the rest is post-processing, (77).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -14,7 +18,7 @@ from lastiterate.symbolic.prelude import *
 CLAIMS = (
     Claim(
         "chien_li/lemma_3_2",
-        "Noise of variance sigma^2 absorbs a shift a at the price alpha a^2 / (2 sigma^2), for every pair of laws",
+        "Noise of variance sigma^2 absorbs a shift a at the cost alpha a^2 / (2 sigma^2), for every pair of laws",
         at("Lemma 3.2", "(5)"),
         Deduced(statements.shift_reduction(alpha > 1), "shift_reduction"),
     ),

@@ -1,17 +1,18 @@
-"""Lipschitz constant of the gradient update map psi(x) = x - eta clip(grad(x)), for every loss of a class on R^d.
+r"""Lemma 3.4: the update $\psi(x) = x - \eta \nabla f(x)$ is $c$-Lipschitz.
 
-A class is known by its interpolation inequalities. Clipping at K changes no gradient of a K-Lipschitz loss. No strongly
-convex loss is Lipschitz on all of R^d: its step is taken without clipping, as it is where gradients are at most K.
-Clipped convex losses whose gradients are longer: see `section_5`.
+$$c = 1 + \eta L \text{ for } L\text{-smooth } f, \qquad c = 1 \text{ for convex } f, \eta \le \tfrac2L, \qquad
+c = 1 - \eta \mu \text{ for } \mu\text{-strongly convex } f, \eta \le \tfrac1L$$
+
+All hold for every loss of the class on R^d, by the interpolation inequalities of the class, and for smooth and convex
+losses with gradients clipped at K. No strongly convex loss is Lipschitz on all of R^d: its step is taken without
+clipping. Clipped convex losses whose gradients are longer: see `section_5`. mu is m here.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
-_one = Integer(1)
-_convex, _strong = convex("f", L, K), strongly_convex("f", m, L)
-
+_strong = strongly_convex("f", m, L)
 
 CLAIMS = (
     Claim(
@@ -24,8 +25,8 @@ CLAIMS = (
         "chien_li/lemma_3_4/convex",
         "Convex K-Lipschitz losses, eta <= 2/L: the clipped update is 1-Lipschitz",
         at("Lemma 3.4"),
-        step(_convex, _one, clipped=True).mutant(
-            "convexity forgotten", step(smooth("f", L), _one, clipped=True, name="smooth")
+        step(convex("f", L, K), S.One, clipped=True).mutant(
+            "convexity forgotten", step(smooth("f", L), S.One, clipped=True)
         ),
         assumptions=(eta * L <= 2,),
     ),
@@ -40,7 +41,7 @@ CLAIMS = (
         "chien_li/lemma_3_4/longer_steps",
         "Strongly convex: max(1 - eta m, eta L - 1) for every step, which is 1 - eta m up to eta = 2/(L + m)",
         at("Lemma 3.4"),
-        Inequality(eta * L - 1, "<=", 1 - eta * m, given=(eta * (L + m) <= 2,), name="the first up to 2/(L + m)"),
+        Inequality(eta * L - 1, "<=", 1 - eta * m, (eta * (L + m) <= 2,), "the first up to 2/(L + m)"),
         step(_strong, Max(1 - eta * m, eta * L - 1)).mutant("1 - eta m beyond", step(_strong, Max(1 - eta * m, 0))),
     ),
 )

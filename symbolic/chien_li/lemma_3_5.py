@@ -1,7 +1,11 @@
-"""Forward tracking of W_infinity(W_t, W_t') for a Lipschitz update: the recursion (7), and the closed form of (3).
+r"""Lemma 3.5, forward tracking: full batches, $c$-Lipschitz updates, gradients clipped at $K$.
 
-n - 1 samples move both runs by the same map, one by two maps that differ by 2 eta K, (81)-(90); or two clipped means
-differ by 2 K. The closed form follows by induction on t, branch by branch; for c > 1 it is not the least.
+$$W_\infty(W_t, W_t') \le \min(D_t, D), \qquad
+D_t = \min\Bigl(c D_{t-1} + \frac{2 \eta K}{n},\; D_{t-1} + 2 \eta K\Bigr), \quad D_0 = 0 \tag{7}$$
+
+It holds, and the closed form of (3) is never below it. n - 1 samples move both runs by the same map, one by two maps
+that differ by 2 eta K, (81)-(90); or two clipped means differ by 2 K. Two sentences of the proof do not follow: that
+the update of each sample is c-Lipschitz, and that the noise plays no part.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -9,13 +13,9 @@ from lastiterate.symbolic.derivations.iterations import D_T
 from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
-
-_s = 2 * eta * K / n
-_cap = 2 * eta * K
-_zero = Integer(0)
-_past_threshold = ((c - 1) * x > _cap * (1 - 1 / n),)
-
-_first, _second, _tracked = (Function(name, nonnegative=True) for name in "uvz")
+_s, _cap = 2 * eta * K / n, 2 * eta * K
+_first, _tracked = (Function(name, nonnegative=True) for name in "uz")
+_projected = Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta)))
 
 CLAIMS = (
     Claim(
@@ -25,6 +25,15 @@ CLAIMS = (
         Tracked("Lipschitz maps", D_T, "D_t"),
         Tracked("domain", D, "D"),
         letters={D_T: "D_t after T steps"},
+    ),
+    Step(
+        "chien_li/lemma_3_5/projection",
+        "(81): the distance after the projection",
+        at("A.7", "(81)"),
+        Inequality(_projected, "<=", Abs(xi - zeta), name="at most"),
+        misprint=Inequality(_projected, "==", Abs(xi - zeta), name="equal, as printed"),
+        remark="""The first line of the proof sets the distance of the iterates equal to that before the projection,
+        which may bring two points to one. The projection is 1-Lipschitz, so 'at most' is meant and suffices.""",
     ),
     Claim(
         "chien_li/lemma_3_5/contraction_part",
@@ -43,11 +52,10 @@ CLAIMS = (
             Abs(xi - eta * gamma),
             "<=",
             c * Abs(xi),
-            given=(Abs(xi - eta * (gamma + kappa) / 2) <= c * Abs(xi),),
-            name="two samples, whose gradients differ by gamma and kappa over xi",
+            (Abs(xi - eta * (gamma + kappa) / 2) <= c * Abs(xi),),
+            "two samples, whose gradients differ by gamma and kappa over xi",
         ).mutant("up to a factor two", right=2 * c * Abs(xi)),
-        remark="""Lemma 3.5 supposes that the mean update psi_t is c-Lipschitz, and (85) uses that the update of each
-        sample is. That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and the
+        remark="""That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and the
         second update has the factor 1 + eta. In Theorem 3.1 each loss is smooth and the step serves; the lemma holds
         as it is stated, by way of psi_t(W'_t).""",
     ),
@@ -55,35 +63,15 @@ CLAIMS = (
         "chien_li/lemma_3_5/through_one_map",
         "|psi(W) - psi'(W')| <= |psi(W) - psi(W')| + |psi(W') - psi'(W')| <= c |W - W'| + 2 eta K/n",
         at("A.7", "(85)"),
-        Inequality(
-            Abs(xi - zeta),
-            "<= and attained",
-            c * x + _s,
-            given=(Abs(xi - gamma) <= c * x, Abs(gamma - zeta) <= _s, n >= 1),
-            name="gamma is psi(W')",
-        ),
-        NormBound(_u + _v, c * x + _s, (Norm(_u) <= c * x, Norm(_v) <= _s), "in R^d: u and v the two differences"),
+        NormBound(_u + _v, c * x + _s, (Norm(_u) <= c * x, Norm(_v) <= _s), "u and v the two differences"),
         repairs="chien_li/lemma_3_5/each_sample",
     ),
-    Step(
-        "chien_li/lemma_3_5/projection",
-        "(81): the distance after the projection",
-        at("A.7", "(81)"),
-        Inequality(
-            Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
-            "<=",
-            Abs(xi - zeta),
-            name="at most",
-        ),
-        misprint=Inequality(
-            Abs(Max(-D / 2, Min(D / 2, xi)) - Max(-D / 2, Min(D / 2, zeta))),
-            "==",
-            Abs(xi - zeta),
-            name="equal, as printed",
-        ),
-        remark="""The first line of the proof sets the distance of the iterates equal to that before the projection.
-        Two points outside the domain may project to one, so the two are not equal. The projection is 1-Lipschitz, so
-        'at most' is meant and suffices.""",
+    Ours(
+        "chien_li/lemma_3_5/sharper",
+        "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, never more than c z + 2 eta K / n",
+        at("Lemma 3.5", "(82)-(90)"),
+        Identity((n - 1) / n * (1 + eta * L) * z + (z + _cap) / n, z + eta * L * (n - 1) / n * z + _s, "n - 1 expand"),
+        Inequality(z + eta * L * (n - 1) / n * z + _s, "<=", (1 + eta * L) * z + _s, name="never larger"),
     ),
     Step(
         "chien_li/lemma_3_5/randomness",
@@ -95,9 +83,8 @@ CLAIMS = (
             "second difference with noise x, and without",
         ).mutant("noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi),
         assumptions=(eta < 1,),
-        remark="""The proof says that the only randomness left is the initialization. With the curved loss x^3/3 the
-        next difference depends on the noise that both runs share. Nothing breaks: the essential supremum is to be
-        taken over the noise too, and (90) bounds it path by path.""",
+        remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share. Nothing
+        breaks: the essential supremum is to be taken over the noise too, and (90) bounds it path by path.""",
     ),
     Step(
         "chien_li/lemma_3_5/identification",
@@ -106,44 +93,28 @@ CLAIMS = (
         Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: x}), "D_{t-1} = x"),
         misprint=Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"),
         remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With a factor
-        c inside, (90) reads D_t = D_{t-1} + s, which is not (7) and depends on the index. The c belongs to the
-        recursion, not to the definition.""",
-    ),
-    Ours(
-        "chien_li/lemma_3_5/sharper",
-        "One update expands z to z + eta L (n - 1)/n z + 2 eta K / n, never more than c z + 2 eta K / n",
-        at("Lemma 3.5", "(82)-(90)"),
-        Identity(
-            (n - 1) / n * (1 + eta * L) * z + (z + _cap) / n,
-            z + eta * L * (n - 1) / n * z + _s,
-            "only n - 1 samples expand",
-        ),
-        Inequality(z + eta * L * (n - 1) / n * z + _s, "<=", (1 + eta * L) * z + _s, name="never larger"),
-    ),
-    Step(
-        "chien_li/lemma_3_5/closed_forms",
-        "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
-        at("Theorem 3.1", "(3)"),
-        Recursion(t, _zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
-        Recursion(t, _zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
-        assumptions=(Ne(c, 1),),
+        c inside, (90) reads D_t = D_{t-1} + s, which is not (7).""",
     ),
     Claim(
         "chien_li/lemma_3_5/first_branch",
         "For c <= 1 the minimum in (7) is the first branch",
         at("A.7", "Indeed, when c < 1"),
-        Inequality(c * x + _s, "<=", x + _cap, given=(c <= 1, n >= 1), name="c <= 1")
-        .mutant("for every c", given=())
-        .mutant("the second branch", left=x + _cap, right=c * x + _s, given=(c <= 1,)),
+        Inequality(c * x + _s, "<=", x + _cap, (c <= 1, n >= 1), "c <= 1"),
     ),
     Claim(
         "chien_li/lemma_3_5/threshold",
         "The second branch is smaller exactly when (c - 1) D_{t-1} > 2 eta K (1 - 1/n)",
         at("A.7", "This happens whenever"),
-        Inequality(x + _cap, "<", c * x + _s, given=_past_threshold, name="if")
-        .mutant("2 eta K / n for 2 eta K (1 - 1/n)", given=((c - 1) * x > _cap / n,))
-        .mutant("c for c - 1", given=(c * x > _cap * (1 - 1 / n),)),
-        Inequality(_cap * (1 - 1 / n), "<", (c - 1) * x, given=(x + _cap < c * x + _s,), name="only if"),
+        Inequality(x + _cap, "<", c * x + _s, ((c - 1) * x > _cap * (1 - 1 / n),), "if"),
+        Inequality(_cap * (1 - 1 / n), "<", (c - 1) * x, (x + _cap < c * x + _s,), "only if"),
+    ),
+    Step(
+        "chien_li/lemma_3_5/closed_forms",
+        "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
+        at("Theorem 3.1", "(3)"),
+        Recursion(t, Integer(0), c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
+        Recursion(t, Integer(0), PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
+        assumptions=(Ne(c, 1),),
     ),
     Step(
         "chien_li/lemma_3_5/closed_form_valid",
@@ -152,11 +123,8 @@ CLAIMS = (
         Induction(
             t,
             Le(_tracked(t), Min(_first(t), _cap * t)),
-            tuple(Eq(one(0), 0) for one in (_first, _tracked)),
-            (
-                Eq(_tracked(t + 1), Min(c * _tracked(t) + s, _tracked(t) + _cap)),
-                Eq(_first(t + 1), _first(t) + s * c**t),
-            ),
+            begin(_first, _tracked),
+            (Eq(_tracked(t + 1), Min(c * _tracked(t) + s, _tracked(t) + _cap)), gains(_first, s * c**t)),
             keeps=(Eq(c * _first(t) + s, _first(t) + s * c**t), Le(_tracked(t), _first(t))),
         ),
     ),

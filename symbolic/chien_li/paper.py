@@ -38,6 +38,9 @@ COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise coun
 at: Final = partial(Source, PAPERS["chien_li"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""
 
+LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
+SHIFT_COST: Final[Words] = words("cost of the cheapest shifts, in units of {}", alpha / (2 * sigma**2))
+"""The quantities that a refuting run measures."""
 
 FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))
 """What Theorems 3.1 and 3.7 assume throughout."""

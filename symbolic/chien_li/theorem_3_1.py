@@ -1,23 +1,17 @@
-"""Theorem 3.1: privacy of noisy gradient descent with smooth losses, full batches.
+r"""Theorem 3.1: noisy gradient descent on full batches, with $L$-smooth losses and the step $s = 2 \eta K/n$.
 
-The steps of the proof are in `proof_3_1` (one of them a gap) and the best shares in `theorem_3_1_shares`. (3) is
-derived without the gap: a direct shift of length s + a costs no more than s at the share beta and a at 1 - beta. The
-direct shifts by themselves, which are cheaper, are in `theorem_3_1_direct`. Attacked with solvable runs, both ways.
+$$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta} \sum_{t=\tau}^{T-1} \frac{s^2}{\beta_t}
++ \frac{D_\tau^2}{\sum_{t=\tau}^{T-1} (1 - \beta_t) c^{-2 (t - \tau + 1)}}, \qquad
+D_\tau = \min\Bigl\{s \sum_{t<\tau} c^t, 2 \eta K \tau, D\Bigr\} \tag{3}$$
+with $c = 1 + \eta L$; $c = 1$ for convex losses and $\eta \le 2/L$; $c = 1 - \eta \mu$ for $\mu$-strongly convex losses
+and $\eta \le 1/L$.
 
-W is the sum of (1 - beta_t) c^(-2 (t - tau + 1)), the denominator of (3).
+It holds, though a step of the printed proof does not (`proof_3_1`): a direct shift of length s + a costs no more than s
+at the share beta and a at 1 - beta. Attacked with solvable runs, too. The best shares are in `theorem_3_1_shares`,
+direct shifts by themselves, which are cheaper, in `theorem_3_1_direct`. mu is m here.
 """
 
-from lastiterate.symbolic.chien_li.paper import (
-    ALL_RUNS,
-    COMMON,
-    CONVEX_RUNS,
-    FULL_BATCHES,
-    SMOOTH_RUNS,
-    STRONG_RUNS,
-    at,
-    attacked,
-    split_bound,
-)
+from lastiterate.symbolic.chien_li.paper import *
 from lastiterate.symbolic.derivations.checks import share_checks
 from lastiterate.symbolic.prelude import *
 
@@ -33,9 +27,7 @@ CLAIMS = (
             "as if there were 2 n samples",
             "alpha / 2 for alpha",
             "a tenth of the diameter",
-            "a hundredth of the smoothness",
             "no smoothness at all",
-            name="smooth",
         ),
         *share_checks("smooth", c),
         statement=private(split_bound(1 + eta * L), *FULL_BATCHES, Smooth(L), L > 0),
@@ -45,7 +37,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/convex",
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
-        attacked("chien_li_3_1_convex", CONVEX_RUNS, *COMMON, "radius for diameter", name="convex"),
+        attacked("chien_li_3_1_convex", CONVEX_RUNS, *COMMON, "radius for diameter"),
         *share_checks("convex", Integer(1)),
         statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
@@ -54,13 +46,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/strongly_convex",
         "(3) bounds the Renyi divergence for strongly convex losses, c = 1 - eta m",
         at("Theorem 3.1", "(3)"),
-        attacked(
-            "chien_li_3_1_strongly_convex",
-            STRONG_RUNS,
-            *COMMON,
-            "as if there were 2 n samples",
-            name="strongly convex",
-        ),
+        attacked("chien_li_3_1_strongly_convex", STRONG_RUNS, *COMMON, "as if there were 2 n samples"),
         *share_checks("strongly convex", c),
         statement=private(split_bound(1 - eta * m), *FULL_BATCHES, StronglyConvex(m, L, K), eta * L <= 1, eta * m < 1),
         assumptions=(alpha > 1, m <= L, eta * L <= 1, eta * m < 1, Eq(c, 1 - eta * m), c < 1),
@@ -69,7 +55,7 @@ CLAIMS = (
         "chien_li/theorem_3_1/composition",
         "Composition: alpha T s^2 / (2 sigma^2), the baseline that releases every iterate",
         at("Section 1", "standard composition"),
-        attacked("composition", ALL_RUNS, *COMMON, name="composition"),
+        attacked("composition", ALL_RUNS, *COMMON),
         Derived("full_batch/composition", Gauss(T * sensitivity() ** 2 / sigma**2)),
         statement=private(alpha * T * sensitivity() ** 2 / (2 * sigma**2), Clipped(K), FullBatches(n)),
         assumptions=(alpha > 1,),

@@ -1,8 +1,11 @@
-"""The best shares beta of Theorem 3.1, in closed form, and why no split of the noise beats direct shifts.
+r"""The best shares $\beta$ of Theorem 3.1, in closed form, and why no split of the noise beats direct shifts.
 
-s^2 / beta + a^2 / (1 - beta) is least at beta = s / (s + a), where it is (s + a)^2; what is left is the sum of (s +
-a_j)^2 under sum c^-j a_j = Delta, a_j >= 0: water-filling. Windows have any length; V and W are the sums of c^-j and
-c^-2j, P is the sum of s^2 / beta_j, G that of beta_j c^-2j, and r stands for the level (s V + Delta) / W.
+$$\min_\beta \frac{s^2}{\beta} + \frac{a^2}{1 - \beta} = (s + a)^2 \text{ at } \beta = \frac{s}{s + a}, \qquad
+\min_\beta \sum_j \frac{s^2}{\beta_j} + \frac{\Delta^2}{\sum_j (1 - \beta_j) c^{-2 j}} = \frac{(s V + \Delta)^2}{W}$$
+at $\beta_j = s c^j/\ell$ if none of them is above 1; $\ell = (s V + \Delta)/W$, $V = \sum_j c^{-j}$,
+$W = \sum_j c^{-2 j}$.
+
+Proved for windows of any length. P is the sum of s^2 / beta_j, G that of beta_j c^-2j, and r stands for the level.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -13,9 +16,8 @@ _split = s**2 / beta + a**2 / (1 - beta)
 _P, _G = (Function(name, nonnegative=True) for name in ("P", "G"))
 _share: Any = Function("beta", positive=True)
 _best = best_share(c, s, r, t + 1)
-
 _level = level(s, Delta, v, u)
-_SUMS = {v: "V of the window", u: "W of the window"}
+_letters = {v: "V of the window", u: "W of the window"}
 
 
 def _paid(share: Expr) -> Relational:
@@ -26,8 +28,8 @@ def _given(share: Expr) -> Relational:
     return gains(_G, share * POWER**2)
 
 
-def _slack(power: Expr) -> Relational:
-    return s * (power * u - v) <= Delta
+def _slack(power: Expr) -> Expr:
+    return s * (power * u - v) - Delta
 
 
 CLAIMS = (
@@ -36,7 +38,6 @@ CLAIMS = (
         "Noise splitting is never better than a direct shift s + a: the difference is a square",
         at("Section 3.1", "(11)"),
         Identity(_split - (s + a) ** 2, (s * (1 - beta) - a * beta) ** 2 / (beta * (1 - beta)), "a square"),
-        Inequality((s + a) ** 2, "<= and attained", _split, name="at least (s + a)^2"),
         Identity(_split.subs(beta, s / (s + a)), (s + a) ** 2, "equal at beta = s / (s + a)", (a > 0,)),
         assumptions=(beta > 0, beta < 1),
     ),
@@ -50,52 +51,35 @@ CLAIMS = (
             begin(V, _P, _G),
             (_paid(_share(t)), _given(_share(t)), V_GROWS),
             name="any shares (Cauchy and Schwarz)",
-        ).mutant("a share short", laws=(_paid(_share(t)), _given(_share(t) / 2), V_GROWS)),
+        ),
         Inequality(
             cost(s, Delta, v, u),
             "<= and attained",
             x + Delta**2 / (u - y),
-            given=(s**2 * v**2 <= x * y, y < u),
-            name="so (3) is at least that",
+            (s**2 * v**2 <= x * y, y < u),
+            "so (3) is no less",
         ),
         Induction(t, Eq(_P(t), s * r * V(t)), begin(V, _P), (_paid(_best), V_GROWS), name="P at the best shares"),
         Induction(t, Eq(_G(t), s * V(t) / r), begin(V, _G), (_given(_best), V_GROWS), name="G at the best shares"),
-        Identity(
-            put(s * r * v + Delta**2 / (u - s * v / r), {r: _level}),
-            cost(s, Delta, v, u),
-            "so (3) is that much there",
-        ),
+        Identity(put(s * r * v + Delta**2 / (u - s * v / r), {r: _level}), cost(s, Delta, v, u), "(3) there"),
         assumptions=(Delta > 0,),
-        letters=_SUMS | {x: "P of the window", y: "G of the window", r: "a level"},
+        letters=_letters | {x: "P of the window", y: "G of the window", r: "a level"},
     ),
     Ours(
         "chien_li/theorem_3_1/shares/slack",
         "beta <= 1 is slack iff s (c W - V) <= Delta for c < 1, s (c^w W - V) <= Delta for c > 1",
         at("Theorem 3.1", "(4)"),
-        Identity(
-            best_share(c, s, _level, Integer(1)) - 1,
-            (s * (c * u - v) - Delta) / (s * v + Delta),
-            "beta_1 <= 1 iff the test for c < 1 is passed",
-        ),
+        Identity(z * s / _level - 1, _slack(z) / (s * v + Delta), "beta_1, z = c, or beta_w, z = c^w, less 1"),
         Induction(
-            t,
-            Le(best_share(c, s, _level, t), 1),
-            laws=(c <= 1, _slack(c)),
-            start=1,
-            name="then all shares are, for c <= 1",
-        ).mutant("and the one before the first", conclusion=Le(best_share(c, s, _level, t - 1), 1)),
-        Identity(
-            z * s / _level - 1,
-            (s * (z * u - v) - Delta) / (s * v + Delta),
-            "beta_w <= 1 iff the test for c > 1 is passed",
+            t, Le(best_share(c, s, _level, t), 1), laws=(c <= 1, _slack(c) <= 0), start=1, name="so are all for c <= 1"
         ),
         Induction(
             t,
             Le(z * best_share(c, s, _level, -t), 1),
-            laws=(c >= 1, _slack(z)),
-            name="then all shares are, for c >= 1: t steps before the last",
-        ).mutant("and the one after the last", conclusion=Le(z * best_share(c, s, _level, 1 - t), 1)),
+            laws=(c >= 1, _slack(z) <= 0),
+            name="then all shares are, for c >= 1: t steps before the last, z = c^w",
+        ),
         assumptions=(Delta > 0,),
-        letters=_SUMS | {z: "c^w"},
+        letters=_letters | {z: "c, or c^w"},
     ),
 )

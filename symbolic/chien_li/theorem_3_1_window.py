@@ -1,8 +1,11 @@
-"""The best length of a window of shifts from a start D, its cost, and the same as Gaussian differential privacy.
+r"""The best length $w$ of a window of shifts from a start $D$, its cost, and the same as Gaussian differential privacy.
 
-With u = c^-w the cost is (c + 1)/(c - 1) (s (1 - u) + (c - 1) D)^2 / (1 - u^2), and its slope in u has the sign of u (s
-+ (c - 1) D) - s. As GDP: a third process leaves W' by a share of e(z), paid for by one Gaussian step, and keeps the
-distance (1 - share) e(z) to W (shifted interpolation, Bok, Su & Altschuler 2024); steps compose by adding mu^2.
+$$\text{cost}(u) = \frac{c + 1}{c - 1} \frac{(s (1 - u) + (c - 1) D)^2}{1 - u^2}, \quad u = c^{-w}; \qquad
+\min_u \text{cost}(u) = (c + 1) D (2 s + (c - 1) D) \text{ at } u = \frac{s}{s + (c - 1) D}$$
+
+Proved; the slope has the sign of u (s + (c - 1) D) - s. As GDP: a third process leaves W' by a share of e(z), paid for
+by one Gaussian step, and keeps the distance (1 - share) e(z) to W (shifted interpolation, Bok, Su & Altschuler 2024);
+steps compose by adding mu^2.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -14,22 +17,13 @@ _remaining = s * (1 - u) + D * (c - 1)
 _slope = 2 * (c + 1) / (c - 1) * _remaining * (u * (s + D * (c - 1)) - s) / (1 - u**2) ** 2
 _flat = (s * w + D) ** 2 / w
 _value = best_window_cost(c, s, D)
+_excess = (c + 1) * _remaining**2 - _value * (c - 1) * (1 - u**2)  # of the cost over the value, multiplied out
 _level = (s * (1 - u) / (c - 1) + D) * (c**2 - 1) / (1 - u**2)
-
-
-def _least(value: Expr, *given: Boolean, name: str) -> Inequality:
-    """The value is at most the cost of any window, multiplied out; p = s (1 - u) + (c - 1) D."""
-    gap = (c + 1) * _remaining**2 - value * (c - 1) * (1 - u**2)
-    return Inequality(Integer(0), "<= and attained", gap, given=given, name=name)
-
 
 _zero, _one = Integer(0), Integer(1)
 _grown = expansion(z, L, lam, s)
 _delta = delta_of_gdp(epsilon, mu)
 _threshold = mu / 2 + epsilon / mu
-
-
-_pair = density_exponent(xi, mu, _one) + density_exponent(zeta, s, _one)
 _turned = sqrt(mu**2 + s**2)
 _along, _across = (mu * xi + s * zeta) / _turned, (s * xi - mu * zeta) / _turned
 
@@ -39,21 +33,8 @@ CLAIMS = (
         "c > 1: the cost as a function of u = c^-w; its slope changes sign once, at u = s / (s + D (c - 1))",
         at("A.13", "binary search"),
         Identity(diff(_cost, u), _slope, "slope in u"),
-        Identity(diff(_cost, u).subs(u, _best), Integer(0), "stationary"),
-        Inequality(
-            _slope * (1 - u**2) ** 2 * (c - 1),
-            "<=",
-            Integer(0),
-            given=(u <= _best,),
-            name="longer windows cost more",
-        ),
-        Inequality(
-            Integer(0),
-            "<=",
-            _slope * (1 - u**2) ** 2 * (c - 1),
-            given=(u >= _best,),
-            name="shorter windows cost more",
-        ).mutant("falls all the way", given=(u <= _best,)),
+        Inequality(_slope * (1 - u**2) ** 2 * (c - 1), "<=", _zero, (u <= _best,), "longer windows cost more"),
+        Inequality(_zero, "<=", _slope * (1 - u**2) ** 2 * (c - 1), (u >= _best,), "shorter windows cost more"),
         assumptions=(c > 1, u < 1),
     ),
     Ours(
@@ -61,9 +42,8 @@ CLAIMS = (
         "No window costs less than (c + 1) D (2 s + (c - 1) D), which a real length attains (c < 1: if D (1 - c) < s)",
         at("Theorem 3.1", "(3)"),
         Identity(_cost.subs(u, _best), _value, "value at the best length", (Ne(c, 1), D * (1 - c) < s)),
-        _least(_value, c > 1, u < 1, name="c > 1"),
-        _least(_value, c < 1, u > 1, D * (1 - c) < s, name="c < 1"),
-        Inequality(4 * s * D, "<= and attained", _flat, name="c = 1"),
+        Inequality(_zero, "<= and attained", _excess, (c > 1, u < 1), "c > 1"),
+        Inequality(_zero, "<= and attained", _excess, (c < 1, u > 1, D * (1 - c) < s), "c < 1"),
         Identity(_flat, 4 * s * D + (s * w - D) ** 2 / w, "c = 1: the excess of a whole window"),
     ),
     Ours(
@@ -76,26 +56,17 @@ CLAIMS = (
             s * (c**w - 1) * (c + c ** (1 - w)),
             "what the test leaves, at the best length",
         ),
-        Inequality(
-            s,
-            "<=",
-            _level * u,
-            given=(c * u <= 1, c * u * (s + D * (c - 1)) >= s),
-            name="and at whole lengths of less than one step more",
-        ),
+        Inequality(s, "<=", _level * u, (c * u <= 1, c * u * (s + D * (c - 1)) >= s), "less than one step longer"),
         assumptions=(c > 1,),
     ),
     Ours(
         "chien_li/theorem_3_1/window/no_finite_optimum",
         "c < 1 and D (1 - c) >= s: longer windows always cost less, never below s^2 (1 + c)/(1 - c)",
         at("Theorem 3.1", "(3)"),
-        Inequality(
-            Integer(0),
-            "<=",
-            (c + 1) * _remaining * (u * (s + D * (c - 1)) - s),
-            name="the slope in u is not positive, times (c - 1) / 2 < 0",
-        ),
         Identity(diff(_cost, u), _slope, "slope in u"),
+        Inequality(
+            _zero, "<=", (c + 1) * _remaining * (u * (s + D * (c - 1)) - s), name="its sign, times (c - 1)/2 < 0"
+        ),
         Inequality(s**2 * (1 + c) * (u**2 - 1), "<=", (c + 1) * _remaining**2, name="limit, multiplied out"),
         assumptions=(c > 0, c < 1, D * (1 - c) >= s, u > 1),
     ),
@@ -110,7 +81,11 @@ CLAIMS = (
         "chien_li/theorem_3_1/gdp/composition",
         "Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
         at("Lemma 2.4"),
-        Identity(_pair, density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one), "rotated"),
+        Identity(
+            density_exponent(xi, mu, _one) + density_exponent(zeta, s, _one),
+            density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one),
+            "rotated",
+        ),
     ),
     Ours(
         "chien_li/theorem_3_1/gdp/delta",
@@ -123,11 +98,7 @@ CLAIMS = (
             "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu",
         ),
         Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon"),
-        Identity(
-            diff(_delta, mu),
-            exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi),
-            "slope in mu: positive, so rounding mu up is safe",
-        ),
+        Identity(diff(_delta, mu), exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi), "slope in mu, positive"),
         Value(delta_of_gdp(_one, _one), "0.126937", "epsilon = 1, mu = 1"),
     ),
 )

@@ -1,8 +1,14 @@
-"""Batches from a permutation, in a known order, and the forward tracking for them.
+r"""Theorem A.1 and Lemma A.2: batches from a permutation, in a known order; the sample is met at times $t_e$.
 
-For a known order the shifts s + a at encounters and a elsewhere hide the same distances as the split costs: direct
-shifts (`theorem_3_1_direct`) give A.1; the step below (10) that does not follow is taken at (31)-(32) too. x is E - 1
-and y is B where epochs are counted, gamma stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
+$$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a} \sum_{e = j_\tau}^{E}
+\frac{s^2}{\beta_{t_e}} + \frac{a_{t_e}^2}{1 - \beta_{t_e}} + \sum_{t \ne t_e} a_t^2,
+\quad s = \frac{2 \eta K}{b} \tag{25}$$
+$$D_{t+1} = \min\Bigl\{D_t + \eta L \frac{b - 1}{b} D_t^\lambda + s,\; D_t + 2 \eta K\Bigr\} \text{ at } t_e, \qquad
+\min\{D_t + \eta L D_t^\lambda,\; D_t + 2 \eta K\} \text{ elsewhere} \tag{29}$$
+
+Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. t_{-1} = 0 leaves out
+tau = 0, and the sum ends an epoch too late. x is E - 1 and y is B where epochs are counted, gamma stands for t_{-1}; in
+Lemma A.2 y stands for z^lambda.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -11,38 +17,20 @@ from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.prelude import *
 
 _u, _v = Vector("u"), Vector("v")
+_s, _cap = 2 * eta * K / b, 2 * eta * K
+_moved = Abs(xi - zeta - eta * (gamma - kappa) * (b - 1) / b) + _s
+_given = (Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * y, Abs(gamma) <= K, Abs(kappa) <= K, b >= 2)
+_sharper = z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s
 
-_share = (beta > 0, beta < 1)
-_split = s**2 / beta + a**2 / (1 - beta)
 
-
-def _begins(at_minus_one: int) -> Inequality:
+def _begins(start: int) -> Inequality:
     """tau = z >= 0 lies after t_{-1}, as the first interval (t_{-1}, t_0] needs."""
-    return Inequality(
-        gamma,
-        "<",
-        z,
-        given=(gamma >= at_minus_one, gamma <= at_minus_one),
-        name=f"tau > t_{{-1}} = {at_minus_one}",
-    )
+    return Inequality(gamma, "<", z, (gamma >= start, gamma <= start), f"tau > t_{{-1}} = {start}")
 
 
 def _last(epoch: int) -> Inequality:
     """The encounter at place z of epoch E - 1 + epoch is a step of the run, T = (E - 1) B + r."""
-    return Inequality((x + epoch) * y + z, "<", x * y + r, given=(z < r, r < y, y >= 1), name="before the end")
-
-
-_s, _cap = 2 * eta * K / b, 2 * eta * K
-_apart, _drift, _clipped = Abs(xi - zeta) <= z, Abs(gamma - kappa) <= L * y, (Abs(gamma) <= K, Abs(kappa) <= K)
-_others = Abs(xi - zeta - eta * (gamma - kappa) * (b - 1) / b)
-_met = hoelder_growth(z, eta * L * (b - 1) / b, lam) + _s
-
-
-def _met_by(bound: Expr, *, clipped: bool = False) -> Inequality:
-    given = (_apart, b >= 2, *(_clipped if clipped else (_drift,)))
-    return Inequality(
-        _others + _s, "<=", bound, given=given, name="clipping" if clipped else "Hoelder"
-    )  # fmt: skip
+    return Inequality((x + epoch) * y + z, "<", x * y + r, (z < r, r < y, y >= 1), "before the end")
 
 
 CLAIMS = (
@@ -52,17 +40,16 @@ CLAIMS = (
         at("Theorem A.1", "(25)-(27)"),
         Derived("shared_noise/batches, 0", Gauss(B / sigma**2), "A_tau >= D_tau"),
         Derived("shared_noise/batches, domain", Gauss(B / sigma**2), "A_tau >= D"),
-        letters={B: "sum of the price p_j of a share and a_j^2/(1 - beta_j)"},
+        letters={B: "sum of the cost p_j of a share and a_j^2/(1 - beta_j)"},
     ),
     Step(
         "chien_li/theorem_a_1/first_interval",
         "Every tau from 0 on lies in an interval (t_{j-1}, t_j] that names j_tau",
         at("Theorem A.1", "(25), t_{-1} = 0"),
-        _begins(-1).mutant("t_{-1} = 1", _begins(1)),
+        _begins(-1),
         misprint=_begins(0),
         remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which
-        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first. (60) has tau at
-        encounters only, where (26) has every tau; direct shifts serve every tau.""",
+        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
     ),
     Step(
         "chien_li/theorem_a_1/last_epoch",
@@ -86,13 +73,13 @@ CLAIMS = (
         "chien_li/theorem_a_1/every_encounter",
         "At every beta an encounter from tau on costs s^2 or more",
         at("Theorem A.1", "(25)"),
-        Inequality(s**2, "<=", _split, _share, "beta in (0, 1)"),
+        Inequality(s**2, "<=", s**2 / beta + a**2 / (1 - beta), (beta > 0, beta < 1), "beta in (0, 1)"),
     ),
     Claim(
         "chien_li/lemma_a_2",
         "(28)-(29): W_inf(W_t, W_t') <= min(D_t, D) along any batches, for any modulus such as L z^lambda",
         at("Lemma A.2", "(28), (29)"),
-        Tracked("batches", D_T, "D_t").mutant("2 eta K/b at no encounter", distance=D_T - s),
+        Tracked("batches", D_T, "D_t"),
         Tracked("domain", D, "D"),
         letters={D_T: "D_t after T steps"},
     ),
@@ -101,24 +88,13 @@ CLAIMS = (
         "(29), t = t_0 + 1: the first encounter moves equal iterates 2 eta K/b apart, the later case at 0",
         at("Lemma A.2", "(29); A.11, (110)-(112)"),
         NormBound(eta / b * (_u - _v), _s, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
-        Identity(put(_met, {z: 0}), _s, "the later case at distance 0"),
+        Identity(put(hoelder_growth(z, eta * L * (b - 1) / b, lam) + _s, {z: 0}), _s, "the later case at distance 0"),
     ),
     Ours(
         "chien_li/lemma_a_2/sharper",
         "At an encounter z + eta (b - 1)/b min(L z^lambda, 2 K) + 2 eta K/b, never above (29)",
         at("Lemma A.2", "(29)"),
-        Inequality(
-            _others + _s,
-            "<= and attained",
-            z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
-            given=(_apart, _drift, *_clipped, b >= 2),
-            name="both at once",
-        ),
-        Inequality(
-            z + eta * (b - 1) / b * Min(L * y, 2 * K) + _s,
-            "<=",
-            Min(z + eta * L * (b - 1) / b * y + _s, z + _cap),
-            name="never above (29)",
-        ),
+        Inequality(_moved, "<= and attained", _sharper, _given, "both at once"),
+        Inequality(_sharper, "<=", Min(z + eta * L * (b - 1) / b * y + _s, z + _cap), name="never above (29)"),
     ),
 )

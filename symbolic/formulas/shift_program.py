@@ -31,12 +31,7 @@ def cost(s: Expr, start: Expr, v: Expr, w: Expr) -> Expr:
 
 
 def direct_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
-    """The cost for a window of w steps, sums written out.
-
-    >>> from sympy import Rational
-    >>> direct_cost(Integer(1), Rational(1, 10), Integer(1), 4)
-    49/100
-    """
+    """The cost for a window of w steps, sums written out."""
     return cost(s, start, *sums(c, w))
 
 
@@ -46,12 +41,7 @@ def window_cost(c: Expr, s: Expr, start: Expr, u: Expr) -> Expr:
 
 
 def best_window_cost(c: Expr, s: Expr, start: Expr) -> Expr:
-    """The least cost over real lengths, at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta.
-
-    >>> from sympy import Rational
-    >>> best_window_cost(Rational(11, 10), Rational(2, 25), Integer(1))
-    273/500
-    """
+    """The least cost over real lengths, at c^w = 1 + start (c - 1)/s. At c = 1 it is 4 s Delta."""
     return (c + 1) * start * (2 * s + (c - 1) * start)
 
 
@@ -78,10 +68,6 @@ def split_cost(c: Expr, s: Expr, start: Expr, w: int) -> Expr:
 
     Takes rational numbers. The first k positions (c < 1) or the last (c > 1) have beta = 1 and no shift; k is the
     least for which the others are slack.
-
-    >>> from sympy import Rational
-    >>> split_cost(Rational(9, 10), Rational(2, 25), Integer(1), 20).evalf(4)
-    0.1549
     """
     positions = list(range(1, w + 1))
     while True:

@@ -35,11 +35,6 @@ def hoelder_growth(x: Expr, L: Expr, lam: Expr) -> Expr:
     return x + L * x**lam
 
 
-def slope(x: Expr, L: Expr, lam: Expr) -> Expr:
-    """The derivative of `hoelder_growth` at x > 0: 1 + L lambda x^(lambda - 1)."""
-    return 1 + L * lam * x ** (lam - 1)
-
-
 def expansion(z: Expr, L: Expr, lam: Expr, s: Expr) -> Expr:
     """hoelder_growth(z) + s: one update with sensitivity s."""
     return hoelder_growth(z, L, lam) + s

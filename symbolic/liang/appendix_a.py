@@ -1,56 +1,37 @@
-"""Appendix A, standard facts: on divergences for all laws; quadratics stand for the losses of A.14 and A.15."""
+r"""Appendix A: the facts that the proofs take from elsewhere, on divergences, sampling, and smooth losses.
 
+Lemma A.1, (21): $D_\alpha^{(z+s)}(\phi\mu \| \phi'\nu) \le D_\alpha^{(z)}(\mu \| \nu)$ for contractions at most $s$
+apart. Lemma A.13: $D_\alpha^{SGM}(q, \sigma) \le 2 \alpha q^2/\sigma^2$ for $q \le 1/5$, $\sigma > 4$ and
+$$\alpha \le \tfrac12 \sigma^2 K - 2 \log\sigma, \quad
+\alpha \le \frac{\sigma^2 K^2/2 - \log 5 - 2 \log\sigma}{K + \log(q\alpha) + 1/(2\sigma^2)}, \quad
+K = \log\Bigl(1 + \frac{1}{q (\alpha - 1)}\Bigr). \tag{33}$$
+Lemma A.14: $\|\nabla l\|^2 \le 2 L (l - l^*)$; A.15: $\tfrac\mu2 \|\theta - \theta^*\|^2 \le l - l^*$.
+
+All hold, A.8 and A.13 as they are cited.
+"""
+
+from lastiterate.symbolic import vector_steps
 from lastiterate.symbolic.altschuler_talwar.section_2_4 import THEOREM_11
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP
 from lastiterate.symbolic.kernel.densities import ANY_ORDER
-from lastiterate.symbolic.liang.paper import SMOOTH, at
+from lastiterate.symbolic.liang.paper import at
 from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.vector_steps import (
-    CHORD,
-    COCOERCIVE,
-    DISTANCE,
-    GAP,
-    GRADIENT,
-    LIPSCHITZ,
-    PARABOLA,
-    TANGENT,
-    WITHOUT,
-)
 
 _plain = Normal(0, sigma**2)
 _mixed = (1 - q) * _plain + q * Normal(1, sigma**2)
-_large = log(1 + 1 / (q * (alpha - 1)))
-_least = _large**2 * sigma**2 / 2 - log(5) - 2 * log(sigma)
-_allowed = (
-    q <= Rational(1, 5),
-    sigma > 4,
-    alpha > 1,
-    alpha <= _large * sigma**2 / 2 - 2 * log(sigma),
-    alpha <= _least / (_large + log(q * alpha) + 1 / (2 * sigma**2)),
-)
-_mechanism = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
-
-
-def _excess(order: int) -> Expr:
-    """The K of (33) at q = 1/5."""
-    return log(1 + Rational(5, order - 1))
-
-
-def _first_order(order: int) -> Expr:
-    return _excess(order) * 8 - 2 * log(Integer(4))
-
-
-def _second_order(order: int) -> Expr:
-    top = _excess(order) ** 2 * 8 - log(Integer(5)) - 2 * log(Integer(4))
-    return top / (_excess(order) + log(Rational(order, 5)) + Rational(1, 32))
+_excess = log(1 + 1 / (q * (alpha - 1)))
+_first = _excess * sigma**2 / 2 - 2 * log(sigma)
+_least = _excess**2 * sigma**2 / 2 - log(5) - 2 * log(sigma)
+_second = _least / (_excess + log(q * alpha) + 1 / (2 * sigma**2))
+_orders = (q <= Rational(1, 5), sigma > 4, alpha > 1, alpha <= _first, alpha <= _second)
+_edge = {q: Rational(1, 5), sigma: Integer(4)}
 
 
 def _sampled(order: int) -> IntervalInequality:
-    return IntervalInequality(
-        SampledUp(q, sqrt(v), Integer(order)), "<=", 2 * order * q**2 / v, _mechanism, f"order {order}"
-    )
+    box = {q: (Rational(1, 20), Rational(1, 5)), v: (16, 16)}
+    return IntervalInequality(SampledUp(q, sqrt(v), Integer(order)), "<=", 2 * order * q**2 / v, box, f"order {order}")
 
 
 CLAIMS = (
@@ -106,55 +87,47 @@ CLAIMS = (
         "liang/lemma_a_13",
         "Lemma A.13: D^SGM(q, sigma) <= 2 alpha q^2/sigma^2 for q <= 1/5, sigma > 4 and orders with (33)",
         at("Lemma A.13"),
-        Cited(RenyiDivergence(alpha, _plain, _mixed) <= 2 * alpha * q**2 / sigma**2, THEOREM_11, _allowed),
-        _sampled(2),
-        _sampled(3),
-        _sampled(4),
+        Cited(RenyiDivergence(alpha, _plain, _mixed) <= 2 * alpha * q**2 / sigma**2, THEOREM_11, _orders),
+        *map(_sampled, (2, 3, 4)),
     ),
     Ours(
         "liang/lemma_a_13/orders",
-        "What (33) allows where q = 1/5 and sigma falls to 4: order 4, not order 5",
+        "(33) allows order 4 where q = 1/5 and sigma falls to 4, and not order 5",
         at("Lemma A.13", "(33)"),
-        IntervalInequality(Integer(4), "<=", _first_order(4), {}, "first condition, order 4"),
-        IntervalInequality(Integer(4), "<=", _second_order(4), {}, "second condition, order 4"),
-        IntervalInequality(_first_order(5), "<", Integer(5), {}, "first condition, order 5"),
+        IntervalInequality(Integer(4), "<=", _first.subs({**_edge, alpha: 4}), {}, "first condition, order 4"),
+        IntervalInequality(Integer(4), "<=", _second.subs({**_edge, alpha: 4}), {}, "second condition, order 4"),
+        IntervalInequality(_first.subs({**_edge, alpha: 5}), "<", Integer(5), {}, "first condition, order 5"),
     ),
     Claim(
         "liang/lemma_a_14",
         "Lemma A.14: L-smooth, below the parabola, and above the tangent by the gradients, each by the one before",
         at("Lemma A.14"),
-        PARABOLA,
-        COCOERCIVE,
-        LIPSCHITZ,
+        vector_steps.PARABOLA,
+        vector_steps.COCOERCIVE,
+        vector_steps.LIPSCHITZ,
         assumptions=(L > 0,),
     ),
     Claim(
         "liang/lemma_a_14/gradient",
-        "What C.1 uses of Lemma A.14: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
+        "The part of Lemma A.14 that C.1 uses: |grad l|^2 <= 2 L (l - l*), from the third item at the minimum",
         at("Lemma A.14"),
-        GRADIENT,
-        Inequality(g, "<= and attained", sqrt(2 * L) * G, (g**2 / (2 * L) <= G**2, L > 0), "root of it"),
-        Units(sqrt(L) * G, g, SMOOTH, "a gradient"),
+        vector_steps.GRADIENT,
     ),
     Claim(
         "liang/lemma_a_15",
         "Lemma A.15: strongly convex, above a parabola, and convex without m |x|^2/2",
         at("Lemma A.15"),
-        CHORD,
-        WITHOUT,
-        TANGENT,
+        vector_steps.CHORD,
+        vector_steps.WITHOUT,
+        vector_steps.TANGENT,
         assumptions=(c >= 0, c <= 1),
         letters={c: "weight of x in a point between x and y"},
     ),
     Claim(
         "liang/lemma_a_15/gap",
-        "What C.1 uses of Lemma A.15: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
+        "The part of Lemma A.15 that C.1 uses: |theta - theta*|^2 <= (2/m)(l - l*) and l - l* <= |grad l|^2/(2 m)",
         at("Lemma A.15"),
-        DISTANCE,
-        GAP,
-        Inequality(x, "<= and attained", sqrt(2 / m) * G, (m * x**2 / 2 <= G**2,), "root of the distance"),
-        Units(G / sqrt(m), x, SMOOTH, "a length"),
-        Units(g / sqrt(m), G, SMOOTH, "(66): root of a loss"),
-        assumptions=(m > 0,),
+        vector_steps.DISTANCE,
+        vector_steps.GAP,
     ),
 )

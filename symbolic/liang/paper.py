@@ -1,4 +1,4 @@
-"""Sources in the two versions, and the units of their smooth losses."""
+"""Sources in the two versions, units, and the quantities that several modules compare."""
 
 from functools import partial
 from types import MappingProxyType
@@ -8,8 +8,28 @@ from lastiterate.symbolic.prelude import *
 SMOOTH: Final[Mapping[Symbol, Expr]] = MappingProxyType({L: GRADIENT / LENGTH})
 """The unit of L where it is a Lipschitz constant of gradients (order lambda = 1)."""
 
+WITH_GAP: Final[Mapping[Symbol, Expr]] = MappingProxyType({**SMOOTH, r: GRADIENT * LENGTH})
+"""The same where r is a loss, such as the initial gap l(theta_0) - l*."""
+
 at: Final = partial(Source, PAPERS["liang"])
 """The source of a claim in the later version, of the AAAI 2026 proceedings: number; equation, or words of the line."""
 
 earlier: Final = partial(Source, PAPERS["liang_earlier"])
 """The same in the earlier version, with explicit constants in Theorems 3.3 and 3.4."""
+
+STEP: Final = 2 * alpha * K**2 / (n * b * sigma_dp**2)
+"""A of (46): T times it is the constant behind Theorem 3.3."""
+
+DOMAIN: Final = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
+"""B of (51)."""
+
+REACH: Final = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
+"""T-bar of (12) and (18), which is 4 B/A."""
+
+LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
+"""The quantity that a refuting run measures."""
+
+
+def coins(first: Expr, second: Expr) -> Expr:
+    """D_2 of a coin with the first probability of heads from a coin with the second."""
+    return log(first**2 / second + (1 - first) ** 2 / (1 - second))
