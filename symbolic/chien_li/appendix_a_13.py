@@ -3,8 +3,9 @@ r"""A.13: the best windows at the settings of figure 1, small $\lambda$, and the
 "As $\lambda \to 0$ the bound (13) will become identical to" $\min\{T s^2, D^2\}$, and any feasible shifts and shares
 give a valid bound.
 
-The second holds; the first is refuted, as the optimum is about 4 (eta L + s) D. K = 2, eta = 0.1, n = 5, D = 1,
-sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2), in exact rationals.
+The second holds; the first is refuted, as the optimum is about 4 (eta L + s) D. K = 2, eta = 0.1, n = 5, D =
+1, sigma = 1, L = m = 1: s = 0.08 and c = 1.1, 1, 0.9. Costs are in units of alpha / (2 sigma^2), in exact
+rationals.
 """
 
 from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
@@ -104,9 +105,9 @@ CLAIMS = (
                 Min(T * s**2, D**2)
             ),
         ),
-        remark="""For lambda -> 0 the expansion is z + eta L + s, and the program still distributes D over many steps:
-        its optimum is about 4 (eta L + s) D, here 0.7211, while composition over 200 steps is 1.28 and output
-        perturbation D^2 = 1, which is not a valid bound in the first place.""",
+        remark="""For lambda -> 0 the expansion is z + eta L + s, and the program still distributes D over
+        many steps: its optimum is about 4 (eta L + s) D, here 0.7211, while composition over 200 steps is
+        1.28 and output perturbation D^2 = 1, which is not a valid bound in the first place.""",
     ),
     Ours(
         "chien_li/appendix_a_13/every_lambda",

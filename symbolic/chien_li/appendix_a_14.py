@@ -4,9 +4,9 @@ $$f(x) = \mathrm{sign}(x) \tfrac34 |x|^{4/3}, \qquad
 |f'(x) - f'(y)| \le 2^{2/3} |x - y|^{1/3} \tag{128-132}, \qquad \frac{|f'(x) - f'(0)|}{|x|} = |x|^{-2/3} \tag{133}$$
 A.15: as $n \to \infty$ the bound goes to 0, and those of the form $(C_1 D + C_2)^2$, $C_1 > 1$, do not.
 
-All hold; but case 3 is about (3/4) |x|^(4/3), and for the printed f, which is odd, the best constant is 1. x, y and z
-stand for the cube roots of |x|, |y| and their distance, so that cubes replace roots. A.15: costs in units of
-alpha / (2 sigma^2); its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
+All hold; but case 3 is about (3/4) |x|^(4/3), and for the printed f, which is odd, the best constant is 1. x,
+y and z stand for the cube roots of |x|, |y| and their distance, so that cubes replace roots. A.15: costs in
+units of alpha / (2 sigma^2); its D^2 is not a valid bound (`remarks_3_1/output_perturbation`).
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -62,8 +62,8 @@ CLAIMS = (
         at("A.14", "Case 2"),
         Inequality(x - y, "<=", z, _same, "with the power 1/3"),
         misprint=Inequality(x - y, "<=", z**3, _same, "without it, as printed"),
-        remark="""Case 2 ends with |(-x) - (-y)| = |x - y|, without the power 1/3. As printed it says that G is
-        Lipschitz with constant 1, which fails near zero and contradicts (133).""",
+        remark="""Case 2 ends with |(-x) - (-y)| = |x - y|, without the power 1/3. As printed it says that G
+        is Lipschitz with constant 1, which fails near zero and contradicts (133).""",
     ),
     Step(
         "chien_li/appendix_a_14/case_3",
@@ -74,9 +74,9 @@ CLAIMS = (
         misprint=Identity(
             Abs(_even(xi) - _even(zeta)), _across.subs(zeta, Abs(zeta)), name="G(x) = |x|^(1/3), as printed"
         ),
-        remark="""The derivative of the printed odd f is even, so for opposite signs the difference is that of the
-        absolute values. (131) belongs to f(x) = (3/4) |x|^(4/3), whose derivative changes sign. The constant 2^(2/3) is
-        right for both and best for that one; for the printed f it is 1.""",
+        remark="""The derivative of the printed odd f is even, so for opposite signs the difference is that of
+        the absolute values. (131) belongs to f(x) = (3/4) |x|^(4/3), whose derivative changes sign. The
+        constant 2^(2/3) is right for both and best for that one; for the printed f it is 1.""",
     ),
     Claim(
         "chien_li/appendix_a_14/constant",

@@ -4,8 +4,8 @@ $$D_\alpha(W_T \| W_T') \le \frac{1}{\alpha - 1} \log E_i\, e^{(\alpha - 1) \eps
 Lemma A.4: over laws on a ball of radius $R$ the sampled Gaussian costs $S_\alpha(q, \sigma/R)$ at most. Lemma A.5:
 $e^{(\alpha - 1) D_\alpha}$ of pairs of laws, mixed with the same weights, is at most its mean.
 
-All hold. p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha; the divergence,
-of which A.12 speaks, is not.
+All hold. p^alpha q^(1 - alpha) of two densities is jointly convex, being the perspective of t^alpha; the
+divergence, of which A.12 speaks, is not.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -43,9 +43,9 @@ CLAIMS = (
         at("A.12", "joint convexity of KL divergence"),
         IntervalInequality(_power, "<=", (1 / _rare + 1) / 2, {}, "alpha = 2, two points"),
         misprint=IntervalInequality(log(_power), "<=", log(1 / _rare) / 2, {}, "D_2 itself"),
-        remark="""A Renyi divergence of order above 1 is not jointly convex: equal mixtures of (1, 0) and (0, 1), and of
-        (1/100, 99/100) and (0, 1), are 3.92 apart at order 2, the mean is 2.30. Lemma A.5, which is applied, is about
-        exp((alpha - 1) D_alpha).""",
+        remark="""A Renyi divergence of order above 1 is not jointly convex: equal mixtures of (1, 0) and (0,
+        1), and of (1/100, 99/100) and (0, 1), are 3.92 apart at order 2, the mean is 2.30. Lemma A.5, which
+        is applied, is about exp((alpha - 1) D_alpha).""",
     ),
     Ours(
         "chien_li/corollary_a_3/stable",

@@ -3,9 +3,9 @@ r"""Lemma 3.5, forward tracking: full batches, $c$-Lipschitz updates, gradients 
 $$W_\infty(W_t, W_t') \le \min(D_t, D), \qquad
 D_t = \min\Bigl(c D_{t-1} + \frac{2 \eta K}{n},\; D_{t-1} + 2 \eta K\Bigr), \quad D_0 = 0 \tag{7}$$
 
-It holds, and the closed form of (3) is never below it. n - 1 samples move both runs by the same map, one by two maps
-that differ by 2 eta K, (81)-(90); or two clipped means differ by 2 K. Two sentences of the proof do not follow: that
-the update of each sample is c-Lipschitz, and that the noise plays no part.
+It holds, and the closed form of (3) is never below it. n - 1 samples move both runs by the same map, one by
+two maps that differ by 2 eta K, (81)-(90); or two clipped means differ by 2 K. Two sentences of the proof do
+not follow: that the update of each sample is c-Lipschitz, and that the noise plays no part.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -32,8 +32,9 @@ CLAIMS = (
         at("A.7", "(81)"),
         Inequality(_projected, "<=", Abs(xi - zeta), name="at most"),
         misprint=Inequality(_projected, "==", Abs(xi - zeta), name="equal, as printed"),
-        remark="""The first line of the proof sets the distance of the iterates equal to that before the projection,
-        which may bring two points to one. The projection is 1-Lipschitz, so 'at most' is meant and suffices.""",
+        remark="""The first line of the proof sets the distance of the iterates equal to that before the
+        projection, which may bring two points to one. The projection is 1-Lipschitz, so 'at most' is meant
+        and suffices.""",
     ),
     Claim(
         "chien_li/lemma_3_5/contraction_part",
@@ -55,9 +56,9 @@ CLAIMS = (
             (Abs(xi - eta * (gamma + kappa) / 2) <= c * Abs(xi),),
             "two samples, whose gradients differ by gamma and kappa over xi",
         ).mutant("up to a factor two", right=2 * c * Abs(xi)),
-        remark="""That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and the
-        second update has the factor 1 + eta. In Theorem 3.1 each loss is smooth and the step serves; the lemma holds
-        as it is stated, by way of psi_t(W'_t).""",
+        remark="""That does not follow: two samples with the gradients x and -x have the mean 0 and c = 1, and
+        the second update has the factor 1 + eta. In Theorem 3.1 each loss is smooth and the step serves; the
+        lemma holds as it is stated, by way of psi_t(W'_t).""",
     ),
     Ours(
         "chien_li/lemma_3_5/through_one_map",
@@ -83,8 +84,9 @@ CLAIMS = (
             "second difference with noise x, and without",
         ).mutant("noise counted once", left=x + zeta - eta * (x + zeta) ** 2 - (xi - eta * xi**2), right=zeta - xi),
         assumptions=(eta < 1,),
-        remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share. Nothing
-        breaks: the essential supremum is to be taken over the noise too, and (90) bounds it path by path.""",
+        remark="""With the curved loss x^3/3 the next difference depends on the noise that both runs share.
+        Nothing breaks: the essential supremum is to be taken over the noise too, and (90) bounds it path by
+        path.""",
     ),
     Step(
         "chien_li/lemma_3_5/identification",
@@ -92,8 +94,8 @@ CLAIMS = (
         at("A.7", "below (90)"),
         Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: x}), "D_{t-1} = x"),
         misprint=Identity(c * x + s, put(c * PREVIOUS + s, {PREVIOUS: c * x}), name="D_{t-1} = c x, as printed"),
-        remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With a factor
-        c inside, (90) reads D_t = D_{t-1} + s, which is not (7).""",
+        remark="""D_{t-1} is printed as ess sup c |W_{t-1} - W'_{t-1}|, but D_t as ess sup |W_t - W'_t|. With
+        a factor c inside, (90) reads D_t = D_{t-1} + s, which is not (7).""",
     ),
     Claim(
         "chien_li/lemma_3_5/first_branch",

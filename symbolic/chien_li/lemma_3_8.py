@@ -3,10 +3,10 @@ r"""Lemmas 3.8 to 3.10, Hoelder reduction and tracking: $\phi$ is $(L, \lambda)$
 $$D_\alpha^{(z)}((I + \phi)_\# \mu \| (I + \phi)_\# \nu) \le D_\alpha^{(h(z))}(\mu \| \nu) \tag{16}, \qquad
 D_t = \min\{D_{t-1} + \eta L D_{t-1}^\lambda + s,\; D_{t-1} + 2 \eta K\} \tag{17}$$
 
-Both hold, for every pair of laws and for any modulus. Path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L |X -
-Y|^lambda, then the essential suprema of the two terms, which lose nothing: both grow with |X - Y|. Each update moves
-two points at most g(z; eta L) apart under one map, and the two maps differ by 2 eta K / n; or two clipped means differ
-by 2 K. The derivative in the proof of Lemma 3.9 lacks a factor.
+Both hold, for every pair of laws and for any modulus. Path by path |X + phi(X) - Y - phi(Y)| <= |X - Y| + L
+|X - Y|^lambda, then the essential suprema of the two terms, which lose nothing: both grow with |X - Y|. Each
+update moves two points at most g(z; eta L) apart under one map, and the two maps differ by 2 eta K / n; or
+two clipped means differ by 2 K. The derivative in the proof of Lemma 3.9 lacks a factor.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -43,8 +43,8 @@ CLAIMS = (
         Identity(diff(_g, x), 1 + L * lam * x ** (lam - 1), "derivative"),
         assumptions=(x > 0,),
         misprint=Identity(diff(_g, x), 1 + L * x ** (lam - 1), name="without lambda, as printed"),
-        remark="""The derivative is printed as 1 + L x^(lambda - 1). Only its sign is used, and that is the same. At x =
-        0 the derivative is infinite for lambda < 1, so 'for all x >= 0' means x > 0.""",
+        remark="""The derivative is printed as 1 + L x^(lambda - 1). Only its sign is used, and that is the
+        same. At x = 0 the derivative is infinite for lambda < 1, so 'for all x >= 0' means x > 0.""",
     ),
     Claim(
         "chien_li/lemma_3_9/half",

@@ -43,7 +43,7 @@ SHIFT_COST: Final[Words] = words("cost of the cheapest shifts, in units of {}", 
 """The quantities that a refuting run measures."""
 
 FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))
-"""What Theorems 3.1 and 3.7 assume throughout."""
+"""Assumptions of Theorems 3.1 and 3.7."""
 
 _shares, _shifts = Function("beta"), Function("a")
 _start = Tuple(tau, 0, T - 1)

@@ -4,9 +4,9 @@ r"""The remarks on Theorem 3.1: burn-in, degeneration, earlier bounds, and outpu
 $\min\{T, \lceil D n/(\eta K) \rceil\}$" for convex losses; output perturbation (footnote 1):
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha D^2}{2 \sigma^2}.$$
 
-Output perturbation is refuted: the noise of the last step also hides a gradient step. The improvement is strict only
-where a window is used; the other remarks hold. Costs are in units of alpha / (2 sigma^2), D is the diameter; (B.1) and
-(B.3) are those of Altschuler & Talwar, batches full.
+Output perturbation is refuted: the noise of the last step also hides a gradient step. The improvement is
+strict only where a window is used; the other remarks hold. Costs are in units of alpha / (2 sigma^2), D is
+the diameter; (B.1) and (B.3) are those of Altschuler & Talwar, batches full.
 """
 
 from lastiterate.symbolic.chien_li.paper import *
@@ -43,9 +43,10 @@ CLAIMS = (
             true=log(_pushed**2 / _pulled + (1 - _pushed) ** 2 / (1 - _pulled)),
             over=(D, tuple(Rational(k, 100) for k in (1, 2, 5, *range(10, 81, 10), 100, 120))),
         ),
-        remark="""The noise of the last step of (1) is added after a gradient step and before the projection, so that
-        it hides a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha = 2 is 0.525
-        where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2 sigma^2).""",
+        remark="""The noise of the last step of (1) is added after a gradient step and before the projection,
+        so that it hides a distance e(D) > D. With D = 0.01 and drifts of +-1/2 the true divergence at alpha =
+        2 is 0.525 where the formula claims 1e-4. The valid baseline of this kind is alpha e(D)^2 / (2
+        sigma^2).""",
     ),
     Ours(
         "chien_li/remarks_3_1/last_step",
@@ -192,9 +193,9 @@ CLAIMS = (
                 condition("Stricter", "(3) is strictly below (B.3) of Altschuler & Talwar for every {0}")(T), c < 1
             ),
         ),
-        remark="""Both (3) and Altschuler & Talwar's (B.3) contain composition, T s^2. At T = 1 both are s^2, and at T
-        = 2 the only window of (3) costs s^2 (1 + c)^2, above 2 s^2 unless c < sqrt(2) - 1. It is strict wherever (B.3)
-        uses a window, and direct shifts are strict for every T >= 2.""",
+        remark="""Both (3) and Altschuler & Talwar's (B.3) contain composition, T s^2. At T = 1 both are s^2,
+        and at T = 2 the only window of (3) costs s^2 (1 + c)^2, above 2 s^2 unless c < sqrt(2) - 1. It is
+        strict wherever (B.3) uses a window, and direct shifts are strict for every T >= 2.""",
     ),
     Claim(
         "chien_li/remarks_3_1/strict_with_window",

@@ -3,10 +3,10 @@ r"""Section 5, open problems: a uniform improvement over composition, and clippe
 "(3) gives no strict improvement over $\frac{\alpha}{2 \sigma^2} T s^2$ before a burn-in." Conjecture: under further
 assumptions on a convex $f$ the clipped update $x - \eta\, \mathrm{clip}_K(\nabla f(x))$ is nonexpansive.
 
-The first holds; at T = 2, where the window of one step costs s^2 (1 + c)^2, only for c >= sqrt(2) - 1. Without further
-assumptions the second fails: where a gradient is clipped its derivative is the Hessian projected across it, which is
-monotone if the gradient is an eigenvector. It fails for f(x) = (x_1^2 + x_2^2 / 10) / 2 at a point whose gradient
-points along (1, 1) and is longer than K; u = eta K / |gradient|.
+The first holds; at T = 2, where the window of one step costs s^2 (1 + c)^2, only for c >= sqrt(2) - 1.
+Without further assumptions the second fails: where a gradient is clipped its derivative is the Hessian
+projected across it, which is monotone if the gradient is an eigenvector. It fails for f(x) = (x_1^2 + x_2^2 /
+10) / 2 at a point whose gradient points along (1, 1) and is longer than K; u = eta K / |gradient|.
 """
 
 from lastiterate.symbolic.chien_li.paper import at

@@ -1,12 +1,12 @@
 r"""Theorem 3.7: noisy gradient descent on full batches, with $(L, \lambda)$-Hoelder continuous gradients.
 
 $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a}
-\sum_{t=\tau}^{T-1} \frac{s^2}{\beta_t} + \frac{a_t^2}{1 - \beta_t} \tag{13}$$
+\sum_{t=\tau}^{T-1} \Bigl[\frac{s^2}{\beta_t} + \frac{a_t^2}{1 - \beta_t}\Bigr] \tag{13}$$
 over shifts with $A_\tau \ge D_\tau$, where $A_{t-1} = h(A_t + a_t)$ undoes $g(x) = x + \eta L x^\lambda$ and
 $$D_t = \min\{g(D_{t-1}) + s,\; D_{t-1} + 2 \eta K,\; D\}. \tag{14, 15}$$
 
-It holds, by direct shifts: the step below (10) does not follow, as in Theorem 3.1. With u_t = s + a_t the backward
-A-program is the forward z-program of e(z) = g(z) + s. Direct shifts by themselves are sharper.
+It holds, by direct shifts: the step below (10) does not follow, as in Theorem 3.1. With u_t = s + a_t the
+backward A-program is the forward z-program of e(z) = g(z) + s. Direct shifts by themselves are sharper.
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, FULL_BATCHES, HOLDER_RUNS, at, attacked, shift_bound

@@ -6,9 +6,9 @@ $$D_\alpha(W_T \| W_T') \le \frac{\alpha}{2 \sigma^2} \min_{\tau, \beta, a} \sum
 $$D_{t+1} = \min\Bigl\{D_t + \eta L \frac{b - 1}{b} D_t^\lambda + s,\; D_t + 2 \eta K\Bigr\} \text{ at } t_e, \qquad
 \min\{D_t + \eta L D_t^\lambda,\; D_t + 2 \eta K\} \text{ elsewhere} \tag{29}$$
 
-Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. t_{-1} = 0 leaves out
-tau = 0, and the sum ends an epoch too late. x is E - 1 and y is B where epochs are counted, gamma stands for t_{-1}; in
-Lemma A.2 y stands for z^lambda.
+Both hold, by direct shifts: the step below (10) that does not follow is taken at (31)-(32) too. t_{-1} = 0
+leaves out tau = 0, and the sum ends an epoch too late. x is E - 1 and y is B where epochs are counted, gamma
+stands for t_{-1}; in Lemma A.2 y stands for z^lambda.
 """
 
 from lastiterate.symbolic.chien_li.paper import at
@@ -48,8 +48,8 @@ CLAIMS = (
         at("Theorem A.1", "(25), t_{-1} = 0"),
         _begins(-1),
         misprint=_begins(0),
-        remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0, which
-        (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
+        remark="""The theorem sets t_{-1} = 0 and takes j_tau = j iff tau is in (t_{j-1}, t_j]. Then tau = 0,
+        which (26) allows and composition needs, is in no interval. With t_{-1} = -1 it is in the first.""",
     ),
     Step(
         "chien_li/theorem_a_1/last_epoch",
@@ -57,9 +57,9 @@ CLAIMS = (
         at("Theorem A.1", "(25), the sum up to E; A.2, above it"),
         _last(0),
         misprint=_last(1),
-        remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter of epoch
-        E would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E - 2 where the
-        last epoch is cut before the encounter.""",
+        remark="""Epochs are numbered 0 <= e < E, but {t_e} and the sum of (25) run up to e = E. An encounter
+        of epoch E would be at E B or later, past T = (E - 1) B + r with r < B. The sum ends at E - 1, or at E
+        - 2 where the last epoch is cut before the encounter.""",
     ),
     Step(
         "chien_li/theorem_a_1/domain",

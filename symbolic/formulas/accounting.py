@@ -21,7 +21,7 @@ def two_point_moment(p: Expr, order: Expr, epsilon: Expr, delta: Expr) -> Expr:
     return p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)
 
 
-def recurring(inside: Expr, chance: Expr, again: Expr, base: Expr, count: Expr) -> Expr:
+def recurring(inside: Expr, probability: Expr, again: Expr, base: Expr, count: Expr) -> Expr:
     """M_n of M_0 = ``base``, M_(j+1) = (1 - p) ``inside`` + p ``again`` M_j; each is some exp((a - 1) D_a)."""
-    x = chance * again
-    return (1 - chance) * inside * (1 - x**count) / (1 - x) + x**count * base
+    x = probability * again
+    return (1 - probability) * inside * (1 - x**count) / (1 - x) + x**count * base

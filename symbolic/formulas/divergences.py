@@ -1,7 +1,7 @@
 """Divergences of Gaussians, and of one step with random batches or a random projection.
 
-Every name says which law is the numerator, or the numerator comes first. Laws of one step lie at 0 and at a gap in
-units of the noise.
+Every name says which law is the numerator, or the numerator comes first. Laws of one step lie at 0 and at a
+gap in units of the noise.
 
 Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of whole orders); Balle, Barthe & Gaboardi
          2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two Gaussians); the projected
@@ -104,7 +104,7 @@ def projected_moment(load: Expr, ratio: Expr, dimension: Expr) -> Expr:
 
 
 def projected_step(order: Expr, ratio: Expr, dimension: Expr, rate: Expr) -> Expr:
-    """D_order of one projected step, A known: the sample that differs is there with chance ``rate``, revealed."""
+    """D_order of one projected step, A known: the differing sample is there with probability ``rate``."""
     return log(1 + rate * (projected_moment(order * (order - 1), ratio, dimension) - 1)) / (order - 1)
 
 

@@ -4,7 +4,8 @@ $$\theta_{t+1} = \Pi_{\mathcal K}\Bigl(\theta_t - \frac{\eta}{b} \sum_{\xi \in B
 + \zeta_t\Bigr), \qquad \zeta_t \sim N(0, \eta^2 \sigma_{DP}^2 I), \qquad
 \mathrm{clip}_C(x) = x \min\{1, C/\|x\|\}$$
 
-Clipping and projection are nonexpansive and the noise can be split as the proofs do. The loop makes a step too many.
+Clipping and projection are nonexpansive and the noise can be split as the proofs do. The loop makes a step
+too many.
 """
 
 from lastiterate.symbolic.liang.paper import at
@@ -29,8 +30,9 @@ CLAIMS = (
         at("Algorithm 1"),
         Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),
         misprint=Recursion(T, Integer(1), PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
-        remark="""The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T. Theorems
-        3.3 and 3.4 count T updates, and theta_T, which is returned, is made by the T-th. Read 'until t >= T'.""",
+        remark="""The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T.
+        Theorems 3.3 and 3.4 count T updates, and theta_T, which is returned, is made by the T-th. Read 'until
+        t >= T'.""",
     ),
     Claim(
         "liang/algorithm_1/clip",

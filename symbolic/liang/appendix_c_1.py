@@ -7,9 +7,10 @@ G < \tfrac{35}{\sqrt 2} \tfrac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}\ (1.2), \quad
 \tfrac{1}{25} \eta G^2 - \tfrac{4 \eta \sigma_{SGD}^3}{\mu C} \ (2.2),$$
 and (79) collects the sums over $t = 0, \dots, T$ in the six terms of (17).
 
-Gaps: (69) uses the step of another case, (73) and (74) bound means wrongly, and (79) takes the smaller of two terms
-and moves the least over t out of the mean. Each has its repair. g = |grad l|, x = |theta - theta*|, g <= sqrt(2 L) G,
-x <= sqrt(2/m) G; displays are divided by eta, in units where L = 1/2 where said. C is K here, mu is m.
+Gaps: (69) uses the step of another case, (73) and (74) bound means wrongly, and (79) takes the smaller of two
+terms and moves the least over t out of the mean. Each has its repair. g = |grad l|, x = |theta - theta*|, g
+<= sqrt(2 L) G, x <= sqrt(2/m) G; displays are divided by eta, in units where L = 1/2 where said. C is K here,
+mu is m.
 """
 
 from lastiterate.symbolic.liang.paper import SMOOTH, WITH_GAP, at
@@ -121,8 +122,8 @@ CLAIMS = (
         at("C.1", "(64)"),
         Units(eta * K * G / sqrt(2 * L) + _noise, P, SMOOTH, "C for c"),
         misprint=Units(eta * c * G / sqrt(2 * L) + _noise, P, SMOOTH, "c, a number elsewhere"),
-        remark="""(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the line a
-        squared length.""",
+        remark="""(64) writes a lower-case c where (59), (62) and (63) have the clip norm C. Only C makes the
+        line a squared length.""",
     ),
     Step(
         "liang/appendix_c_1/sum_1",
@@ -133,8 +134,8 @@ CLAIMS = (
         Units(_rate(sqrt(L) * D**2), G, SMOOTH, "roots of a loss"),
         assumptions=(L > 0,),
         misprint=Units(_rate(sqrt(L * D**2)), G, SMOOTH, "sqrt(L D^2), as printed"),
-        remark="""Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing (64)
-        gives sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61).""",
+        remark="""Our copy of the later version has sqrt(L D^2) in (65) and (70), which is sqrt(L) D. Summing
+        (64) gives sqrt(L) D^2, and so do (79) and the earlier version's (57) and (61).""",
     ),
     Step(
         "liang/appendix_c_1/case_1_2",
@@ -160,8 +161,8 @@ CLAIMS = (
         at("C.1", "(69)"),
         Simulated("noise_energy", "==", _noise, _five, _q(1, 2), "d = 5"),
         misprint=Simulated("noise_energy", "==", eta**2 * sigma_dp**2, _five, _q(1, 2), "as printed"),
-        remark="""The mean square of d coordinates is d eta^2 sigma_DP^2, as the second line of (69) has it. The earlier
-        version's (60) has the same slip.""",
+        remark="""The mean square of d coordinates is d eta^2 sigma_DP^2, as the second line of (69) has it.
+        The earlier version's (60) has the same slip.""",
     ),
     Step(
         "liang/appendix_c_1/square_2",
@@ -170,9 +171,9 @@ CLAIMS = (
         Inequality(
             eta * K**2, "<=", 2 * K * G / 5, (g <= G, *_case_2, 2 * g > K, eta <= _q(9, 10)), "L = 1/2, g > K/2"
         ).mutant("1/10", right=K * G / 10),
-        remark="""(63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 sigma_SGD rho^3, which are case 1.1. In case
-        2.1 only 9/5 follows for 2/5, and -3/5 + 9/5 is no decrease at all. With eta <= 1/(10 L) the step and -1/5
-        hold.""",
+        remark="""(63) was derived from K <= 10 sigma_SGD rho^2 and g >= 35 sigma_SGD rho^3, which are case
+        1.1. In case 2.1 only 9/5 follows for 2/5, and -3/5 + 9/5 is not a decrease. With eta <= 1/(10 L) the
+        step and -1/5 hold.""",
     ),
     Ours(
         "liang/appendix_c_1/square_2_repaired",
@@ -202,8 +203,8 @@ CLAIMS = (
         at("C.1", "(72)"),
         Inequality(p, "<= and attained", 4 * sigma_sgd**2 / K**2, (p * K**2 / 4 <= sigma_sgd**2,), "Markov"),
         misprint=Inequality(p, "<=", 4 * sigma_sgd**2 / K, (p * K**2 / 4 <= sigma_sgd**2,), "as printed"),
-        remark="""(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is exceeded for C
-        < 1. Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that.""",
+        remark="""(72) prints 4 sigma_SGD^2/C for a probability, which has the unit of a gradient and is
+        exceeded for C < 1. Markov's inequality gives 4 sigma_SGD^2/C^2, and (73) uses that.""",
     ),
     Step(
         "liang/appendix_c_1/clipping_bias",
@@ -213,9 +214,9 @@ CLAIMS = (
             "half of it", right=p * (p * x) / 2
         ),
         Simulated("clipping_excess", "<=", K * p**2, {p: _q(1, 4), K: 1}, name="a quarter of 2 K"),
-        remark="""The excess is zero wherever nothing is clipped, so that the law of total expectation has the mean
-        *given* clipping beside the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K), from (d - K/2)^+
-        <= d^2/(2 K).""",
+        remark="""The excess is zero wherever nothing is clipped, so that the law of total expectation has the
+        mean *given* clipping beside the probability. A right bound is |E[clip X - X]| <= sigma_SGD^2/(2 K),
+        from (d - K/2)^+ <= d^2/(2 K).""",
     ),
     Ours(
         "liang/appendix_c_1/clipping_bias_repaired",
@@ -255,8 +256,8 @@ CLAIMS = (
         at("C.1", "(74)"),
         Units(gamma - kappa + g, K, WITH_GAP, "gradients"),
         misprint=Units(gamma - kappa + r, K, WITH_GAP, "a gradient and a loss, as printed"),
-        remark="""The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second line has
-        grad l.""",
+        remark="""The first line of (74) has g_xi - grad l + l, which adds a loss to gradients. The second
+        line has grad l.""",
     ),
     Step(
         "liang/appendix_c_1/mean_square",
@@ -267,8 +268,8 @@ CLAIMS = (
         ),
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         letters={SQUARES: "E|g_xi|^2"},
-        remark="""Any b >= 2 equal vectors break it. Convexity gives 1/b; the variance alone falls with 1/b, not the
-        squared mean. The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
+        remark="""Any b >= 2 equal vectors break it. Convexity gives 1/b; the variance alone falls with 1/b,
+        not the squared mean. The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
     ),
     Ours(
         "liang/appendix_c_1/mean_square_repaired",
@@ -337,8 +338,8 @@ CLAIMS = (
             "squares times m; case 1 has the first term",
         ).mutant("r = 100", right=100 * Min(rho**6 * sigma_sgd**2, sigma_sgd**3 / K)),
         remark="""Case 1 proves the first of the two terms and case 2 the second; (79) claims the smaller one
-        throughout. In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no constant
-        covers. What is proved is the larger of the two.""",
+        throughout. In case 1 near K = 10 sigma_SGD sqrt(L/m) the second is smaller by sqrt(10) L/m, which no
+        constant covers. The proof gives the larger of the two.""",
     ),
     Ours(
         "liang/appendix_c_1/minimum_repaired",
@@ -357,9 +358,9 @@ CLAIMS = (
         "(79): the cases depend on the random theta_t, and bound the least over t path by path, so its mean",
         at("C.1", "(79)"),
         LEAST_MEAN,
-        remark="""(65), (66), (70) and (78) each assume one case for every t, but the random gradient at theta_t decides
-        the case. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along the path; (79) is on the
-        least over t of the mean, which may be larger.""",
+        remark="""(65), (66), (70) and (78) each assume one case for every t, but the random gradient at
+        theta_t decides the case. Paths that pass through (1.2) or (2.2) bound the least of sqrt(l - l*) along
+        the path; (79) is on the least over t of the mean, which may be larger.""",
     ),
     Ours(
         "liang/appendix_c_1/random_cases_repaired",

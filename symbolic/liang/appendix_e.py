@@ -2,9 +2,10 @@ r"""E.1: the naive bound, by post-processing and one Gaussian step, against (54)
 
 $$\epsilon = \frac{2 \alpha (D + \eta C/b)^2}{\sigma_{DP}^2}$$
 
-It is refuted: the noise on the iterate has the variance eta^2 sigma_DP^2, and the printed formula vanishes with a
-small step. With eta^2 below it, it bounds the last step, D the radius (in (54) D is the diameter), and (54) is the
-smaller one only for eta L <= 1. Figure 5: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha = 1.1, eta = 0.2.
+It is refuted: the noise on the iterate has the variance eta^2 sigma_DP^2, and the printed formula vanishes
+with a small step. With eta^2 below it, it bounds the last step, D the radius (in (54) D is the diameter), and
+(54) is the smaller one only for eta L <= 1. Figure 5: L = 1, C = 2, sigma_DP = 4, D = 1, n = 16, b = 2, alpha
+= 1.1, eta = 0.2.
 """
 
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, SMOOTH, at, coins
@@ -48,9 +49,9 @@ CLAIMS = (
             over=(eta, tuple(Rational(1, 10**k) * m for k in (3, 2, 1) for m in (1, 2, 5))),
             says=private(_naive, Clipped(K), Diameter(D), FullBatches(n), adjacency=OneMore),
         ),
-        remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows 0.52 by
-        the sign of theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. What is true is
-        alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), D the radius.""",
+        remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows
+        0.52 by the sign of theta_1 where the formula says at most 0.05 for D <= 0.1 and eta <= 0.01. The true
+        bound is alpha (2 D + 2 eta K)^2/(2 eta^2 sigma_DP^2), D the radius.""",
     ),
     Ours(
         "liang/appendix_e_1/last_step",
@@ -67,8 +68,8 @@ CLAIMS = (
         at("E.1"),
         Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2"),
         misprint=Units(_naive, Integer(1), SMOOTH, "as printed: a squared length over a squared gradient"),
-        remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. With eta^2 below it
-        the formula is a number; liang/appendix_e_1 shows that as printed it is no bound.""",
+        remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. With eta^2
+        below it the formula is a number; liang/appendix_e_1 shows that as printed it is not a bound.""",
     ),
     Step(
         "liang/appendix_e/figure_5",
@@ -78,9 +79,9 @@ CLAIMS = (
         Value(_naive_there * 25, "4.95", "with eta^2"),
         Value(_exact_there, "1.546", "(54)"),
         misprint=IntervalInequality(_exact_there, "<", _naive_there, {}, "the naive bound as printed"),
-        remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is the
-        reverse of what the figure is said to show. With eta^2 below it the order is as claimed, with one number for D,
-        a diameter in (54) and a radius in the naive bound.""",
+        remark="""At Figure 5's numbers the naive bound as printed is 0.198 and (54) is 1.546, so the order is
+        the reverse of what the figure is said to show. With eta^2 below it the order is as claimed, with one
+        number for D, a diameter in (54) and a radius in the naive bound.""",
     ),
     Step(
         "liang/appendix_e/tighter",
@@ -92,9 +93,9 @@ CLAIMS = (
             path={x: growth, D: Integer(1), y: Integer(1)},
             name="roots at b = n, x = eta L, y = eta C/b",
         ).mutant("half of its growth", left=x * D / 2 + y),
-        remark="""(54) grows with eta L without limit while the naive bound does not contain L. For eta L <= 1 and b <=
-        n (54) is the smaller, with D a diameter in it and a radius in the naive bound; at one diameter and for full
-        batches the naive bound is never the larger.""",
+        remark="""(54) grows with eta L without limit while the naive bound does not contain L. For eta L <= 1
+        and b <= n (54) is the smaller, with D a diameter in it and a radius in the naive bound; at one
+        diameter and for full batches the naive bound is never the larger.""",
     ),
     Ours(
         "liang/appendix_e/tighter_repaired",

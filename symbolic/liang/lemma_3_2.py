@@ -4,9 +4,10 @@ $$D_\alpha^{((1 + \eta L) z)}\bigl(\psi\mu * N(0, \beta\eta^2\sigma_{DP}^2 I) \,
 \psi'\nu * N(0, \beta\eta^2\sigma_{DP}^2 I)\bigr)
 \le D_\alpha^{(z)}(\mu \| \nu) + \frac{2 \alpha C^2}{\beta n b \sigma_{DP}^2} \tag{10}$$
 
-The proof mixes the *second* law with weights 1 - b/n and b/n, so that it bounds one order only, the larger data set
-second; Renyi differential privacy asks for both, and in the other (10) is false. (36) and (38) need batches of
-b = |B_t| samples, as section 2.2 has them; with probability b/n for each sample the factor is 1 + eta L n/b. C is K.
+The proof mixes the *second* law with weights 1 - b/n and b/n, so that it bounds one order only, the larger
+data set second; Renyi differential privacy asks for both, and in the other (10) is false. (36) and (38) need
+batches of b = |B_t| samples, as section 2.2 has them; with probability b/n for each sample the factor is 1 +
+eta L n/b. C is K.
 """
 
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at
@@ -79,10 +80,10 @@ CLAIMS = (
                 adjacency=OneMore,
             ),
         ),
-        remark="""With n = 10, b = K = sigma_DP = 1 and alpha = 20 the order with the larger data set first is above
-        7.57 where 4/beta is claimed at beta = 1, and above it at every share. What is true is the bound of the other
-        order. By the same defect liang/theorem_3_3, liang/theorem_3_3/earlier and liang/theorem_3_4/earlier fail, and
-        the noise of (15), (18), (80), (94) is not enough for RDP.""",
+        remark="""With n = 10, b = K = sigma_DP = 1 and alpha = 20 the order with the larger data set first is
+        above 7.57 where 4/beta is claimed at beta = 1, and above it at every share. The bound holds for the
+        other order. By the same defect liang/theorem_3_3, liang/theorem_3_3/earlier and
+        liang/theorem_3_4/earlier fail, and the noise of (15), (18), (80), (94) is not enough for RDP.""",
     ),
     Ours(
         "liang/lemma_3_2/number",
@@ -110,9 +111,10 @@ CLAIMS = (
         ).mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
         Simulated("poisson_expansion", "<=", Integer(0), {n: 10, b: 2, eta: Rational(1, 10), L: 1}, name="runs"),
         Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
-        remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples, divided
-        by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. Coupled runs on such batches,
-        simulated, pass 1 + eta L in a third of the steps. There (12), (14), (15) and (48) need 1 + eta L n/b.""",
+        remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples,
+        divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. Coupled runs
+        on such batches, simulated, pass 1 + eta L in a third of the steps. There (12), (14), (15) and (48)
+        need 1 + eta L n/b.""",
     ),
     Ours(
         "liang/lemma_3_2/lipschitz_repaired",
@@ -178,7 +180,8 @@ CLAIMS = (
             "from the other order", derivation="liang/theorem_3_3, from the other order"
         ),
         Printed("liang/theorem_3_4, batches of b samples", "that of Theorem 3.4, with no more than b samples"),
-        remark="""Lemma A.10 mixes the second law, that of the larger data set. Renyi differential privacy asks for both
-        orders, and the cost is not symmetric in the two runs. Each order has its own in ours/poisson/theorem.""",
+        remark="""Lemma A.10 mixes the second law, that of the larger data set. Renyi differential privacy
+        asks for both orders, and the cost is not symmetric in the two runs. Each order has its own in
+        ours/poisson/theorem.""",
     ),
 )

@@ -6,8 +6,8 @@ $$\min_t E\|\nabla l(\theta_t)\| = O\Bigl(\frac{1}{\eta C T} + \frac{1}{\sqrt{\e
 $$\sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n b}\Bigr) \tag{3.8}, \qquad
 \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2 T}{\epsilon n^2}\Bigr) \tag{C.1}$$
 
-Lemma 3.7 is cited, and (14) leaves out the initial gap r = l(theta_0) - l*, without which it is false. Our copy prints
-C under the root of the sixth term of (15) and (81). C is K here.
+Lemma 3.7 is cited, and (14) leaves out the initial gap r = l(theta_0) - l*, without which it is false. Our
+copy prints C under the root of the sixth term of (15) and (81). C is K here.
 """
 
 from lastiterate.symbolic.liang.paper import STEP, WITH_GAP, at, earlier
@@ -60,8 +60,9 @@ CLAIMS = (
         Units(_start(r) + _rest, g, WITH_GAP, "with the gap r and its root").mutant(
             "1 for the gap", left=_start(Integer(1)) + _rest
         ),
-        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and not a gradient: its constant stands
-        for the initial gap, too. With it the terms are r/(eta C T) + sqrt(r/(eta T)), up to a universal constant.""",
+        remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and not a gradient: its
+        constant stands for the initial gap, too. With it the terms are r/(eta C T) + sqrt(r/(eta T)), up to a
+        universal constant.""",
         letters={r: "initial gap l(theta_0) - l*"},
     ),
     Ours(
@@ -83,10 +84,10 @@ CLAIMS = (
         _traded(n * b),
         misprint=_under_root(alpha * K**2 * T / (epsilon * n * b), n * b, "C under the root"),
         letters=_letters,
-        remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83) reaches over
-        C: that is not a gradient, and no constant makes (14) as small at K = N^2, eta = 1/N. Putting in the noise
-        gives C outside, as the earlier (20) and (21) have it. The noise is that of (11), enough for RDP in one order
-        only: liang/theorem_3_3.""",
+        remark="""In our copy of the later version the root of the sixth term of (15), (80), (81) and (83)
+        reaches over C: that is not a gradient, and no constant makes (14) as small at K = N^2, eta = 1/N.
+        Putting in the noise gives C outside, as the earlier (20) and (21) have it. The noise is that of (11),
+        enough for RDP in one order only: liang/theorem_3_3.""",
     ),
     Ours(
         "liang/proposition_3_8/privacy",
@@ -102,8 +103,8 @@ CLAIMS = (
         _traded(n**2),
         misprint=_under_root(alpha * K**2 * T / (epsilon * n**2), n, "C and n under the root"),
         letters=_letters,
-        remark="""The sixth term of (81) has C and n under the root, as in (15). The conditions that (81) adds on b, the
-        order and sigma_DP are those of the noise; the inequality holds without them.""",
+        remark="""The sixth term of (81) has C and n under the root, as in (15). The conditions that (81) adds
+        on b, the order and sigma_DP are those of the noise; the inequality holds without them.""",
     ),
     Claim(
         "liang/corollary_3_11",

@@ -7,8 +7,9 @@ $$\min_t E \sqrt{l(\theta_t) - l^*} = O\Bigl(\frac{\sqrt L D^2}{\eta C T} + \fra
 $$\eta \le \frac{9}{20 L}, \qquad \sigma_{DP}^2 = O\Bigl(\frac{\alpha C^2}{\epsilon n b}
 \min\Bigl\{T, \frac{(1 + \eta L)^2 n b D^2}{\eta^2 C^2}\Bigr\}\Bigr) \tag{3.12}$$
 
-The proof, C.1, does not show (17): its cases bound the mean of the least along a path. A bound of that kind is proved.
-Our copy prints C under the root of the sixth term of (18). C is K here, mu is m, x stands for min{T, T-bar}.
+The proof, C.1, does not show (17): its cases bound the mean of the least along a path. A bound of that kind
+is proved. Our copy prints C under the root of the sixth term of (18). C is K here, mu is m, x stands for
+min{T, T-bar}.
 """
 
 from lastiterate.symbolic import families
@@ -63,10 +64,11 @@ CLAIMS = (
             InSet(Symbol("theta*"), Symbol("int X")),
             20 * eta * L <= 9,
         ),
-        remark="""The proof of C.1 does not show (17), and nothing here shows it false. Its cases depend on the random
-        theta_t and bound E min_t, not min_t E (liang/appendix_c_1/random_cases); for its third term they give the
-        larger of the two, not the smaller (liang/appendix_c_1/minimum); and steps inside the cases fail
-        (liang/appendix_c_1/clipping_bias, liang/appendix_c_1/mean_square, liang/appendix_c_1/square_2).""",
+        remark="""The proof of C.1 does not show (17), and nothing here shows it false. Its cases depend on
+        the random theta_t and bound E min_t, not min_t E (liang/appendix_c_1/random_cases); for its third
+        term they give the larger of the two, not the smaller (liang/appendix_c_1/minimum); and steps inside
+        the cases fail (liang/appendix_c_1/clipping_bias, liang/appendix_c_1/mean_square,
+        liang/appendix_c_1/square_2).""",
         letters={Symbol("l"): "the population risk", Symbol("theta*"): "its minimiser"},
     ),
     Claim(
@@ -152,9 +154,10 @@ CLAIMS = (
         Identity(_at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x) * K, "sixth, C outside"),
         assumptions=(L > 0, epsilon > 0),
         misprint=Identity(_at(_sixth, _later), sqrt(alpha * dim * eta / (epsilon * n * b) * x * K), "C under the root"),
-        remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C, and that
-        of (95) and (96) over C/n. Substituting the noise gives them outside, and (97), the square, has C^2/n^2. The
-        noise is that of (12), which is not enough for RDP: liang/theorem_3_4 and liang/theorem_3_3.""",
+        remark="""In our copy of the later version the root of the sixth term of (18) and (94) reaches over C,
+        and that of (95) and (96) over C/n. Substituting the noise gives them outside, and (97), the square,
+        has C^2/n^2. The noise is that of (12), which is not enough for RDP: liang/theorem_3_4 and
+        liang/theorem_3_3.""",
     ),
     Claim(
         "liang/proposition_3_12/earlier",

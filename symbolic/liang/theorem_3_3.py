@@ -3,9 +3,9 @@ r"""Theorem 3.3: the privacy of DPSGD without projection. After $T$ steps it is 
 $$\epsilon = O\Bigl(\frac{\alpha C^2 T}{n b \sigma_{DP}^2}\Bigr) \tag{11}, \qquad
 \text{earlier version: } \epsilon = \frac{2 \alpha C^2 T}{\beta n b \sigma_{DP}^2}, \quad 0 < \beta < 1. \tag{12}$$
 
-Both are refuted: they hold for the order with the larger data set second, not for the other, in which one step at
-alpha = 4 log n already costs n/16 times the rate. (42), with n^2 for n b, is for small orders and wide noise and stands
-up to attacks in both. C is K here, and z stands for log n where alpha = 4 log n.
+Both are refuted: they hold for the order with the larger data set second, not for the other, in which one
+step at alpha = 4 log n already costs n/16 times the rate. (42), with n^2 for n b, is for small orders and
+wide noise and stands up to attacks in both. C is K here, and z stands for log n where alpha = 4 log n.
 """
 
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at, earlier
@@ -53,9 +53,9 @@ CLAIMS = (
             over=(n, tuple(m * 10**k for k in (2, 3, 4, 5) for m in (1, 2, 5))),
             exact=True,
         ),
-        remark="""At alpha = 4 log n and one step on one sample of n the order with the added sample in the numerator is
-        at least n/16 times the rate; z3 and the limit along this path agree. What is true is the rate for the other
-        order, or for the alpha of Lemma A.13.""",
+        remark="""At alpha = 4 log n and one step on one sample of n the order with the added sample in the
+        numerator is at least n/16 times the rate; z3 and the limit along this path agree. The rate holds for
+        the other order, or for the alpha of Lemma A.13.""",
     ),
     Ours(
         "liang/theorem_3_3/ratio",
@@ -124,8 +124,9 @@ CLAIMS = (
             exact=True,
             says=private(STEP / beta * T, beta < 1, Clipped(K), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
-        remark="""With one step, n = 10 and alpha = 20 the order with the added sample in the numerator has 7.576, and
-        the claim falls to 4 as beta grows to 1. It is true for the other order, and then at beta = 1.""",
+        remark="""With one step, n = 10 and alpha = 20 the order with the added sample in the numerator has
+        7.576, and the claim falls to 4 as beta grows to 1. It is true for the other order, and then at beta =
+        1.""",
     ),
     Ours(
         "liang/theorem_3_3/earlier_share",

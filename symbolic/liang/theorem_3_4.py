@@ -6,10 +6,11 @@ $$\text{earlier version: } \epsilon = \frac{A}{\beta} + \frac{B}{1 - \beta}, \qu
 A = \frac{2 \alpha C^2}{n b \sigma_{DP}^2}, \quad
 B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
-(12) is refuted: it vanishes with D, while one step shows the data by the sign of the last iterate on any domain. (14)
-is refuted in the order with the larger data set first. With min{T, 1 + ...} in (12), and in the other order, both stand
-up to attacks. The proof puts one shift (1 + eta L) D at the last step, (51), takes the best share beta*, (53), and
-keeps one term of (sqrt A + sqrt B)^2, (54), in (55). x = sqrt(A), y = sqrt(B) in what follows, and C is K.
+(12) is refuted: it vanishes with D, while one step shows the data by the sign of the last iterate on any
+domain. (14) is refuted in the order with the larger data set first. With min{T, 1 + ...} in (12), and in the
+other order, both stand up to attacks. The proof puts one shift (1 + eta L) D at the last step, (51), takes
+the best share beta*, (53), and keeps one term of (sqrt A + sqrt B)^2, (54), in (55). x = sqrt(A), y = sqrt(B)
+in what follows, and C is K.
 """
 
 from lastiterate.symbolic.liang.paper import DOMAIN, LAST_ITERATES, REACH, STEP, at, coins, earlier
@@ -69,10 +70,11 @@ CLAIMS = (
             true=coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
             over=(D, _small_domains),
         ),
-        remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2 has
-        divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run shows the
-        same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)}, in the order of
-        liang/theorem_3_3/forward. (48), (18), (94), (95), (103) and the last row of Table 1 rest on the same term.""",
+        remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2
+        has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run
+        shows the same for the constant 100. The right rate is min{T, 1 + (1 + eta L)^2 n b D^2/(eta^2 K^2)},
+        in the order of liang/theorem_3_3/forward. (48), (18), (94), (95), (103) and the last row of Table 1
+        rest on the same term.""",
     ),
     Ours(
         "liang/theorem_3_4/step_only",
@@ -87,9 +89,9 @@ CLAIMS = (
         at("Theorem B.3", "below (50)"),
         Inequality(Abs(xi - zeta), "<= and attained", D, (2 * Abs(xi) <= D, 2 * Abs(zeta) <= D), "ball of radius D/2"),
         misprint=Inequality(Abs(xi - zeta), "<=", D, _points, "K = {|theta| <= D}, as section 2.2 prints it"),
-        remark="""Algorithm 1, Table 1, Theorem 3.4 and the earlier version call D the diameter, and B.3 uses it as one.
-        Only the ball above (6) has the radius D. Read |theta| <= D/2 there, or 4 D^2 for D^2 in (12) and
-        (47)-(55), see liang/theorem_3_4/diameter.""",
+        remark="""Algorithm 1, Table 1, Theorem 3.4 and the earlier version call D the diameter, and B.3 uses
+        it as one. Only the ball above (6) has the radius D. Read |theta| <= D/2 there, or 4 D^2 for D^2 in
+        (12) and (47)-(55), see liang/theorem_3_4/diameter.""",
     ),
     Ours(
         "liang/theorem_3_4/diameter",
@@ -119,9 +121,9 @@ CLAIMS = (
         Asymptotic(
             Min(T * x**2, (x + y) ** 2), Min(T * x**2, y**2), path={x: growth, y: Integer(1), T: growth}, name="B small"
         ).mutant("A T alone", right=Min(T, y**2)),
-        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against A. That is
-        where D is small, the very case the paper recommends. With A T and A + B in the minimum the step holds with the
-        constant 2.""",
+        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against
+        A. That is where D is small, the very case the paper recommends. With A T and A + B in the minimum the
+        step holds with the constant 2.""",
     ),
     Ours(
         "liang/theorem_3_4/kept",
@@ -172,9 +174,9 @@ CLAIMS = (
             over=(D, _small_domains),
             says=private(_rate_48, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore),
         ),
-        remark="""(48) drops the same term as (12). At n = 5, b = K = 1, sigma_DP = 10, beta = 0.81 and alpha = 2, which
-        meet all that it asks, one step shows 2.5e-4 by the sign of theta_1 for any D. The right minimum is min{T, 1 +
-        (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}.""",
+        remark="""(48) drops the same term as (12). At n = 5, b = K = 1, sigma_DP = 10, beta = 0.81 and alpha
+        = 2, which meet all that it asks, one step shows 2.5e-4 by the sign of theta_1 for any D. The right
+        minimum is min{T, 1 + (1 + eta L)^2 n^2 D^2/(eta^2 K^2)}.""",
     ),
     Ours(
         "liang/theorem_3_4/strengthened_kept",
@@ -218,10 +220,10 @@ CLAIMS = (
             over=(K, tuple(range(1, 13))),
             says=private(_split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
-        remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one step on b =
-        |B_t| = 1 sample the order with the larger data set first is above 40 where (14) is at most 16.1. In the order
-        that is bounded it is true, and keeps what the later (12) drops. (Its last sentence prints DPSGD-GC for
-        DPSGD-DC.)""",
+        remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one
+        step on b = |B_t| = 1 sample the order with the larger data set first is above 40 where (14) is at
+        most 16.1. In the order that is bounded it is true, and keeps what the later (12) drops. (Its last
+        sentence prints DPSGD-GC for DPSGD-DC.)""",
     ),
     Ours(
         "liang/theorem_3_4/earlier_order",

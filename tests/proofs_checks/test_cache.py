@@ -25,9 +25,9 @@ altschuler_talwar/section_2_4/proposition_2_17 altschuler_talwar/section_5_2/ear
 altschuler_talwar/theorem_4_1/construction altschuler_talwar/theorem_4_1/matching_dp_repaired
 chien_li/appendix_a_13/clipping_alone chien_li/lemma_3_5 chien_li/lemma_3_5/closed_forms
 chien_li/proof_3_1/conditioning d2p2/algorithm_1/clip d2p2/appendix_a_9/iterations d2p2/corollary_1/private_rate
-d2p2/lemma_1 d2p2/theorem_2/mean_of_clipped liang/algorithm_1/noise liang/appendix_c_1/mean_square_repaired
-liang/corollary_3_11 liang/lemma_a_15 liang/lemma_a_2 liang/theorem_3_4/diameter ours/numbers/networks
-ours/poisson/blocks
+d2p2/lemma_1 d2p2/theorem_2/mean_of_clipped liang/appendix_c_1/mean_square_repaired liang/table_1/late_steps
+liang/table_1/units liang/corollary_3_11 liang/lemma_a_15 liang/lemma_a_2 liang/theorem_3_4/diameter
+ours/numbers/networks ours/poisson/blocks
 """
 """Claims with checks of every type that are decided soon."""
 

@@ -55,8 +55,7 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
     "a hockey stick that bends the other way": (
         divergences, "delta_of_gdp",
         lambda eps, mu: _cumulative(mu / 2 - eps / mu) - _cumulative(-mu / 2 - eps / mu),
-        "chien_li.theorem_3_1_window", "chien_li/theorem_3_1/gdp/delta",
-        "slope in mu: positive, so rounding mu up is safe"),
+        "chien_li.theorem_3_1_window", "chien_li/theorem_3_1/gdp/delta", "slope in mu, positive"),
     "delta^2 in the conversion": (
         accounting, "quick_dp",
         lambda a, rho, delta: rho + log((a - 1) / a) - (log(delta) / 2 + log(a)) / (a - 1), "ours.pld",
