@@ -99,7 +99,6 @@ CLAIMS = (
             quantity=SHIFT_COST,
             claimed=Min(T * s**2, D**2),
             true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # none is always the least
-            over=(D, tuple(Rational(k, 10) for k in range(4, 21))),
             sign=">=",
             says=condition("Identical", "the bound (13) becomes {0} as the Hoelder order falls to 0")(
                 Min(T * s**2, D**2)

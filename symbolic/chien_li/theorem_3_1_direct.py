@@ -179,8 +179,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_untested,
             true=T * _unit,
-            over=(T, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
-            exact=True,
             says=private(_untested, FullBatches(n), Smooth(L)),
         ),
         remark="""The closed form is the optimum over shifts of any sign of z; from Delta = 0 and c > 1 its

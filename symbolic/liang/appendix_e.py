@@ -46,7 +46,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_naive,
             true=coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
-            over=(eta, tuple(Rational(1, 10**k) * m for k in (3, 2, 1) for m in (1, 2, 5))),
             says=private(_naive, Clipped(K), Diameter(D), FullBatches(n), adjacency=OneMore),
         ),
         remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows

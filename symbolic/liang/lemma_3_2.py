@@ -70,8 +70,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_claimed,
             true=SampledUp(b / n, sqrt(beta) * b * sigma_dp / K, alpha),
-            over=(alpha, tuple(range(2, 41))),
-            exact=True,
             says=private(
                 _claimed,
                 condition("OneStep", "one step, with the share {0} of its noise")(beta),

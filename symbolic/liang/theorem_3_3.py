@@ -50,8 +50,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=r * STEP / 2 * T,
             true=_sampled,
-            over=(n, tuple(m * 10**k for k in (2, 3, 4, 5) for m in (1, 2, 5))),
-            exact=True,
         ),
         remark="""At alpha = 4 log n and one step on one sample of n the order with the added sample in the
         numerator is at least n/16 times the rate; z3 and the limit along this path agree. The rate holds for
@@ -120,8 +118,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=STEP / beta * T,
             true=_sampled,
-            over=(alpha, tuple(range(2, 41))),
-            exact=True,
             says=private(STEP / beta * T, beta < 1, Clipped(K), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
         remark="""With one step, n = 10 and alpha = 20 the order with the added sample in the numerator has

@@ -22,7 +22,6 @@ _points = (Abs(xi) <= D, Abs(zeta) <= D)
 _rate = r * alpha * K**2 / (n * b * sigma_dp**2) * Min(T, REACH)
 _rate_48 = r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, REACH * n / b)
 _split = STEP / beta + DOMAIN / (1 - beta)
-_small_domains = tuple(Rational(1, 10**k) * m for k in (3, 2, 1) for m in (1, 2, 5))
 
 # The sign of theta_1: N(1/2, 1) against N(-1/2, 1); and one sample of five added, its gradient a tenth of the noise.
 _sign = coins(cumulative(_half), tail(_half))
@@ -68,7 +67,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_rate,
             true=coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
-            over=(D, _small_domains),
         ),
         remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2
         has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run
@@ -171,7 +169,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_rate_48,
             true=log(1 + 4 * ((cumulative(K / sigma_dp) - _half) / n) ** 2),
-            over=(D, _small_domains),
             says=private(_rate_48, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore),
         ),
         remark="""(48) drops the same term as (12). At n = 5, b = K = 1, sigma_DP = 10, beta = 0.81 and alpha
@@ -217,7 +214,6 @@ CLAIMS = (
             quantity=LAST_ITERATES,
             claimed=_split,
             true=coins(_right_with, _right),
-            over=(K, tuple(range(1, 13))),
             says=private(_split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
         remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one
