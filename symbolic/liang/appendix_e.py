@@ -8,7 +8,7 @@ with a small step. With eta^2 below it, it bounds the last step, D the radius (i
 = 1.1, eta = 0.2.
 """
 
-from lastiterate.symbolic.liang.paper import LAST_ITERATES, SMOOTH, at, coins
+from lastiterate.symbolic.liang.paper import LAST_ITERATES, SMOOTH, at, two_coins
 from lastiterate.symbolic.prelude import *
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2
@@ -17,7 +17,7 @@ _factor = alpha / (2 * eta**2 * sigma_dp**2)
 _exact = _factor * _length**2  # (54)
 _figure = {L: 1, K: 2, sigma_dp: 4, D: 1, n: 16, b: 2, alpha: Rational(11, 10), eta: Rational(1, 5)}
 _naive_there, _exact_there = _naive.subs(_figure), _exact.subs(_figure)
-_sign = coins(cumulative(Rational(1, 2)), tail(Rational(1, 2)))
+_sign = two_coins(cumulative(Rational(1, 2)), tail(Rational(1, 2)))
 _u, _v, _w = map(Vector, "uvw")
 
 CLAIMS = (
@@ -45,7 +45,7 @@ CLAIMS = (
             "slope -K",
             quantity=LAST_ITERATES,
             claimed=_naive,
-            true=coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
+            true=two_coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
             says=private(_naive, Clipped(K), Diameter(D), FullBatches(n), adjacency=OneMore),
         ),
         remark="""One step with a sample of slope K/2, and one of slope -K added, b = n = 1, alpha = 2, shows

@@ -30,6 +30,6 @@ LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last i
 """The quantity that a refuting run measures."""
 
 
-def coins(first: Expr, second: Expr) -> Expr:
+def two_coins(first: Expr, second: Expr) -> Expr:
     """D_2 of a coin with the first probability of heads from a coin with the second."""
     return log(first**2 / second + (1 - first) ** 2 / (1 - second))

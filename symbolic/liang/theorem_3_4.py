@@ -13,7 +13,7 @@ the best share beta*, (53), and keeps one term of (sqrt A + sqrt B)^2, (54), in 
 in what follows, and C is K.
 """
 
-from lastiterate.symbolic.liang.paper import DOMAIN, LAST_ITERATES, REACH, STEP, at, coins, earlier
+from lastiterate.symbolic.liang.paper import DOMAIN, LAST_ITERATES, REACH, STEP, at, two_coins, earlier
 from lastiterate.symbolic.prelude import *
 
 _half = Rational(1, 2)
@@ -24,7 +24,7 @@ _rate_48 = r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, REACH * n / b)
 _split = STEP / beta + DOMAIN / (1 - beta)
 
 # The sign of theta_1: N(1/2, 1) against N(-1/2, 1); and one sample of five added, its gradient a tenth of the noise.
-_sign = coins(cumulative(_half), tail(_half))
+_sign = two_coins(cumulative(_half), tail(_half))
 _rare_sign = log(1 + 4 * ((cumulative(Rational(1, 10)) - _half) / 5) ** 2)
 _small = {z: (Rational(1, 10**4), Rational(1, 10)), r: (Integer(1), Integer(1000))}  # z = D/eta
 # The weight w of a coin of which D_2 from a fair one, log(2 w^2 + 2 (1 - w)^2), is 100 times (12).
@@ -66,7 +66,7 @@ CLAIMS = (
             "one of slope -K, so that the sums are K/2 and -K/2; r = 100 is tried",
             quantity=LAST_ITERATES,
             claimed=_rate,
-            true=coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
+            true=two_coins(cumulative(K / (2 * sigma_dp)), tail(K / (2 * sigma_dp))),
         ),
         remark="""One step with a linear loss of slope K/2, and one of slope -K added, n = b = 1, alpha = 2
         has divergence at least 0.52 by the sign of theta_1, whatever D > 0; a simulation of the projected run
@@ -194,7 +194,7 @@ CLAIMS = (
         "Earlier version (14): A/beta + B/(1 - beta), for every beta in (0, 1), in both orders",
         earlier("Theorem 3.4", "(14)"),
         IntervalInequality(
-            coins(_right_with, _right).subs({**_numbers, **_edge}),
+            two_coins(_right_with, _right).subs({**_numbers, **_edge}),
             "<=",
             (4 * K**2 / (beta * n) + D**2 / (1 - beta)).subs({**_numbers, **_edge}),
             {beta: (Rational(1, 4), Rational(9, 10))},
@@ -213,7 +213,7 @@ CLAIMS = (
             "one, which has -K and is drawn with probability b/n",
             quantity=LAST_ITERATES,
             claimed=_split,
-            true=coins(_right_with, _right),
+            true=two_coins(_right_with, _right),
             says=private(_split, beta < 1, Clipped(K), Diameter(D), BatchesOf(b, n), Smooth(L), adjacency=OneMore),
         ),
         remark="""Like Theorem 3.3 it bounds one order only. At alpha = 2, n = 100, K = 10, D = 0.01 and one
