@@ -144,9 +144,9 @@ def _constant(check: Asymptotic, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 def decide(check: Asymptotic | Unbounded, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Asymptotic` or an `Unbounded` check."""
-    bounded = isinstance(check, Asymptotic)
-    if bounded and not check.path:
+    if isinstance(check, Asymptotic) and not check.path:
         return _constant(check, assumptions)
+    bounded = isinstance(check, Asymptotic)
     limit, values = _course(check, assumptions)
     diverges = limit is sp.oo and values[-1] > 0 and all(a < b for a, b in pairwise(values[1:]))
     if diverges if bounded else limit is not None and limit.is_finite:

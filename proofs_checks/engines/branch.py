@@ -160,6 +160,7 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
         if isinstance(condition, And | Or):
             combined = all if isinstance(condition, And) else any
             return combined(by_balls(premises, part, budget) for part in condition.args)
+        gaps: tuple[sp.Expr, ...]
         if isinstance(condition, sp.Ne):
             gaps = (condition.lhs - condition.rhs, condition.rhs - condition.lhs)
         elif isinstance(condition, sp.Gt | sp.Ge | sp.Lt | sp.Le):

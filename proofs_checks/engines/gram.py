@@ -163,7 +163,8 @@ def decide(check: VectorInequality, assumptions: tuple[Boolean, ...]) -> Outcome
     why = unmet(tuple(_numbers(check)), _known(check, assumptions), entails)  # a side, a point or a constant
     if why:
         return undecided(check, why)
-    proofs, checks = dict[str, None](), (check,)
+    proofs = dict[str, None]()
+    checks: tuple[VectorInequality, ...] = (check,)
     if check.relation is Relation.EQUAL:  # which is two inequalities
         checks = replace(check, sign="<="), replace(check, sign="<=", left=check.right, right=check.left)
     for one in checks:
