@@ -184,27 +184,6 @@ def mixed_rdp(
     return epsilon if rarer else min(epsilon, outside)
 
 
-def repeated_rdp(inside: float, failure: float, stretch: float, count: int, rest: float, order: float) -> float:
-    """log((1 - p) e^((alpha-1) G) (1 - x^n)/(1 - x) + x^n e^((alpha-1) R)) / (alpha - 1), x = p e^((alpha-1) F).
-
-    A run of ``count`` = n stretches of steps, all alike, after others, which cost ``rest`` = R. ``inside`` = G bounds
-    the run that ends with a stretch outside an event of that stretch, of probability ``failure`` = p, rounded up,
-    whatever was before; on it the stretch costs ``stretch`` = F, and the same is said of the run before it. The events
-    are independent. Rounded up; inf for x >= 1.
-
-    >>> repeated_rdp(1.0, 0.0, 5.0, 10, 3.0, 2.0), repeated_rdp(1.0, 0.9, 5.0, 10**15, 3.0, 2.0)
-    (1.0, inf)
-    """
-    with precision():
-        p, power = exact(failure), exact(order) - 1
-        x = p * (power * exact(stretch)).exp()
-        if not x < 1:
-            return inf
-        good = (1 - p) * (1 - x**count) / (1 - x)
-        left = x**count * (power * (exact(rest) - exact(inside))).exp()
-        return upper(exact(inside) + (good + left).log() / power)
-
-
 def gdp_delta(mu: float, epsilon: float) -> float:
     """The least delta, rounded up, for which mu-GDP implies (epsilon, delta)-DP; mu and epsilon are at least 0.
 

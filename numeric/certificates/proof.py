@@ -18,7 +18,6 @@ from lastiterate.numeric.accounting.conversion import (
     gdp_epsilon,
     quick_rdp_to_dp,
     rdp_to_dp,
-    repeated_rdp,
     tangent_point,
 )
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair, step_rdp
@@ -29,7 +28,6 @@ from lastiterate.numeric.certificates.description import (
     UncertifiedError,
     dyadic,
     from_dyadic,
-    run_lengths,
     seal_nodes,
     write_loss,
     write_run,
@@ -42,7 +40,7 @@ from lastiterate.numeric.rounding import exact, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.subsampling.noise_split import NoiseSplit
 from lastiterate.numeric.subsampling.poisson import BlockShares, ContractingBlock
-from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches
+from lastiterate.numeric.subsampling.without_replacement import EventMixture
 
 _LONGEST = 1 << 16
 """Of a lattice, whose convolutions are exact: a coarser one is taken where it would be longer."""
@@ -239,20 +237,10 @@ class _Writer:
         for part in parts[1:]:
             total += chance * (power * (exact(from_dyadic(part["rdp"])).max(least) - least)).exp()
             chance = exact(_chance(part))
-        if isinstance(chosen, Stretches):
-            return self.stretches(chosen, parts, order)
         value = upper(least + total.log() / power)
         if len(parts) == 2 and value >= from_dyadic(parts[1]["rdp"]):
             return parts[1]
         return {"rule": "ranges", "of": parts, "rdp": dyadic(value)}
-
-    def stretches(self, chosen: Stretches, parts: list[Node], order: float) -> Node:
-        """A bound that is about stretches of the run, each by itself, and a composition."""
-        (inside, composed), steps = (from_dyadic(part["rdp"]) for part in parts), self.run.steps
-        each, (count, rest) = exact(composed) / steps, divmod(steps, chosen.steps)
-        costs = upper(each * chosen.steps), count, upper(each * rest)
-        value = repeated_rdp(inside, _chance(parts[0]), *costs, order)
-        return {"rule": "stretches", "steps": chosen.steps, "of": parts, "rdp": dyadic(value)}
 
     def window(self, chosen: NoiseSplit, found: Candidate) -> Node:
         """A window of shifts."""
@@ -264,7 +252,7 @@ class _Writer:
             "rule": "window",
             "start": start,
             **_kinds(np.unique(multipliers).tolist(), each),
-            "shifts": "proportional" if chosen.shifts is None else run_lengths(chosen.shifts[:-1].tolist()),
+            "shifts": "proportional",
             "cost": dyadic(found.pair.cost),
         }
         if isinstance(shares, BlockShares):

@@ -38,13 +38,13 @@ def fixed_routes(
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
-        last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
-    window = (best.path.start, run.steps)
-    found = [Candidate(best.route, claim, window, pair, optimum=best, position=program.position)]
-    if every:
-        window = (run.steps - 1, run.steps)
-        found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
-        found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))
+        window = (best.path.start, run.steps)
+        found = [Candidate(best.route, claim, window, pair, optimum=best, position=program.position)]
+        if every:
+            last, all_steps = DominatingPair(upper(program.last_step())), DominatingPair(upper(program.composition()))
+            window = (run.steps - 1, run.steps)
+            found.append(Candidate("one last step", "chien_li/remarks_3_1/last_step", window, last))
+            found.append(Candidate("composition", "chien_li/theorem_3_1/composition", (0, run.steps), all_steps))
     return found
 
 

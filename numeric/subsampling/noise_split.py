@@ -139,11 +139,10 @@ Window = tuple[float, Candidate]
 
 @dataclass(frozen=True, eq=False)
 class NoiseSplit:
-    """The choices behind a window: multipliers and shifts (None: the best of affine steps) in the order of time."""
+    """The choices behind a window: multipliers in the order of time."""
 
     shares: "Shares"
     multipliers: Array
-    shifts: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +252,11 @@ class Shares:
         """The shares of the variance left for shifts, rounded down; steps as the multipliers, last first."""
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
-    def window(self, multipliers: Array, cost: float, tolls: float, shifts: Array | None = None) -> list[Window]:
+    def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
         """The window over as many last steps as there are multipliers; none where its cost is infinite.
 
         ``multipliers`` of each step, the last step first; ``cost`` is mu^2 of the shifts, rounded up, ``tolls`` about
-        the sum of the prices; ``shifts`` of each step, the first step first, None for the best ones of affine steps.
+        the sum of the prices.
         """
         if not isfinite(cost):
             return []
@@ -265,7 +264,7 @@ class Shares:
         pair = DominatingPair(cost, sampled_steps(self.run, dict(zip(kinds.tolist(), counts.tolist(), strict=True))))
         share = float(np.mean((multipliers / self.most[: len(multipliers)]) ** 2))
         window = (self.run.steps - len(multipliers), self.run.steps)
-        chosen = NoiseSplit(self, multipliers[::-1], shifts)
+        chosen = NoiseSplit(self, multipliers[::-1])
         found = Candidate("window of shifts", self.run.scheme.claim, window, pair, share=share, choices=chosen)
         return [(tolls + self.order / 2 * cost, found)]
 

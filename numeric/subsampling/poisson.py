@@ -8,7 +8,7 @@ Either the expansion is taken over every size, 0 to n - 1; or over [low, high] o
 (`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
 p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and probability p', brings the last term to p e^(.. G') +
 p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
-also those after which nearly nothing of the diameter is left; where steps are alike F need compose these alone.
+also those after which nearly nothing of the diameter is left.
 
 Under strong convexity blocks of steps contract, although a single batch may be empty: over w steps by (1 - eta m S / (b
 w))^w at least, S the sum of the sizes, which is Binomial(w (n - 1), q) and hardly ever much below its mean. So outside
@@ -24,13 +24,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
-from math import ceil, inf, isfinite, log
+from math import ceil, isfinite, log
 
 import numpy as np
 from flint import arb
 
 from lastiterate.numeric.accounting.batches import least_range, rate, size_ranges, tail_from
-from lastiterate.numeric.accounting.conversion import mixed_rdp, repeated_rdp
+from lastiterate.numeric.accounting.conversion import mixed_rdp
 from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption, Minimum, Size, Sized, StronglyConvex
@@ -39,7 +39,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.shift_program.program import ShiftProgram
 from lastiterate.numeric.subsampling.noise_split import Shares, approximate_rdp
 from lastiterate.numeric.subsampling.windows import beside, composition_route, worth_pricing
-from lastiterate.numeric.subsampling.without_replacement import EventMixture, Stretches, least_of_each
+from lastiterate.numeric.subsampling.without_replacement import EventMixture, least_of_each
 
 _LEAST = 1e-30
 """Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
@@ -49,12 +49,12 @@ _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
 """Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
-_CHAINED, _IN_BLOCKS, _STRETCHES = (12.0, 8.0, 4.0), (8.0, 12.0), (9.0, 12.0, 15.0)
-"""The same in a chain of ranges, each of which counts on the bound of the one before, in blocks, and in stretches."""
+_CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
+"""The same in a chain of ranges, each of which counts on the bound of the one before, and in blocks."""
 _LENGTHS = (2**16, 2**24)
 """Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
-_FEW, _LIKELY = 64, 12.0
-"""Blocks that a window is taken to have until it is known, and the depth at which that is guessed."""
+_FEW = 64
+"""Blocks that a window is taken to have until it is known."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def poisson_routes(
         for t in (0,) if run.constant else range(run.steps):
             assumption.expansion(run, t, differs=True)  # an assumption that does not fit the run is refused here
         found = [composition_route(run)]
-        search = _Search(run, assumption, order, delta, found[0])
+        search = _Search(run, assumption, order, delta)
         surely = found[0].rdp(order) if delta is None else approximate_rdp(found[0].pair, order)
         others = run.dataset_size - 1
         found += search.for_sizes(0 if rate(run) < 1 else others, others, 0.0, limit(surely))
@@ -209,7 +209,6 @@ class _Search:
     assumption: Assumption
     order: float
     delta: float | None
-    composed: Candidate
     beyond: list[tuple[float, float, Candidate]] = field(default_factory=list)
 
     def ranges(self, found: list[Candidate], *, every: bool) -> Iterator[tuple[Size, Size, float]]:
@@ -221,11 +220,9 @@ class _Search:
         most = None if every else self._growth(0, others)
         depths = (*_CHAINED, *_DEPTHS) if self.delta is None else _TAKEN_OFF
         guessed = [steps for steps in _LENGTHS if steps < run.steps] if self.delta is not None else []
-        ways = [*product(depths, (False,), (0,)), *product(depths[:1], (False,), guessed)]
-        for depth, alike, guess in [*ways, *product(_STRETCHES if self.alike else (), (True,), (0,))]:
+        for depth, guess in [*product(depths, (0,)), *product(depths[:1], guessed)]:
             steps = guess or run.steps - max((one.window[0] for one in found[1:]), default=0)
-            steps, against = self._span(steps) if alike else (steps, self._log_chance())
-            log_chance = against - depth - log(steps)
+            log_chance = self._log_chance() - depth - log(steps)
             low, high, tail = size_ranges(run, log_chance, both=not self.assumption.expansive(run))
             if (low, high) not in seen and (most is None or self._growth(low, high) != most):
                 seen.add((low, high))
@@ -238,7 +235,7 @@ class _Search:
         def bounded(one: Candidate) -> Candidate:
             # A distance that is tracked from the beginning needs the sizes of all steps.
             covered = self.run.steps - one.window[0] if self.assumption.expansive(self.run) else program.steps
-            return self._mixed(one, covered * exact(tail), covered)
+            return self._mixed(one, covered * exact(tail))
 
         return beside(Shares(self.run, program, self.order), surely, bounded)
 
@@ -247,17 +244,15 @@ class _Search:
         run, found = self.run, list[Candidate]()
         program = ShiftProgram(fixed_size(run), Sized(assumption, 0, run.dataset_size - 1))
         for width, depth in product(_BLOCKS, _IN_BLOCKS):
-            blocks, log_chance = run.steps // width, self._log_chance(_FEW * width) - depth
+            blocks, log_chance = run.steps // width, self._log_chance() - depth
             known = _block(run, assumption, width, log_chance - log(min(blocks, _FEW)) - 1) if blocks else None
             if known is not None:  # how many blocks count follows from what one does
                 counted = min(2 * known.before + _FEW, blocks)
-                among = self._log_chance((known.before + _FEW) * width) - depth
-                log_chance = among if among < log_chance - _LIKELY / 2 else log_chance
                 known = _block(run, assumption, width, log_chance - log(counted) - 1)
             if known is not None:
                 for one in worth_pricing(BlockShares(run, program, self.order, known), surely):
                     covered = known.covered(run.steps - one.window[0], run.steps)
-                    found.append(self._mixed(one, covered * exact(known.chance), covered * width))
+                    found.append(self._mixed(one, covered * exact(known.chance)))
         return found
 
     def _growth(self, low: Size, high: Size) -> float | None:
@@ -267,31 +262,12 @@ class _Search:
         known = self.run.constant and self.assumption.over_sizes(self.run, 0, low, high).affine_on(self.run.diameter)
         return upper(known[0]) if known else None
 
-    @property
-    def alike(self) -> bool:
-        """Tell whether stretches of the run are alike, and bound by the diameter whatever was before them."""
-        return self.delta is None and self.run.constant and isfinite(self.run.diameter)
+    def _log_chance(self) -> float:
+        """Natural logarithm of the chance from which on an event would count."""
+        return log(self.delta) if self.delta is not None else -(self.order - 1) * self.beyond[0][1]
 
-    def _composed(self, steps: int) -> float:
-        """The cost of so many of the steps, all alike, in a composition, rounded up."""
-        return upper(exact(self.composed.rdp(self.order)) * steps / self.run.steps)
-
-    def _span(self, steps: int) -> tuple[int, float]:
-        """About the steps on which a window of so many rests, and the logarithm of a chance that counts among them."""
-        if not self.assumption.expansive(self.run):
-            low, high, tail = size_ranges(self.run, -_LIKELY, both=True)
-            steps = last_steps(self.run, Sized(self.assumption, low, high), tail).steps
-        return steps, self._log_chance(steps)
-
-    def _log_chance(self, stretch: int = 0) -> float:
-        """Natural logarithm of the chance from which on an event would count; one of a ``stretch`` of so many steps."""
-        if self.delta is not None:
-            return log(self.delta)
-        least = self._composed(stretch) if stretch and self.alike else inf
-        return -(self.order - 1) * min(self.beyond[0][1], least)
-
-    def _mixed(self, inside: Candidate, chance: arb, steps: int) -> Candidate:
-        """A bound that may fail with this probability, by one of so many steps, and then is what holds beyond."""
+    def _mixed(self, inside: Candidate, chance: arb) -> Candidate:
+        """A bound that may fail with this probability, and then is what holds beyond."""
         failure, beyond = min(1.0, upper(chance)), self.beyond
         if not failure:
             return inside
@@ -304,11 +280,6 @@ class _Search:
 
         epsilon, first = min((mixed(first), first) for first in range(len(beyond)))
         chosen = EventMixture(inside, tuple(one for *_, one in beyond[first:]))
-        if self.alike and steps < self.run.steps:
-            costs = self._composed(steps), self.run.steps // steps, self._composed(self.run.steps % steps)
-            again = repeated_rdp(inside.pair.rdp(self.order), failure, *costs, self.order)
-            if again < epsilon:
-                epsilon, chosen = again, Stretches(inside, (self.composed,), steps)
         return replace(inside, pair=replace(inside.pair, failure=failure), renyi=(self.order, epsilon), choices=chosen)
 
 

@@ -39,13 +39,6 @@ class EventMixture:
     beyond: tuple[Candidate, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Stretches(EventMixture):
-    """The same of a stretch of so many steps, and of all stretches before it; in the event they cost a composition."""
-
-    steps: int
-
-
 def without_replacement_routes(
     run: NoisySGD,
     assumption: Assumption,

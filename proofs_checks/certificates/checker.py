@@ -492,21 +492,13 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
         return stated(node, "rdp", total), chance
     if rule == "moments":
         return stated(node, "rdp", _moments(node, run, loss, alpha)), never
-    need(rule in ("ranges", "stretches"), f"rule {rule!r} gives no Renyi divergence")
+    need(rule == "ranges", f"rule {rule!r} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with probability p_0, G_1 with p_1, ..., the last never.
     terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")
-    (least, chance), (first, then) = terms[0], node["of"][:2]
+    least, chance = terms[0]
     total = 1 - chance.min(arb(1))
-    if rule == "stretches":  # "Stretches": G_0 rests on the last w of T equal steps, each costs a T-th of G_1
-        w, each, blocks = whole(node["steps"], 1, run.steps), (alpha - 1) * terms[1][0] / run.steps, first.get("blocks")
-        since = first["start"] - blocks["before"] * blocks["width"] if blocks else first["since"]
-        alike = run.constant and first["rule"] == then["rule"] == "window" and then["start"] == 0
-        need(alike and len(terms) == 2 and len(then["kinds"]) == 1, "steps are not identical")
-        need(since >= run.steps - w > 0, "the bound rests on more steps")
-        n, x = run.steps // w, chance * (each * w).exp()
-        total = total * (1 - x**n) / (1 - x) + x**n * (each * (run.steps - n * w) - (alpha - 1) * least).exp()
-    for value, fails in terms[1:] if rule == "ranges" else []:
+    for value, fails in terms[1:]:
         total += chance * ((alpha - 1) * (value.max(least) - least)).exp()
         chance = fails
     return stated(node, "rdp", least + total.log() / (alpha - 1)), never

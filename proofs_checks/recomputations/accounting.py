@@ -52,11 +52,6 @@ def recompute_conversions() -> Iterator[Number]:
         yield equals(f"mixed, order {order:g}", found, log(total) / power, "a sum")
         found = conversion.mixed_rdp(inside, failure, outside, order, ((1e-7, 9.0),))
         yield equals(f"mixed and rarer, {order:g}", found, log(total + 1e-7 * exp(power * 9.0)) / power, "a sum")
-        value = exp(power * 2.0)  # before the first of three stretches; on the event of one its cost is added
-        for _ in range(3):
-            value = (1 - failure) * exp(power * inside) + failure * exp(power * 0.7) * value
-        found = conversion.repeated_rdp(inside, failure, 0.7, 3, 2.0, order)
-        yield equals(f"three stretches, order {order:g}", found, log(value) / power, "a recursion")
 
 
 def recompute_sampling() -> Iterator[Number]:

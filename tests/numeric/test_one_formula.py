@@ -16,7 +16,7 @@ import pytest
 import statements
 from exact_points import Point, value
 from flint import arb
-from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, log
+from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, log
 
 from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding
@@ -133,11 +133,6 @@ def block(p: Point) -> ContractingBlock | None:
 
 def block_low() -> int:
     return least_range(3 * 39, Fraction(1, 2), -3.0 - log(2).evalf(), both=True)[0]
-
-
-def stretches(p: Point) -> Expr:
-    inside, again, base = (exp((p.alpha - 1) * cost) for cost in (p.x, p.y, p.z))
-    return log(accounting.recurring(inside, p.d / 64, again, base, p.w)) / (p.alpha - 1)
 
 
 def short(p: Point) -> bool:
@@ -329,9 +324,6 @@ PAIRS = (
          lambda p: conversion._value_and_slope(p("alpha"), p("d") / 8, p("x"), p("q"))[1], BALL),
     Pair("accounting.conversion.mixed_rdp", lambda p: statements.event_mixture(p.x, p.d, p.x + p.y, p.alpha),
          lambda p: conversion.mixed_rdp(p("x"), p("d"), p("x") + p("y"), p("alpha"))),
-    Pair("accounting.conversion.repeated_rdp", stretches,
-         lambda p: conversion.repeated_rdp(p("x"), p("d") / 64, p("y"), int(p.w), p("z"), p("alpha")),
-         wants=lambda p: p.d / 64 * exp((p.alpha - 1) * p.y) < 1),
     Pair("accounting.batches.tail_from", lambda p: statements.binomial_tail(2 * p.w, p.q, least(p)),
          lambda p: tail_from(int(2 * p.w), Fraction(p.q.p, p.q.q), int(least(p))),
          wants=lambda p: least(p) <= 2 * p.w and statements.binomial_tail(2 * p.w, p.q, least(p)) < 1),

@@ -159,8 +159,8 @@ FIXED: dict[str, _Fault] = {
     "participations a step too early": (
         "recomputed/cyclic", f"convex, {RENYI}", _P, "before_end", lambda self, k: _BEFORE(self, k) + (k > 2)),
     "what a piece of the string hides over 1.05": (
-        "recomputed/cyclic", f"strongly_convex, {RENYI}", taut_string, "_amount",
-        divided(taut_string._amount, 1.05)),
+        "recomputed/cyclic", f"strongly_convex, {RENYI}", taut_string, "run_forward",
+        divided(taut_string.run_forward, 1.05)),
     "delta times 1.05": (
         "recomputed/full", f"convex, {DELTA}", dominating, "_epsilon",
         shown(dominating._epsilon, 2, lambda d: d * 1.05)),
@@ -192,8 +192,6 @@ RANDOM: dict[str, _Fault] = {
         "recomputed/poisson", f"smooth, {RENYI}", drawn, "tail_from", divided(drawn.tail_from, 100)),
     "an unlikely batch forgotten": (
         "recomputed/poisson", f"smooth, {RENYI}", poisson, "mixed_rdp", lambda inside, *_: inside),
-    "an unlikely stretch forgotten": (
-        "recomputed/poisson", f"smooth, {RENYI}", poisson, "repeated_rdp", lambda inside, *_: inside),
     "the shifts of a window over 1.05": (
         "recomputed/without_replacement", f"convex, {RENYI}", windows, "_cost", divided(windows._cost, 1.05)),
     "the radius at the start of a window": (

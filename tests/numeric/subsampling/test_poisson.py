@@ -191,7 +191,7 @@ def test_blocks_of_strongly_convex_steps_contract() -> None:
     assert unprojected.epsilon < 0.1 * routes["composition"].rdp(4.0)
 
 
-@pytest.mark.parametrize("assumption", [Convex(1.0), Smooth(0.5), Clipped(), StronglyConvex(1.0, 0.5)])
+@pytest.mark.parametrize("assumption", [Convex(1.0), Smooth(0.5), StronglyConvex(1.0, 0.5)])
 def test_a_window_is_the_last_steps_and_is_paid_for(assumption: Assumption) -> None:
     found = {one.route: one for one in poisson_routes(replace(_RUN, diameter=0.05), assumption, 4.0)}
     assert set(found) == {"composition", "window of shifts", "worst batches"}
