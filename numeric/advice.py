@@ -139,11 +139,7 @@ def advise(
 ) -> Advice:
     """Look at a planned run from both sides, at shorter ones, and at what could be changed.
 
-    Args:
-        run: the plan, with one step size and one noise.
-        assumption: of its losses.
-        delta: in (0, 1).
-        on_bound: called with the number of bounds found so far, and about how many there will be.
+    ``on_bound`` is called with the number of bounds found so far, and about how many there will be.
 
     Raises:
         InputError: as `bound`, or the run has a schedule.

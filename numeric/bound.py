@@ -46,11 +46,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def epsilon(self) -> float:
-        """Renyi epsilon at ``order``, or the epsilon of (epsilon, delta)-DP at ``delta``; rounded up.
-
-        Raises:
-            InputError: neither order nor delta was given to `bound`.
-        """
+        """Renyi epsilon at ``order``, or the epsilon of (epsilon, delta)-DP at ``delta``; rounded up."""
         if self.order is None and self.delta is None:
             raise InputError(
                 "epsilon needs an order or a delta, got order=None, delta=None; pass one of them, or use rdp() or dp()."
@@ -92,7 +88,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def route(self) -> str:
-        """The route by which the number was found."""
+        """The way in which the number was found."""
         return self.candidate.route
 
     @property
@@ -117,11 +113,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def shifts(self) -> NDArray[np.float64]:
-        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; made when asked for.
-
-        Raises:
-            InputError: the bound rests on no single path.
-        """
+        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; an `InputError` where there is no single path."""
         if self.candidate.optimum is None:
             raise InputError(
                 f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
@@ -142,7 +134,7 @@ class PrivacyLoss(Displayed):
         return ", ".join(part for part in (mu, loss) if part)
 
     def as_dict(self) -> dict[str, object]:
-        """The number and what it rests on, ready for JSON; shifts left out."""
+        """The number and what it rests on, ready for JSON."""
         asked = self.order is not None or self.delta is not None
         values = {name: getattr(self, name) for name in self._named.split() if asked or name != "epsilon"}
         lists = {"window": list(self.window), "assumptions": list(self.assumptions)}
@@ -260,11 +252,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
 def bound_by_shifts(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """The least bound by shifts or by composition, in the way of the papers; `bound` is never above it.
-
-    Arguments are those of `bound`. The numbers of `Bound.rdp` and `Bound.dp` elsewhere than at the order or delta asked
-    for are by every route.
-    """
+    """The least bound by shifts or by composition, at the order or delta asked for; `bound` is never above it."""
     return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
@@ -393,15 +381,7 @@ def by_shifts(
 def contracted(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: list[Candidate]
 ) -> list[Candidate]:
-    """The candidate by contraction where the domain is bounded and a number is asked for, or none.
-
-    Args:
-        run: any run.
-        assumption: of its losses.
-        order: alpha > 1, or None.
-        delta: in (0, 1), or None.
-        found: what other routes give; the best of them stands beside the table.
-    """
+    """The candidate by contraction, if the domain is bounded and a number is asked for; ``found`` by other routes."""
     wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
     if (order is None and delta is None) or wide or not isfinite(run.diameter):
         return []

@@ -24,9 +24,7 @@ class Row(Displayed):
 
     Attributes:
         name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "last_step" ...
-        title: the theorem, as a reader knows it.
-        claim: its key in the ledger, where its verdict stands; empty for a lower bound, which is certified by itself.
-        epsilon: Renyi epsilon at the order asked for.
+        claim: its key in the ledger; empty for a lower bound, which is certified by itself.
         kind: "lower" (no bound can be below it), or the standing by `lastiterate.numeric.published.record.kind_of`.
         ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the number is too small
             for some run that meets the assumptions.
@@ -54,12 +52,7 @@ class Row(Displayed):
 @teaches()
 @dataclass(frozen=True)
 class Comparison(Displayed, Sequence[Row]):
-    """The rows of `compare`, in its order; printed it is a table.
-
-    Attributes:
-        rows: the theorems' numbers.
-        order: alpha of all of them.
-    """
+    """The rows of `compare`, in its order; printed it is a table."""
 
     rows: tuple[Row, ...]
     order: float

@@ -52,8 +52,6 @@ class Forgetting(Displayed):
     Attributes:
         trained: the bound of the run up to the deletion.
         clean: the clean steps as a run.
-        order: alpha of the Renyi numbers, or None.
-        delta: of the (epsilon, delta) numbers, or None.
         epsilon: against the run that never saw the sample and was otherwise treated in the same way.
         retrained: against any model made without the sample whose last steps are such clean steps.
         shifts: what shifts of the clean steps alone say, in place of either.

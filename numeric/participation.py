@@ -20,13 +20,13 @@ from lastiterate.numeric.contraction.chain import Goal
 from lastiterate.numeric.contraction.fixed_batches import APART
 from lastiterate.numeric.contraction.uses import Used
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
-from lastiterate.numeric.errors import InputError, count, is_list, order_or_delta, portion, teaches
+from lastiterate.numeric.errors import InputError, count, order_or_delta, portion, teaches
 from lastiterate.numeric.explain import assumed
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 from lastiterate.numeric.shift_program.optimum import optimum
-from lastiterate.numeric.shift_program.program import used_part, used_program
+from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
 """Numbers of clean steps after the last use that are looked at; a user with more has the number of the next fewer.
@@ -58,22 +58,20 @@ class Participation(_OfKnownSteps):
     """A rigorous bound for a sample that is used at listed steps and at no others; numbers are rounded up.
 
     Attributes:
-        uses: the steps at which the sample is used, from 0, rising; of `at_most` the worst of all choices.
-        epsilon: the number, whichever of the two laws is the numerator.
+        uses: the steps at which the sample is used, from 0, rising.
+        epsilon: in both directions.
         shifts: the number by shifts alone.
-        batch_sizes: of the batches at these steps; empty where all have that of the run.
     """
 
     uses: Sequence[int]
     epsilon: float
     shifts: float
-    batch_sizes: tuple[int, ...] = ()
     _kind: ClassVar = "participation"
     _named: ClassVar = "epsilon shifts order delta claim times last assumptions"
 
     @property
     def claim(self) -> str:
-        """Key of the ledger's claim behind the number; docs/proofs/participation.md reads it for a list of steps."""
+        """Key of the ledger's claim behind the number; see docs/proofs/participation.md."""
         return "ours/cyclic/theorem" if self.epsilon == self.shifts else "ours/contraction/cyclic"
 
     @property
@@ -85,12 +83,6 @@ class Participation(_OfKnownSteps):
     def last(self) -> int | None:
         """The last of them; None where there is none."""
         return self.uses[-1] if self.uses else None
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        least, most = min(self.batch_sizes, default=0), max(self.batch_sizes, default=0)
-        sizes = f"the batches that use the sample have the sizes given, {least} to {most}, in this order"
-        return (*super().assumptions, *([sizes] if most else []))
 
     def __str__(self) -> str:
         """The number, rounded up to six digits."""
@@ -159,9 +151,7 @@ def participation(
     assumption: Assumption,
     *,
     steps: Sequence[int] | None = None,
-    batch_sizes: Sequence[int] | None = None,
     position: int | None = None,
-    at_most: int | None = None,
     order: float | None = None,
     delta: float | None = None,
 ) -> Participation:
@@ -171,15 +161,12 @@ def participation(
         run: its batches have a fixed order; those of the steps that are not listed hold other samples.
         assumption: as of `bound`.
         steps: where the sample is used, from 0, rising.
-        batch_sizes: with ``steps`` the size of the batch at each of them; by default that of the run.
         position: in place of a list the batch of an epoch that holds the sample, from 0.
-        at_most: in place of a list how often the sample is used at most, at steps that are not known, the same in both
-            runs and fixed before training.
         order: as of `bound`, exactly one of order and delta.
         delta: likewise.
 
     Raises:
-        InputError: as `bound`, or the steps are not those of the run, or the worst placement is not known.
+        InputError: as `bound`, or the steps are not those of the run.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=0.1, clip_norm=1, dataset_size=1, diameter=1)
@@ -187,27 +174,23 @@ def participation(
     >>> early < late / 10
     True
     """
-    asked = _Asked(run, assumption, order, delta)
-    if [steps, position, at_most].count(None) != 2:
+    order, delta = _checked(run, assumption, order, delta)
+    if (steps is None) == (position is None):
         raise InputError(
-            f"participation needs one of steps, position and at_most, got steps={steps}, position={position}, "
-            f"at_most={at_most}; pass exactly one."
+            f"participation needs either steps or position, got steps={steps}, position={position}; pass one of them."
         )
     if steps is not None:
         uses = _listed(run, steps)
-        asked = replace(asked, sizes=_sizes(len(uses), batch_sizes))
-    elif batch_sizes is not None:
-        raise InputError(f"batch_sizes needs the list of steps, got batch_sizes={batch_sizes}; pass steps as well.")
-    elif position is not None:
-        if (position := count("position", position, least=0)) >= run.period:
-            raise InputError(
-                f"position needs a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
-            )
-        uses = range(position, run.steps, run.period)
+    elif (place := count("position", position, least=0)) < run.period:
+        uses = range(place, run.steps, run.period)
     else:
-        uses = _latest(run, assumption, count("at_most", at_most))
-    epsilon, shifts = asked.numbers(uses, [run.steps - 1 - uses[-1]])[0] if uses else (0.0, 0.0)
-    return Participation(run, assumption, asked.order, asked.delta, uses, epsilon, shifts, asked.sizes)
+        raise InputError(
+            f"position needs a batch of the epoch, 0 to {run.period - 1}, got position={position}; count from 0."
+        )
+    found = (0.0, 0.0)
+    if uses:
+        [found] = _numbers(run, assumption, (order, delta), uses, [run.steps - 1 - uses[-1]])
+    return Participation(run, assumption, order, delta, uses, *found)
 
 
 @teaches()
@@ -227,7 +210,7 @@ def by_position(
     >>> found.median < found.worst / 10
     True
     """
-    asked = _Asked(run, assumption, order, delta)
+    order, delta = _checked(run, assumption, order, delta)
     met, found = min(run.period, run.steps), [(0.0, 0.0)] * run.period
     if not run.constant and met > _LOOKED:
         raise InputError(
@@ -237,87 +220,60 @@ def by_position(
     rest = (run.steps - 1) % run.period + 1  # batches that are met once more than others
     parts = ((0, rest), (rest, met)) if run.constant else ((place, place + 1) for place in range(met))
     for first, last in parts:
-        if first < last:
-            found[first:last] = _met_equally_often(asked, first, last)
+        if first < last:  # batches that differ by the clean steps after the last use alone
+            uses, size = range(last - 1, run.steps, run.period), last - first
+            kept = np.unique(np.geomspace(1, size, _LOOKED).astype(int) - 1) if size > _LOOKED else np.arange(size)
+            clean = (run.steps - 1 - uses[-1] + kept).tolist()
+            numbers = _numbers(run, assumption, (order, delta), uses, clean)
+            before = np.searchsorted(kept, np.arange(size), side="right") - 1
+            found[first:last] = [numbers[k] for k in before.tolist()][::-1]
     epsilons, shifts = zip(*found, strict=True)
-    return ByPosition(run, assumption, asked.order, asked.delta, epsilons, shifts)
+    return ByPosition(run, assumption, order, delta, epsilons, shifts)
 
 
-def _met_equally_often(asked: "_Asked", first: int, last: int) -> list[tuple[float, float]]:
-    """The numbers of batches that differ by the clean steps after the last use alone."""
-    met, uses = last - first, range(last - 1, asked.run.steps, asked.run.period)
-    fewest = asked.run.steps - 1 - uses[-1]
-    kept = range(met) if met <= _LOOKED else np.unique(np.geomspace(1, met, _LOOKED).astype(int) - 1).tolist()
-    numbers = dict(zip(kept, asked.numbers(uses, [fewest + more for more in kept]), strict=True))
-    found = list[tuple[float, float]]()
-    for more in range(met):
-        found.append(numbers[more] if more in numbers else found[-1])
-    return found[::-1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """A run, and the number that is wanted; where the batches that use the sample have sizes of their own, these."""
-
-    run: NoisySGD
-    assumption: Assumption
-    order: float | None
-    delta: float | None
-    sizes: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        run = described_run("participation", self.run)
-        described_assumption(self.assumption)
-        for name, value in zip(
-            ("order", "delta"), order_or_delta("participation", self.order, self.delta), strict=True
-        ):
-            object.__setattr__(self, name, value)
-        if not run.scheme.fixed:
-            raise InputError(
-                f"participation needs batches in a known order, got sampling={run.sampling!r}; where they are drawn "
-                "at random nobody knows who is used when: call bound."
-            )
-        refuse_extreme("participation", run, self.assumption)
-
-    def numbers(self, uses: Sequence[int], clean: Sequence[int]) -> list[tuple[float, float]]:
-        """The number and that by shifts, for each number of clean steps after the last use; see `Used.numbers`."""
-        pairs = [self._pair(uses, more) for more in clean]
-        shifts = [
-            gdp_epsilon(pair.mu, self.delta) if self.delta is not None else pair.rdp(self.order or 2.0)
-            for pair in pairs
-        ]
-        if not isfinite(self.run.diameter) or self.run.diameter > APART * self.run.noise_std_at(self.run.steps - 1):
-            return [(one, one) for one in shifts]
-        goals = [Goal(self.order, self.delta, one, pair.rdp) for one, pair in zip(shifts, pairs, strict=True)]
-        try:
-            found = Used(self.run, self.assumption, uses, self.sizes).numbers(clean, goals)
-        except ArithmeticError:  # a table lost too many digits: shifts stand
-            found = [inf] * len(shifts)
-        best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # what more clean steps follow is no worse
-        return list(zip(best, shifts, strict=True))
-
-    def _pair(self, uses: Sequence[int], clean: int) -> DominatingPair:
-        """The Gaussian pair of the cheapest shifts, with so many clean steps after the last use."""
-        run = replace(self.run, steps=uses[-1] + 1 + clean) if self.run.constant else self.run
-        with precision():
-            return DominatingPair(upper(optimum(used_program(run, self.assumption, uses, sizes=self.sizes)).cost))
-
-
-def _latest(run: NoisySGD, assumption: Assumption, times: int) -> Sequence[int]:
-    """The last steps, where they are the worst for a sample that is used at most so often.
-
-    Raises:
-        InputError: they are not known to be.
-    """
-    clean = used_program(used_part(run, 0, 2), assumption, (0,)).expansion(1) if run.steps > 1 else None
-    with precision():
-        line = None if clean is None else clean.affine_on(run.diameter)
-    if clean is not None and not (run.constant and line is not None and line[0] <= 1):
+def _checked(
+    run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
+) -> tuple[float | None, float | None]:
+    """The order and the delta, where the run is one whose participations are known."""
+    described_run("participation", run)
+    described_assumption(assumption)
+    order, delta = order_or_delta("participation", order, delta)
+    if not run.scheme.fixed:
         raise InputError(
-            "at_most needs constant step size and noise, and losses of which no step without the sample brings "
-            f"points farther apart (convex ones), got assumption={assumption!r}; list the steps."
+            f"participation needs batches in a known order, got sampling={run.sampling!r}; call bound, since it is "
+            "not known when a random batch uses a sample."
         )
-    return range(max(run.steps - times, 0), run.steps)
+    refuse_extreme("participation", run, assumption)
+    return order, delta
+
+
+def _numbers(
+    run: NoisySGD,
+    assumption: Assumption,
+    target: tuple[float | None, float | None],
+    uses: Sequence[int],
+    clean: Sequence[int],
+) -> list[tuple[float, float]]:
+    """The number at an order or a delta, and that by shifts, for each number of clean steps after the last use.
+
+    See `Used.numbers`.
+    """
+    order, delta = target
+    pairs = []
+    for more in clean:
+        part = replace(run, steps=uses[-1] + 1 + more) if run.constant else run
+        with precision():
+            pairs.append(DominatingPair(upper(optimum(used_program(part, assumption, uses)).cost)))
+    shifts = [gdp_epsilon(pair.mu, delta) if delta is not None else pair.rdp(order or 2.0) for pair in pairs]
+    if not isfinite(run.diameter) or run.diameter > APART * run.noise_std_at(run.steps - 1):
+        return [(one, one) for one in shifts]
+    goals = [Goal(order, delta, one, pair.rdp) for one, pair in zip(shifts, pairs, strict=True)]
+    try:
+        found = Used(run, assumption, uses).numbers(clean, goals)
+    except ArithmeticError:  # a table lost too many digits: shifts stand
+        found = [inf] * len(shifts)
+    best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # what more clean steps follow is no worse
+    return list(zip(best, shifts, strict=True))
 
 
 def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
@@ -332,15 +288,3 @@ def _listed(run: NoisySGD, steps: Sequence[int]) -> Sequence[int]:
             "each step once."
         )
     return uses
-
-
-def _sizes(uses: int, sizes: Sequence[int] | None) -> tuple[int, ...]:
-    """The sizes of the batches that use the sample, where they are not that of the run."""
-    if sizes is None:
-        return ()
-    if not is_list(sizes) or len(sizes) != uses:
-        raise InputError(
-            f"batch_sizes needs one size for each of the {uses} steps listed, got batch_sizes={sizes!r}; list them in "
-            "the order of the steps."
-        )
-    return tuple(count(f"batch_sizes[{i}]", size) for i, size in enumerate(sizes))

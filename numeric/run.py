@@ -44,11 +44,7 @@ class StepSchedule:
 
     @property
     def batch(self) -> int:
-        """The number of samples in an update.
-
-        Raises:
-            InputError: it is not one for all steps.
-        """
+        """The number of samples in an update; an `InputError` where it changes."""
         if isinstance(self.batch_size, tuple):
             raise InputError(
                 f"This needs one batch_size for all steps, got a schedule of {min(self.batch_size)} to "
@@ -72,12 +68,12 @@ class StepSchedule:
 
     @property
     def batches(self) -> int:
-        """The number of batches in an epoch, where there are epochs; 1 for full batches."""
+        """The number of batches in an epoch; 1 for full batches."""
         return self.dataset_size // self.batch
 
     @property
     def constant(self) -> bool:
-        """Tell whether neither the step size, the noise nor the batch size changes over time."""
+        """Tell whether neither step size, noise nor batch size changes."""
         return not any(isinstance(one, tuple) for one in (self.step_size, self.noise_std, self.batch_size))
 
     def step_size_at(self, t: int) -> float:
@@ -202,7 +198,7 @@ class NoisySGD(StepSchedule):
 
     @cached_property
     def scheme(self) -> Scheme:
-        """The scheme of its batches; batches of all samples are full batches, however they are called."""
+        """The scheme of its batches; batches of all samples are full batches."""
         whole = self.batch_sizes == (self.dataset_size,) and self.adjacency == "replace"
         return SCHEMES["full" if whole else self.sampling]
 

@@ -35,7 +35,7 @@ _PLAIN: dict[str, list[str]] = {
     "bound": [_RUN, "--order", "2"],
     "calibrate": [_RUN, "--epsilon", "0.1", "--order", "2"],
     "forget": [_RUN, "--steps", "3", "--delta", "1e-5"],
-    "participation": [_RUN, "--steps", "3,5", "--batch-sizes", "1,2", "--delta", "1e-5"],
+    "participation": [_RUN, "--steps", "3,5", "--delta", "1e-5"],
     "advise": [_RUN],
     "compare": [_RUN],
 }

@@ -61,8 +61,6 @@ def rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
     """As `rdp_to_dp`, without the second term of F: hardly worse where (order - 1) epsilon is large, and much quicker.
 
-    epsilon + log((alpha - 1)/alpha) - (log delta + log alpha)/(alpha - 1), rounded up and at least 0.
-
     >>> round(quick_rdp_to_dp(2.0, 0.1, 1e-5), 4)
     10.2266
     """
@@ -73,9 +71,7 @@ def quick_rdp_to_dp(order: float, epsilon: float, delta: float) -> float:
 
 
 def quick_rdp_to_delta(order: float, rho: float, epsilon: float) -> float:
-    """A delta, rounded up and at most 1, for which (order, rho)-RDP implies (epsilon, delta)-DP; epsilon is at least 0.
-
-    The inverse of `quick_rdp_to_dp`: e^((alpha-1) (rho - epsilon)) (1 - 1/alpha)^(alpha-1) / alpha.
+    """A delta, rounded up, for which (order, rho)-RDP implies (epsilon, delta)-DP: the inverse of `quick_rdp_to_dp`.
 
     >>> round(quick_rdp_to_delta(2.0, 0.1, quick_rdp_to_dp(2.0, 0.1, 1e-5)), 12)
     1e-05

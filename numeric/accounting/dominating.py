@@ -1,22 +1,15 @@
 """Dominating pairs of last iterates: one Gaussian release composed with sampled Gaussian ones; bounds that use them.
 
-Every bound has this form. The shifts of a window cost one Gaussian of mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2);
-where batches are random, the change of the data in step t of the window costs one sampled Gaussian with the share
-beta_t of the noise. The last iterates of two runs on adjacent data sets are dominated by the composition in both
-directions.
+The shifts of a window cost one Gaussian of mu^2 = sum a_t^2 / ((1 - beta_t) sigma_t^2); where batches are random, the
+change of the data in step t costs one sampled Gaussian with the share beta_t of the noise.
 
-Renyi        D_alpha <= alpha cost / 2 + sum over the sampled parts of count times S(rate, multiplier; alpha). S is the
-             divergence of one step in units of its noise, at most that of the whole batch, alpha / (2 multiplier^2):
-             "replace"     `divergences.replacement_step` at distance 1, which serves both directions;
-             "add_remove"  S_up at shift 1, which is at least S_down (ours/poisson/larger_order).
-             With less noise than a ninth of the distance there is nothing to gain by sampling, and beyond order 1000
-             the quadrature takes too long: there the whole batch is taken.
-Profile      The losses of each release are put on a lattice (`pld_lattice`), convolved as often as it is made, and read
-             off at delta, with every rounding accounted for (`pld_fft`). A composition that adds or removes a sample is
-             evaluated in both directions; one that replaces a sample has one profile for both.
-Source       docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (claims ours/sampled/*, ours/poisson/*,
-             ours/pld/*). Composition of trade-off functions: Dong, Roth & Su 2022, theorem 4; of dominating pairs: Zhu,
-             Dong & Wang 2022, theorem 10; of Renyi divergences: Mironov 2017, proposition 1.
+Renyi: D_alpha <= alpha cost / 2 + sum of count times S(rate, multiplier; alpha). S, the divergence of one step in units
+of its noise, is that of `replacement_step` at distance 1 ("replace"), or S_up at shift 1, which is at least S_down
+("add_remove"); at most that of the whole batch, alpha / (2 multiplier^2), which is taken beyond order 1000 and with
+less noise than a ninth of the distance.
+
+Source: docs/proofs/without_replacement.md, poisson.md, privacy_loss.md (claims ours/sampled/*, ours/poisson/*,
+ours/pld/*); Dong, Roth & Su 2022, theorem 4; Zhu, Dong & Wang 2022, theorem 10; Mironov 2017, proposition 1.
 """
 
 from collections import Counter
@@ -179,7 +172,7 @@ def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> fl
 
 @lru_cache(maxsize=256)
 def _epsilon(pair: DominatingPair, side: str, delta: float) -> float:
-    """Epsilon of one side; ``delta`` is what the probability of failure leaves."""
+    """``delta`` is what the probability of failure leaves."""
     found = pair.releases(side)
     if not found:
         return 0.0
@@ -213,17 +206,13 @@ class Candidate:
     """An upper bound of the privacy loss of the last iterate, in both directions.
 
     Attributes:
-        route: how it was found.
-        claim: key of the ledger's claim behind it.
         window: (tau, T), the steps that are paid for.
         pair: dominates the last iterates, outside an event of probability ``pair.failure``.
-        renyi: (order, epsilon) of an RDP bound that replaces ``pair`` where numbers are asked for, or None.
-        optimum: the path of the shift program, where there is one, and how much a better one could save.
+        renyi: (order, epsilon) of an RDP bound that replaces ``pair``.
         position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
-        share: share of the noise variance that hides the change of the data, on average over the window, where batches
-            are random.
-        choices: what a certificate of the bound needs besides; see `lastiterate.numeric.certificates`.
-        within: the class of losses that it was found for, where that is a larger one than was asked about.
+        share: mean share of the noise variance that hides the change of the data, where batches are random.
+        choices: what a certificate of the bound needs besides.
+        within: a larger class of losses than was asked about, for which it was found.
     """
 
     route: str

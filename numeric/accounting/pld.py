@@ -58,11 +58,7 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class LatticeLaw:
-    """Masses of the privacy loss under the numerator, whose profile is at least the true one; all rounded up.
-
-    ``index``, shape (k,), rising, are the losses as multiples of the spacing; ``infinite`` is the mass of an infinite
-    loss.
-    """
+    """Masses of the privacy loss under the numerator, rounded up; ``index``, rising, are multiples of the spacing."""
 
     index: NDArray[np.int64]
     mass: Array
@@ -83,7 +79,7 @@ class Release:
     count: int
 
     def ends(self, mass: float) -> tuple[float, float]:
-        """Two points z between which all but about this mass of the numerator lies; not rounded."""
+        """Two points z between which all but about this mass of the numerator lies."""
         from scipy.special import ndtri
 
         g = float(self.gap)
@@ -181,10 +177,10 @@ class Release:
 def _place(
     masses: dict[int, arb], nodes: list[int], losses: list[arb], above: list[arb], other: list[arb], below: arb
 ) -> arb:
-    """Add the masses of all cells, of ``below`` to the first node, and return the mass of an infinite loss.
+    """Add the masses of all cells, and return that of an infinite loss.
 
-    ``nodes`` are lattice indices, rising, and ``losses`` what they stand for; ``above`` and ``other`` are the masses of
-    the numerator and of the denominator above each node, ``below`` that of the numerator below the first.
+    ``above`` and ``other`` are the masses of numerator and denominator above each node, ``below`` that of the numerator
+    below the first.
     """
     masses[nodes[0]] += below
     for j in range(len(nodes) - 1):
@@ -209,7 +205,7 @@ class TransformPlan:
 
 
 def plan_transform(found: Sequence[Release], delta: float, tilt: float | None) -> TransformPlan | None:
-    """Choose by the moments of a coarse sketch: log E e^(lam loss), its slope and its curvature; None out of reach."""
+    """Choose by the moments of a coarse sketch; None out of reach."""
     if delta < _LEAST_DELTA or not all(_LEAST_GAP < float(one.gap) < _MOST_GAP for one in found):
         return None
     total = sum(one.count for one in found)
@@ -275,11 +271,9 @@ def moments_of(loss: Array, mass: Array) -> Array:
 
 @dataclass(frozen=True)
 class Composition:
-    """The law of the sum of all losses, tilted, on a window of the lattice, with a bound on all errors.
+    """The law of the sum of all losses, tilted by lam = ``tilt``, on a window of the lattice.
 
     Attributes:
-        spacing: of the lattice, a power of two.
-        tilt: lam above.
         first: lattice index of the first loss of the window.
         weights: c, shape (n,), from the first loss on.
         log_scale: log of the product of Y^T, as a ball.
@@ -380,7 +374,7 @@ def _log_ratio(value: float, delta: float) -> float:
 
 
 def _tilted(part: LatticeLaw, plan: TransformPlan) -> tuple[Array, arb]:
-    """Tilted masses, folded to the length of the transform, of sum about 1; and the log of what they are scaled by."""
+    """Tilted masses, folded, of sum about 1; and the log of what they are scaled by."""
     exponents: Array = np.asarray(plan.tilt * (plan.spacing * part.index), dtype=np.float64)
     with np.errstate(divide="ignore"):
         shift = float(np.max(exponents + np.log(part.mass)))

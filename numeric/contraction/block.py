@@ -88,7 +88,7 @@ def _admitted(
     atoms: tuple[Array, Array, float, float],
     lift: float,
 ) -> bool:
-    """Hold the profile of the atoms before they were lifted against a table, and the masses against 1.
+    """Hold the profile of the atoms against a table, and the masses against 1.
 
     Right of 1 lifting multiplies the profile by 1 + lift at least. Left of 1, with t = 1/g, it adds
     lift (t P + Q)(ratios above g) to t times what the atoms give, and so do t (P(all) - 1) and 1 - Q(all).
@@ -241,10 +241,7 @@ class _Known:
     def search(
         self, lattice: tuple[Indices, Indices] | None, start: tuple[Indices, Indices] | None
     ) -> tuple[Indices, Indices]:
-        """Good thresholds for every node: the best of a lattice of pairs, shape (n, k), and of ``start``; then closer.
-
-        ``start`` are those of another block; without a lattice only what is near to them is looked at.
-        """
+        """Good thresholds for every node: the best of a lattice, shape (n, k), and of ``start``; then closer."""
         m, steps = len(self.atoms.ratio), list(_STEPS)
         if lattice is not None:
             lows, highs = lattice

@@ -183,10 +183,7 @@ class Repeated:
         return found, table, done
 
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
-        """Go on for at most so many periods, or for fewer if the number has settled; and how many they were.
-
-        From above every one of these tables is a bound, however many periods the run has; from equal points none is.
-        """
+        """Go on for at most so many periods, or for fewer if the number has settled; and how many they were."""
         last = inf
         for done in range(most):
             now = self.goal.about(course.after(done + 1))
@@ -263,7 +260,7 @@ class _Chain:
 
 
 def _size_of(number: float) -> float:
-    """A power of 2 near a number: like numbers have one grid, so that a longer run costs no more."""
+    """A power of 2 near a number: like numbers have one grid."""
     return 2.0 ** round(log2(number)) if isfinite(number) and number > 0 else _UNKNOWN
 
 
@@ -278,10 +275,7 @@ def _blocks(stretch: Stretch) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TableCandidate(Candidate):
-    """A bound by contraction; its pair, its shifts and its Renyi divergence at high orders are those of another route.
-
-    ``table`` bounds the profile of the last iterates, in both orders; ``other`` is the best bound without contraction.
-    """
+    """A bound by contraction: ``table`` bounds the profile, in both orders; ``other`` is the best other bound."""
 
     table: Table = field(kw_only=True, repr=False)
     other: Candidate = field(kw_only=True, repr=False)

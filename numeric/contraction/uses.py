@@ -175,12 +175,11 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """A sample of a run on a bounded domain, used at rising steps in batches of the run's size, or of ``sizes``."""
+    """A sample of a run on a bounded domain, used at rising steps in batches of one size."""
 
     run: NoisySGD
     assumption: Assumption
     uses: Sequence[int]
-    sizes: tuple[int, ...] = ()
     _prices: dict[tuple[object, ...], Prices] = field(default_factory=dict, init=False, repr=False)
 
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
@@ -228,14 +227,13 @@ class Used:
         """The near and the far price of a window."""
         low, high = bisect_left(self.uses, start), bisect_left(self.uses, start + length)
         inside = tuple(t - start for t in self.uses[low:high])
-        sizes = self.sizes[low:high]
-        key = (length, inside, sizes, None if self.run.constant else start)
+        key = (length, inside, None if self.run.constant else start)
         if key not in self._prices:
             part = used_part(self.run, start, length)
 
             def price(apart: float) -> Table:
                 with precision():
-                    found = optimum(used_program(part, self.assumption, inside, apart, sizes))
+                    found = optimum(used_program(part, self.assumption, inside, apart))
                     return gaussian_table(upper(found.cost.sqrt()))
 
             self._prices[key] = price(0.0) if inside else None, price(part.diameter)

@@ -6,9 +6,6 @@ is `acb.integral`, whose flag is forwarded to log. Beyond X, for every k,
 
     f <= q_k^(1 - alpha) sum_i p_i exp(alpha (alpha - 1) (a_i - c_k)^2 / 2) phi(x - alpha a_i + (alpha - 1) c_k).
 
-Here stands, too, what all divergences share: an `Enclosure`, the precision that makes it narrow, and tests of
-arguments.
-
 Source: docs/proofs/divergences.md.
 """
 
@@ -61,10 +58,7 @@ class Enclosure:
 def refine(evaluate: Callable[[int], arb]) -> Enclosure:
     """Evaluate a quantity that is at least 0 with more and more bits, until its ball is narrow.
 
-    ``evaluate`` is called with a number of bits, inside that working precision, for a ball around the value.
-
-    Raises:
-        ArithmeticError: the ball stays wide; never a wrong value.
+    An `ArithmeticError` where the ball stays wide.
     """
     bits = _FIRST_BITS
     while bits <= _LAST_BITS:
@@ -99,7 +93,7 @@ def positive_scale(name: str, value: Any) -> float:
 
 
 def ratio(noise: float, shift: float, widest: float = 1e4) -> None:
-    """Tell whether noise and shift compare: quadrature resolves so many widths, floats squares of 10^-50."""
+    """Refuse a noise that is too small or too large beside the shift."""
     if not 1 / _SPREAD <= shift / noise <= 1.0001 * widest:
         raise InputError(
             f"noise needs to lie between {1 / widest:g} and 1e50 times the shift {shift:g}, got noise={noise:g}; "

@@ -122,7 +122,7 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
 def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
     """As `_constant`, for steps that are not all alike."""
     met = program.participations
-    if program.alike and isinstance(met, range) and met and not program.skipped and not program.initial:
+    if program.run.constant and isinstance(met, range) and met and not program.skipped and not program.initial:
         periodic = _periodic(program, met)
         if periodic is None:
             return _searched(program), False

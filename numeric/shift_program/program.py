@@ -176,32 +176,27 @@ class ShiftProgram:
     @property
     def cycle(self) -> int | None:
         """The number of steps after which all is the same again; None where nothing repeats."""
-        return self.run.period if self.alike else None
+        return self.run.period if self.run.constant else None
 
     @property
     def constant(self) -> bool:
         """Tell whether every step is the same."""
-        return self.alike and self.run.period == 1
-
-    @property
-    def alike(self) -> bool:
-        """Tell whether steps that use the sample are all alike, and those that do not."""
-        return self.run.constant
+        return self.run.constant and self.run.period == 1
 
     def composition(self) -> arb:
         """Cost of hiding every step's own sensitivity, enclosed: sum of e_t(0)^2 / sigma_t^2."""
         total, hits = arb(0), self.participations
-        for t in hits[:1] if self.alike else hits:
+        for t in hits[:1] if self.run.constant else hits:
             total += (self.expansion(t).sensitivity / exact(self.noise_at(t))) ** 2
-        return total * len(hits) if self.alike else total
+        return total * len(hits) if self.run.constant else total
 
     def composed_path(self) -> Path:
         """The path of `composition`, rounded up: where e is steep at 0 a remainder of 1e-17 would grow."""
 
         def shifts() -> Array:
             found, hits = np.zeros(self.steps), list(self.participations)
-            each = [upper(self.expansion(t).sensitivity) for t in (hits[:1] if self.alike else hits)]
-            found[hits] = each[0] if self.alike and hits else each
+            each = [upper(self.expansion(t).sensitivity) for t in (hits[:1] if self.run.constant else hits)]
+            found[hits] = each[0] if self.run.constant and hits else each
             return found
 
         return Path(0, self.initial, shifts)
@@ -218,7 +213,7 @@ class ShiftProgram:
         return (self.expansion(t).ball(exact(reach)) / exact(self.noise_at(t))) ** 2
 
     def least(self) -> float:
-        """A lower bound, about, of the cost of every path; in units of the noise.
+        """A lower bound, about, of the cost of every path.
 
         The last step hides its own sensitivity s. Where e(z) >= z + s, steps from the diameter cost (D + sum s)^2 /
         sum sigma^2 at least, and the whole run from 0 costs as much without D; where all steps are alike, T s^2.
@@ -275,13 +270,9 @@ class ShiftProgram:
         return distances
 
     def cost(self, path: Path) -> arb:
-        """The cost of a path, enclosed from its own shifts, whatever they are.
+        """The cost of a path, enclosed from its own shifts, the last of which is replaced by what is left to hide.
 
-        The state is run forward and rounded up; the last shift is replaced by what is left to hide, so
-        that the path is feasible by construction.
-
-        Raises:
-            ValueError: the path is not one of the last steps, or starts below the distance it has to hide.
+        A `ValueError` where the path does not end with the run, or starts below the distance that it has to hide.
         """
         if path.start + len(path.shifts) != self.steps or not 0 <= path.start < self.steps:
             raise ValueError(f"a path needs to end at steps={self.steps}, got {path.start} + {len(path.shifts)}")
@@ -298,13 +289,9 @@ class ShiftProgram:
 def run_forward(
     expansion: Callable[[int], UpdateExpansion], noise: Callable[[int], float], distance: float, shifts: Array
 ) -> arb:
-    """Enclose the cost of shifts that start at a distance, with the last one replaced by what is left to hide.
+    """Enclose the cost of shifts, shape (w,), from a distance, the last one replaced by what is left to hide.
 
-    Args:
-        expansion: e of the step at each place of ``shifts``.
-        noise: standard deviation there, a length.
-        distance: distance to hide before the first step, a length.
-        shifts: shape (w,), lengths; w >= 1.
+    ``expansion`` is e of the step at each place of ``shifts``, ``noise`` the standard deviation there; all lengths.
     """
     with precision():
         z, total = exact(distance), arb(0)
@@ -374,34 +361,17 @@ def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) ->
 class ListedProgram(ShiftProgram):
     """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`.
 
-    ``sizes`` are those of its batches there; empty where all have that of the run. Until the first use both runs are
-    the same, and what is not released does not matter.
+    Until the first use both runs are the same, and what is not released does not matter.
     """
 
     uses: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
 
     @cached_property
-    def _met(self) -> dict[int, int]:
-        return dict(zip(self.uses, self.sizes or (self.run.batch,) * len(self.uses), strict=True))
-
-    @cached_property
-    def _sized(self) -> dict[tuple[float, int], UpdateExpansion]:
-        return {}
+    def _met(self) -> frozenset[int]:
+        return frozenset(self.uses)
 
     def differs(self, t: int) -> bool:
         return t + self.skipped in self._met
-
-    def expansion(self, t: int) -> UpdateExpansion:
-        if not self.sizes or not self.differs(t):
-            return super().expansion(t)
-        t += self.skipped
-        key = self.run.step_size_at(t), self._met[t]
-        if key not in self._sized:
-            run = replace(self.run, dataset_size=key[1] * self.run.period, batch_size=key[1])
-            with precision():
-                self._sized[key] = self.assumption.expansion(run, t, differs=True)
-        return self._sized[key]
 
     @property
     def participations(self) -> Sequence[int]:
@@ -414,10 +384,6 @@ class ListedProgram(ShiftProgram):
     @property
     def constant(self) -> bool:
         return False
-
-    @property
-    def alike(self) -> bool:
-        return self.run.constant and not self.sizes
 
 
 def cut_run(run: NoisySGD, start: int, steps: int, **rest: object) -> NoisySGD:
@@ -437,26 +403,16 @@ def _used_run(run: NoisySGD, every: int) -> NoisySGD:
     return replace(run, sampling="cyclic", dataset_size=every * run.batch, batch_size=run.batch, adjacency="replace")
 
 
-def used_program(
-    run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0, sizes: tuple[int, ...] = ()
-) -> ShiftProgram:
+def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], initial: float = 0.0) -> ShiftProgram:
     """The program of a sample that is used at rising steps, at least one of them where nothing is there at first.
 
-    Args:
-        run: its batches have one size, but for ``sizes``.
-        assumption: of its losses.
-        uses: the steps, from 0.
-        initial: distance that is there for free before the first step, a length.
-        sizes: of the batches at these steps; empty where all have that of the run.
-
-    Raises:
-        InputError: the list is uneven, the run too long to be looked at step by step, and its domain is infinite.
+    ``initial`` is a distance that is there for free before the first step. An `InputError` where the list is uneven,
+    the run too long to be looked at step by step, and its domain infinite.
     """
     if not initial and uses[0]:
-        rest = used_part(run, uses[0], run.steps - uses[0])
-        return used_program(rest, assumption, _later(uses, uses[0]), sizes=sizes)
+        return used_program(used_part(run, uses[0], run.steps - uses[0]), assumption, _later(uses, uses[0]))
     gap = uses[1] - uses[0] if len(uses) > 1 else run.steps
-    if not sizes and uses and uses[0] < gap and range(uses[0], run.steps, gap) == _as_range(uses, gap):
+    if uses and uses[0] < gap and range(uses[0], run.steps, gap) == _as_range(uses, gap):
         return ShiftProgram(_used_run(run, gap), assumption, uses[0], initial=initial)
     if run.steps > _LONGEST:
         if not isfinite(run.diameter):
@@ -465,10 +421,8 @@ def used_program(
                 f"diameter, got steps={run.steps}; project, or list evenly spaced steps."
             )
         first = run.steps - _LONGEST
-        later = _later(uses, first)
-        kept = sizes[len(uses) - len(later) :]
-        return used_program(used_part(run, first, _LONGEST), assumption, later, run.diameter, kept)
-    return ListedProgram(_used_run(run, run.steps), assumption, initial=initial, uses=tuple(uses), sizes=sizes)
+        return used_program(used_part(run, first, _LONGEST), assumption, _later(uses, first), run.diameter)
+    return ListedProgram(_used_run(run, run.steps), assumption, initial=initial, uses=tuple(uses))
 
 
 def _later(uses: Sequence[int], start: int) -> Sequence[int]:

@@ -50,13 +50,9 @@ _PAYS = 1e-7
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
-    """The shifts of the cheapest stationary path found from the diameter, finite, to 0; lengths, where the noise is 1.
+    """The shifts of the cheapest stationary path found from a finite diameter to 0; lengths, where the noise is 1.
 
-    Args:
-        expansion: e, the same at every step.
-        diameter: D.
-        steps: the longest window allowed.
-        toll: added to the cost for every step of the window, a squared length.
+    At most ``steps`` of them; ``toll``, a squared length, is added to the cost for each.
     """
     horizon = min(steps, _HORIZON)
     top = float(expansion.value(np.array([diameter]))[0])

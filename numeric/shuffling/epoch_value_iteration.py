@@ -163,10 +163,8 @@ class Shuffled:
     """A shuffled run with affine expansions.
 
     Attributes:
-        epoch: the k-th epoch, from 0.
-        count: number of epochs, the last one possibly cut.
+        epoch: the k-th epoch, from 0, of ``count``, the last one possibly cut.
         same: whether all epochs but the last are the same.
-        diameter: D, may be inf.
         reach: greatest distance of the grid; paths are kept below it.
         scale: distance over which costs change most, of the order of s.
         ahead: in so many epochs at the end, the order of the next epoch is revealed with that of the epoch.
@@ -257,8 +255,7 @@ def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
 def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
     """min over y of (u - y)_+^2 / S + after(y), row by row, rounded up; without ``after``, y = 0.
 
-    u, shape (P, M), are distances that increase along a row, S, shape (P,), merged noise; ``after``, shape (N,) or (P,
-    N), are values at the nodes.
+    u has shape (P, M) and increases along a row, S (P,), ``after`` (N,) or (P, N).
     """
     if after is None:
         return np.asarray(u**2 / S[:, None] * _UP)

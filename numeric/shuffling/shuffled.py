@@ -238,11 +238,7 @@ def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: D
 
 
 def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _FINE) -> list[Candidate]:
-    """Every bound on the mean over orders, at one Renyi order.
-
-    ``worst`` dominates every order by itself, and so their mixture; with fewer ``cells`` a table is faster and never
-    below.
-    """
+    """Every bound on the mean over orders, at one Renyi order; ``worst`` dominates every order by itself."""
     with precision():
         kappa = upper(exact(order) * (exact(order) - 1) / 2)
         return [
@@ -325,10 +321,7 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
 @lru_cache(maxsize=4)
 def by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
-    """The least found over shots of sum a_t^2 + (s - A)_+^2, A what k = 0, 1, ... steps after a participation hide.
-
-    Beside it how many steps these are, and the last price of the shot.
-    """
+    """The least sum a_t^2 + (s - A)_+^2 over shots, A what k = 0, 1, ... steps hide; the steps, and the last price."""
     cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
     lengths, prices = np.zeros(len(cost), dtype=np.int64), np.zeros(len(cost))
     first = xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s

@@ -171,8 +171,7 @@ def recompute_uses() -> Iterator[Number]:
         yield as_recorded(f"shifts {name}", found.shifts)
     cyclic = _run(11, 0.1, 0.2, 12, 4, diameter=0.5)
     ways: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("position 1", {"position": 1}), ("at most twice", {"at_most": 2}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
-        ("two sizes", {"steps": [3, 9], "batch_sizes": [2, 5]}),
+        ("position 1", {"position": 1}), ("steps 3, 4 and 7", {"steps": [3, 4, 7]}),
     )  # fmt: skip
     for name, asked in ways:
         used = participation(cyclic, _CONVEX, **asked, delta=1e-5)

@@ -201,7 +201,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "forgetting schedule": lambda: li.forgetting(_RUN, _FLAT, 3, order=2.0, step_size=junk, noise_std=other),
         "steps_to_forget": lambda: li.steps_to_forget(_RUN, _FLAT, epsilon=junk, delta=other),
         "participation": lambda: li.participation(_RUN, _FLAT, steps=junk, order=other),
-        "participation position": lambda: li.participation(_RUN, _FLAT, position=junk, at_most=other, order=2.0),
+        "participation position": lambda: li.participation(_RUN, _FLAT, position=junk, order=other),
         "participation run": lambda: li.participation(junk, other, steps=[0], order=2.0),
         "by_position": lambda: li.by_position(junk, other, order=2.0),
         "by_position order": lambda: li.by_position(_CYCLIC, _FLAT, order=junk, delta=other),

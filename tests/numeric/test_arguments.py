@@ -57,10 +57,7 @@ _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
         li.steps_to_forget(_RUN, li.Convex(1.0), epsilon=x(0.5), delta=x(0.125), noise_std=x(0.25)).clean_steps
     ),
     "lower_bound": lambda x: li.lower_bound(_RUN, li.Convex(1.0), delta=x(0.125)).value,
-    "participation": lambda x: (
-        li.participation(_RUN, li.Convex(1.0), steps=[x(3), x(5)], batch_sizes=[x(10), x(10)], delta=x(0.125)).epsilon
-    ),
-    "at_most": lambda x: li.participation(_RUN, li.Convex(1.0), at_most=x(2), order=x(2.5)).epsilon,
+    "participation": lambda x: li.participation(_RUN, li.Convex(1.0), steps=[x(3), x(5)], delta=x(0.125)).epsilon,
     "position": lambda x: li.participation(_CYCLIC, li.Convex(1.0), position=x(2), order=x(2.5)).epsilon,
     "sweep": lambda x: [
         one.epsilon
@@ -195,7 +192,6 @@ def test_a_group_costs_what_the_sentence_says() -> None:
         lambda many: li.bound(_RUN, many, delta=0.1),
         lambda many: li.calibrate(_RUN, li.Convex(1.0), epsilon=1, delta=0.1, vary=many),
         lambda many: li.participation(_RUN, li.Convex(1.0), steps=many, position=many, delta=0.1),
-        lambda many: li.participation(_RUN, li.Convex(1.0), steps=[1], batch_sizes=many, delta=0.1),
         lambda many: li.Tabulated(many, "a"),
         lambda many: li.Blocks(many),
         lambda many: li.sweep(_RUN, li.Convex(1.0), many),

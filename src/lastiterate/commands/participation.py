@@ -11,8 +11,8 @@ from lastiterate.commands.output import progress, say_result
 _EXAMPLES = """\b
 Examples:
   lastiterate participation run.toml --delta 1e-5
-  lastiterate participation run.toml --steps 3,4,20 --batch-sizes 8,8,16 --delta 1e-5
-  lastiterate participation run.toml --at-most 2 --order 2 --json
+  lastiterate participation run.toml --steps 3,4,20 --delta 1e-5
+  lastiterate participation run.toml --position 2 --order 2 --json
 """
 
 
@@ -30,16 +30,14 @@ def _numbers(_: click.Context, option: click.Parameter, text: str | None) -> lis
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
 @click.option("--steps", callback=_numbers, help="Steps that use the sample, from 0, rising, with commas between.")
-@click.option("--batch-sizes", callback=_numbers, help="With --steps the size of the batch at each of them.")
 @click.option("--position", type=int, help="The batch of an epoch that holds the sample, from 0.")
-@click.option("--at-most", type=int, help="How often the sample is used at most, at steps that are not known.")
 @click.option("--order", type=float, help="Order alpha > 1 of Renyi numbers.")
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run_file: Path, order: float | None, delta: float | None, as_json: bool, **uses: Any) -> None:
     """Bound what the last iterate of the run in RUN_FILE reveals of a sample, by the steps that use it.
 
-    Without --steps, --position and --at-most it is the samples of every batch of an epoch: the worst, nine of ten, the
+    Without --steps and --position it is the samples of every batch of an epoch: the worst, nine of ten, the
     median and the best. `python examples/figures ours/position` draws them.
     """
     from lastiterate.numeric.participation import by_position, participation
