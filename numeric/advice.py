@@ -134,12 +134,8 @@ class Advice(Displayed):
 
 
 @teaches(order="advice is at a delta; bound takes an order.")
-def advise(
-    run: NoisySGD, assumption: Assumption, *, delta: float, on_bound: Callable[[int, int], None] | None = None
-) -> Advice:
+def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
     """Look at a planned run from both sides, at shorter ones, and at what could be changed.
-
-    ``on_bound`` is called with the number of bounds found so far, and about how many there will be.
 
     Raises:
         InputError: as `bound`, or the run has a schedule.
@@ -155,15 +151,8 @@ def advise(
             f"advise needs one step size and one noise, got a schedule over steps={run.steps}; give numbers, and call "
             "bound for the schedule."
         )
-    changes = list(_changes(run, assumption))
-    searched = 2 * run.steps.bit_length()
-    done = 0
 
     def epsilon(one: NoisySGD, losses: Assumption) -> float:
-        nonlocal done
-        done += 1
-        if on_bound is not None:
-            on_bound(done, max(done, searched + 2 * len(changes) + 2))
         return bound(one, losses, delta=delta).epsilon
 
     def composed(steps: int) -> float:
@@ -174,7 +163,7 @@ def advise(
 
     found, all_steps = bound(run, assumption, delta=delta), composed(run.steps)
     knobs = []
-    for words, one, losses in changes:
+    for words, one, losses in _changes(run, assumption):
         plain = replace(one, diameter=inf, weight_decay=0.0)
         knobs.append(Knob(words, one, epsilon(one, losses), epsilon(plain, Clipped())))
     helps = found.epsilon <= HELPS * all_steps
@@ -212,7 +201,6 @@ def _most(steps: int, holds: Callable[[int], bool]) -> int | None:
 
 
 def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, NoisySGD, Assumption]]:
-    """Changes that may help, in words; a run that the assumption refuses is left out."""
     crossed = run.noise_std_at(0) * sqrt(run.steps)
     if not isfinite(run.diameter) or run.diameter > crossed / _NARROW:
         width = float(f"{crossed / _NARROW:.2g}")
@@ -234,7 +222,6 @@ def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, Noisy
 
 
 def _why(run: NoisySGD, assumption: Assumption) -> str:
-    """Explain why the last iterate costs what all iterates do."""
     eta, line = run.step_size_at(0), why_composition(run)
     match assumption:
         case Convex() | StronglyConvex():

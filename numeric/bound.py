@@ -150,10 +150,7 @@ class PrivacyLoss(Displayed):
 
 @dataclass(frozen=True)
 class PrivacyProfile:
-    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions.
-
-    It is searched for at each epsilon; where one path of shifts is all there is, it is exact for the Gaussian of it.
-    """
+    """An upper bound of the hockey-stick divergence at e^epsilon of the last iterates, the worse of both directions."""
 
     of: PrivacyLoss
 
@@ -263,7 +260,6 @@ def _solved(
     delta: float | None,
     routes: Callable[..., list[Candidate]] | None = None,
 ) -> tuple[float | None, float | None, Candidate]:
-    """The order, the delta and the least candidate of some routes; arguments are checked before the work."""
     described_run("bound", run)
     described_assumption(assumption)
     refuse_extreme("bound", run, assumption)
@@ -297,11 +293,7 @@ class Estimate(PrivacyLoss):
 
 @teaches()
 def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, delta: float | None = None) -> Estimate:
-    """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`.
-
-    Raises:
-        InputError: as `bound`, or ``measured`` is not a `Measured`.
-    """
+    """The bound that holds if the measured constants are true, typed as an estimate. Arguments as of `bound`."""
     if not isinstance(measured, Measured):
         raise InputError(
             f"estimate needs a Measured assumption, got measured={type(measured).__name__}; "
@@ -314,10 +306,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
 def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
-    """Bounds that are known for a run, each of them valid, and good near the order or the delta that is given.
-
-    Random batches need one of the two. With ``every`` routes that cannot be the least are there, too.
-    """
+    """Bounds that are known for a run; with ``every`` those that cannot be the least, too."""
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]
@@ -329,10 +318,7 @@ def candidates(
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
-    """Larger classes of losses whose bound may be the lower one, as routes differ from class to class.
-
-    So shuffled batches have routes for a modulus and not for a minimum, and a steep modulus is clipped all but at once.
-    """
+    """Larger classes of losses whose bound may be the lower one, as routes differ."""
     if isinstance(assumption, Minimum) and run.scheme.permuted:
         return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):

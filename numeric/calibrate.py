@@ -1,10 +1,8 @@
 """The run that just meets a privacy target: least noise, most steps, widest domain, or smallest batch.
 
-The answer is always on the safe side: it is a run whose bound was computed and meets the target.
-
-Of batches the smallest is wanted: `noise_std` is that of the iterate, so a smaller batch saves work and, as a rule,
-costs privacy (its sensitivity is 2 eta K / b). No more than a rule: where the noise is small, the probability b / n of
-meeting a sample matters more, and a tiny batch may hide within delta what a larger one does not.
+The answer is always on the safe side: it is a run whose bound was computed and meets the target. A smaller batch saves
+work and, as a rule, costs privacy; where the noise is small a tiny batch may hide within delta what a larger one does
+not.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,8 +23,6 @@ _TIGHT, _TIGHT_SEARCHED = 1 + 1e-9, 1 + 1e-5
 _FAR = 1e18
 _MOST_STEPS = 10**9
 _FEW_SIZES = 16
-_EXPECTED = 20
-"""Bounds that a calibration takes, about."""
 
 
 @teaches()
@@ -50,10 +46,7 @@ class Calibrated(Bound):
 
     @property
     def any_steps(self) -> bool:
-        """Tell whether the target holds for every number of steps: the bound charges the last ones alone.
-
-        Not known of shuffled batches, where it matters how many steps the last epoch has.
-        """
+        """Tell whether the target holds for every number of steps: the bound charges the last ones alone."""
         known = self.window[0] > 0 and not self.run.scheme.permuted
         return self.vary == "steps" and self.value == _MOST_STEPS and known
 
@@ -91,7 +84,6 @@ def calibrate(
     order: float | None = None,
     delta: float | None = None,
     vary: str = "noise_std",
-    on_bound: Callable[[int, int], None] | None = None,
 ) -> Calibrated:
     """Change one number of the run until its privacy loss is at most epsilon, and hardly less.
 
@@ -103,7 +95,6 @@ def calibrate(
         delta: the target is of (epsilon, delta)-DP. Exactly one of the two.
         vary: "noise_std" (the least), "steps" (the most), "diameter" (the widest, inf where the target needs no
             projection) or "batch_size" (the smallest).
-        on_bound: called after every bound with their number so far, and with about how many there will be.
 
     Returns:
         The bound of the calibrated run, its field ``run``. The noise and the diameter are within 1e-9 of where the
@@ -123,18 +114,7 @@ def calibrate(
     order, delta = order_or_delta("calibrate", order, delta)
     if not isinstance(vary, str) or vary not in VARIED:
         raise InputError(f"vary needs one of {', '.join(VARIED)}, got vary={vary!r}; {suggestion(vary, VARIED)}")
-
-    done = 0
-
-    def found(changed: NoisySGD) -> Bound:
-        nonlocal done
-        known = bound(changed, assumption, order=order, delta=delta)
-        done += 1
-        if on_bound is not None:
-            on_bound(done, max(done, _EXPECTED))
-        return known
-
-    best = VARIED[vary](run, found, epsilon)
+    best = VARIED[vary](run, lambda changed: bound(changed, assumption, order=order, delta=delta), epsilon)
     return Calibrated(best.run, assumption, best.order, best.delta, best.candidate, vary, epsilon)
 
 
@@ -206,12 +186,7 @@ def _crossing(
 ) -> Bound:
     """The bound at the largest place that is found to meet the target, by Brent's method on logarithms.
 
-    Args:
-        at: the bound at a place.
-        known: those at two places, of which the lower one meets the target.
-        epsilon: the target.
-        close: how near to it, as a difference of logarithms, a place misses the target.
-        whole: whether places are whole numbers; then the next one misses it.
+    The lower of two ``known`` places meets it, a place ``close`` to the answer misses it; ``whole`` numbers: the next.
     """
     from scipy.optimize import brentq  # a slow import that most runs do not need
 

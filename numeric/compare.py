@@ -23,11 +23,9 @@ class Row(Displayed):
     """One theorem's number for a run.
 
     Attributes:
-        name: the theorem in `lastiterate.numeric.published.theorems`, or "lower", "bound", "last_step" ...
         claim: its key in the ledger; empty for a lower bound, which is certified by itself.
         kind: "lower" (no bound can be below it), or the standing by `lastiterate.numeric.published.record.kind_of`.
-        ratio: epsilon over the lower bound, rounded up; inf where the lower bound is 0. Below 1 the number is too small
-            for some run that meets the assumptions.
+        ratio: epsilon over the lower bound, rounded up; below 1 the number is too small for some run.
     """
 
     name: str

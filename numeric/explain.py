@@ -14,13 +14,7 @@ UNTRIED: Final = "assumed, not tried on data"
 
 
 def assumed(run: NoisySGD, assumption: Assumption, tried: str = "") -> tuple[str, ...]:
-    """The assumptions on the losses, the data sets, the batches, the noise and the domain.
-
-    Args:
-        run: the run.
-        assumption: of its losses.
-        tried: on what that was tried, in words.
-    """
+    """The assumptions on losses, data sets, batches, noise and domain; ``tried`` says on what that was tried."""
     differ = (
         "by replacing one sample" if run.adjacency == "replace" else f"in that one of {run.dataset_size} is missing"
     )
@@ -56,7 +50,6 @@ def remarks(run: NoisySGD, delta: float | None) -> dict[str, str]:
 
 
 def _multiplier(run: NoisySGD) -> arb:
-    """The noise of a step over the length by which one sample moves it at most, as Opacus counts it."""
     return exact(run.noise_std_at(0)) * run.batch / (exact(run.step_size_at(0)) * exact(run.clip_norm))
 
 

@@ -5,12 +5,11 @@ last iterate after the clean steps, each of them the numerator once:
 
     epsilon     trained with the sample, and trained in the same way without it; both then take the clean steps
     retrained   trained with the sample, then the clean steps; and any model that was made on the rest alone, inside the
-                domain, and whose last steps are such clean steps: retrained from scratch with as many steps or more
+                domain, and whose last steps are such clean steps
 
-Full batches of n samples divide by n, those of the rest by n - 1: a run on the rest is one in whose data the sample is
-replaced by one with the mean of the other gradients, which every assumption on the losses allows; batches of a cyclic
-run likewise. Where the number of samples is part of the sampling (shuffled, without replacement) the sample is replaced
-by another one, in Poisson batches it is missing.
+Full and cyclic batches of the rest divide by n - 1: a run on the rest is one in whose data the sample is replaced by
+one with the mean of the other gradients. Where the number of samples is part of the sampling the sample is replaced by
+another one, in Poisson batches it is missing.
 
 Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contraction/forgetting).
 """
@@ -18,7 +17,7 @@ Source: docs/proofs/contraction.md, docs/proofs/reflection.md (claim ours/contra
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from math import inf, isfinite, log, nextafter
 from typing import ClassVar
 
@@ -26,7 +25,7 @@ import numpy as np
 
 from lastiterate.numeric.accounting.batches import least_range
 from lastiterate.numeric.accounting.conversion import gdp_epsilon
-from lastiterate.numeric.accounting.dominating import Candidate
+from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.bound import Bound, bound
 from lastiterate.numeric.contraction.chain import Goal, TableCandidate, resample
@@ -35,13 +34,12 @@ from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.display import Displayed, TextTable, facts, printed_loss
 from lastiterate.numeric.errors import InputError, count, order_or_delta, positive, teaches
 from lastiterate.numeric.losses.assumptions import Assumption, described_assumption
-from lastiterate.numeric.rounding import exact, precision, printed_up, upper
+from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a
 share of delta a step, a Poisson batch is larger than is assumed."""
-_MOST_STEPS = 10**9
 
 
 @teaches()
@@ -135,131 +133,53 @@ def forgetting(
     >>> found.epsilon < found.retrained < found.shifts
     True
     """
-    return _Deletion(run, assumption, order, delta, step_size, noise_std).after(count("clean_steps", clean_steps))
-
-
-@teaches()
-def steps_to_forget(
-    run: NoisySGD,
-    assumption: Assumption,
-    *,
-    epsilon: float,
-    order: float | None = None,
-    delta: float | None = None,
-    step_size: float | None = None,
-    noise_std: float | None = None,
-    retrained: bool = False,
-    on_bound: Callable[[int, int], None] | None = None,
-) -> Forgetting:
-    """The least number of clean steps after which a target is met, one step fewer than which is known to miss it.
-
-    Arguments are those of `forgetting`, but for ``epsilon``, the target, above 0; ``retrained``, whether it is of
-    `Forgetting.retrained` in place of `Forgetting.epsilon`; and ``on_bound``, called after every bound with their
-    number so far, and with about how many there will be.
-
-    Raises:
-        InputError: as `forgetting`, or the target holds at the deletion, or no number of steps is known to meet it.
-    """
-    epsilon, done = positive("epsilon", epsilon, toward=-inf), 0
-    deletion = _Deletion(run, assumption, order, delta, step_size, noise_std)
-    if not retrained and deletion.trained.epsilon <= epsilon:
+    described_run("forgetting", run)
+    described_assumption(assumption)
+    steps, (order, delta) = count("clean_steps", clean_steps), order_or_delta("forgetting", order, delta)
+    if not isfinite(run.diameter):
         raise InputError(
-            f"steps_to_forget needs a target below the {deletion.trained.epsilon:.6g} that holds at the deletion, got "
-            f"epsilon={epsilon:g}; no clean step is needed."
+            "forgetting needs a domain of finite diameter, got diameter=inf: without a projection the distance of two "
+            "runs at the deletion is not bounded; project."
         )
-
-    def at(steps: int, left: int) -> tuple[bool, Forgetting]:
-        nonlocal done
-        found = deletion.after(steps)
-        done += 1
-        if on_bound is not None:
-            on_bound(done, done + left)
-        return (found.retrained if retrained else found.epsilon) <= epsilon, found
-
-    low, high = 0, 1
-    while not (best := at(high, high.bit_length()))[0]:
-        if high >= _MOST_STEPS:
-            raise InputError(
-                f"The target needs to be within reach of {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; add "
-                "noise to the clean steps."
-            )
-        low, high = high, min(4 * high, _MOST_STEPS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (more := at(middle, (high - low).bit_length() - 1))[0]:
-            high, best = middle, more
-        else:
-            low = middle
-    return best[1]
+    eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
+    noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
+    after = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has as many numbers as steps
+    refuse_extreme("forgetting", after, assumption)
+    trained, after = bound(run, assumption, order=order, delta=delta), replace(after, steps=steps)
+    largest, left = _largest(after, delta)
+    clean = Clean(after, assumption, largest)
+    pair = DominatingPair(clean.cost(steps))
+    shifts = gdp_epsilon(pair.mu, left) if left is not None else pair.rdp(order or 2.0)
+    known = min(trained.epsilon, shifts)
+    goal = Goal(order, left, known, cache(lambda at: min(trained.rdp(at), pair.rdp(at))))
+    profile = _profile(trained)
+    found = min(known, _settled(clean, goal, lambda nodes: resample(profile, nodes)))
+    retrained = min(shifts, _settled(clean, Goal(order, left, shifts, pair.rdp), unknown))
+    return Forgetting(trained, after, order, delta, min(found, retrained), retrained, shifts)
 
 
-class _Deletion:
-    """A run, a target, and clean steps of which only the number is not known yet."""
+def _largest(run: NoisySGD, delta: float | None) -> tuple[int, float | None]:
+    """A size that no clean batch exceeds, outside an event that the runs share, and what is left of delta."""
+    others = run.dataset_size - 1
+    if run.scheme.fixed_size or delta is None or run.batch == run.dataset_size:
+        return others, delta
+    rate = Fraction(run.batch, run.dataset_size)
+    _, largest, chance = least_range(others, rate, log(delta) - log(run.steps) - _RARELY, both=False)
+    return largest, nextafter(float(Fraction(delta) - run.steps * Fraction(chance)), 0.0)
 
-    def __init__(
-        self,
-        run: NoisySGD,
-        assumption: Assumption,
-        order: float | None,
-        delta: float | None,
-        step_size: float | None,
-        noise_std: float | None,
-    ) -> None:
-        described_run("forgetting", run)
-        described_assumption(assumption)
-        self.order, self.delta = order_or_delta("forgetting", order, delta)
-        if not isfinite(run.diameter):
-            raise InputError(
-                "forgetting needs a domain of finite diameter, got diameter=inf: without a projection two runs may be "
-                "at any distance when the sample is deleted, and no number of steps hides every distance; project."
-            )
-        refuse_extreme("forgetting", run, assumption)
-        eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
-        noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
-        self.assumption, self.step = assumption, replace(run, steps=1, step_size=eta, noise_std=noise)
-        refuse_extreme("forgetting", self.step, assumption)
-        self.trained = bound(run, assumption, order=self.order, delta=self.delta)
-        self.rdp = cache(self.trained.rdp)  # each order takes a bound
 
-    def after(self, steps: int) -> Forgetting:
-        """The numbers after so many clean steps."""
-        largest, delta = self._sizes(steps)
-        clean = Clean(replace(self.step, steps=steps), self.assumption, largest)
-        mu = clean.mu(steps)
-        shifts = gdp_epsilon(mu, delta) if delta is not None else _gaussian_rdp(mu, self.order or 2.0)
-
-        def tail(order: float) -> float:
-            return min(self.rdp(order), _gaussian_rdp(mu, order))
-
-        known = min(self.trained.epsilon, shifts)
-        found = min(known, _settled(clean, Goal(self.order, delta, known, tail), lambda g: resample(self._profile, g)))
-        any_goal = Goal(self.order, delta, shifts, lambda order: _gaussian_rdp(mu, order))
-        retrained = min(shifts, _settled(clean, any_goal, unknown))
-        return Forgetting(self.trained, clean.run, self.order, self.delta, min(found, retrained), retrained, shifts)
-
-    def _sizes(self, steps: int) -> tuple[int, float | None]:
-        """A size that no clean batch exceeds, outside an event that the runs share, and what is left of delta."""
-        run, others = self.step, self.step.dataset_size - 1
-        if run.scheme.fixed_size or self.delta is None or run.batch == run.dataset_size:
-            return others, self.delta
-        rate = Fraction(run.batch, run.dataset_size)
-        _, largest, chance = least_range(others, rate, log(self.delta) - log(steps) - _RARELY, both=False)
-        left = Fraction(self.delta) - steps * Fraction(chance)
-        return largest, nextafter(float(left), 0.0)
-
-    @cached_property
-    def _profile(self) -> Table:
-        """The table at the deletion, the worse order in both."""
-        candidate: Candidate = self.trained.candidate
-        if isinstance(candidate, TableCandidate):
-            return Table(candidate.table.g, worse := candidate.table.worse, worse)
-        if candidate.pair.gaussian and candidate.renyi is None:
-            return gaussian_table(candidate.pair.mu)
-        known = self.trained.epsilon
-        near, wide = np.linspace(0, 1.2 * known, _READ), spread_nodes(0.1 * known, 60.0 + 3 * known, 2 * _READ)
-        logs = near if self.delta is not None else wide
-        values = np.minimum.accumulate([min(candidate.delta(float(x)), 1.0) for x in logs])
-        return Table(np.exp(logs), values, values)
+def _profile(trained: Bound) -> Table:
+    """The table at the deletion, the worse order in both."""
+    candidate: Candidate = trained.candidate
+    if isinstance(candidate, TableCandidate):
+        return Table(candidate.table.g, worse := candidate.table.worse, worse)
+    if candidate.pair.gaussian and candidate.renyi is None:
+        return gaussian_table(candidate.pair.mu)
+    known = trained.epsilon
+    near, wide = np.linspace(0, 1.2 * known, _READ), spread_nodes(0.1 * known, 60.0 + 3 * known, 2 * _READ)
+    logs = near if trained.delta is not None else wide
+    values = np.minimum.accumulate([min(candidate.delta(float(x)), 1.0) for x in logs])
+    return Table(np.exp(logs), values, values)
 
 
 def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float:
@@ -271,8 +191,3 @@ def _settled(clean: Clean, goal: Goal, start: Callable[[Array], Table]) -> float
             break
         number = found
     return min(found, goal.value(clean.after(start(goal.nodes(found if 0 < found < inf else number, _FINE)))))
-
-
-def _gaussian_rdp(mu: float, order: float) -> float:
-    with precision():
-        return upper(exact(order) / 2 * exact(mu) ** 2)

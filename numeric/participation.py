@@ -35,8 +35,6 @@ Where steps differ it is the number of batches."""
 
 @dataclass(frozen=True, eq=False)
 class _OfKnownSteps(Displayed):
-    """A rigorous bound at an order of Renyi divergence or at a delta; every number is rounded up."""
-
     run: NoisySGD
     assumption: Assumption
     order: float | None
@@ -234,7 +232,6 @@ def by_position(
 def _checked(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None
 ) -> tuple[float | None, float | None]:
-    """The order and the delta, where the run is one whose participations are known."""
     described_run("participation", run)
     described_assumption(assumption)
     order, delta = order_or_delta("participation", order, delta)
@@ -254,10 +251,7 @@ def _numbers(
     uses: Sequence[int],
     clean: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """The number at an order or a delta, and that by shifts, for each number of clean steps after the last use.
-
-    See `Used.numbers`.
-    """
+    """The numbers by every route and by shifts, for each number of clean steps; see `Used.numbers`."""
     order, delta = target
     pairs = []
     for more in clean:

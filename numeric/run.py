@@ -252,7 +252,6 @@ def refuse_extreme(what: str, run: NoisySGD, assumption: object) -> None:
 
 
 def _numbers(value: object, name: str) -> Iterator[tuple[str, float]]:
-    """Every number in a value with its name, those of parts, tables and schedules included."""
     if isinstance(value, int | float):
         yield name, float(value)
     elif isinstance(value, tuple):

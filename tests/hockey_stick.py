@@ -52,8 +52,10 @@ def hockey_stick_mixtures(numerator: Mixture, denominator: Mixture, noise: Any =
     coefficients: dict[float, arb] = {}
     with precision(_EXACT_BITS):
         for law, factor in ((numerator, arb(1)), (denominator, -exact(t))):
-            for (mean, _), share in zip(law.parts(), law.shares(), strict=True):
-                coefficients[mean] = coefficients.get(mean, arb(0)) + factor * share
+            for mean, weight in law.parts():
+                coefficients[mean] = coefficients.get(mean, arb(0)) + factor * (
+                    arb(weight.numerator) / weight.denominator
+                )
     terms = [(mean, coefficient) for mean, coefficient in sorted(coefficients.items()) if coefficient != 0]
     return refine(lambda bits: _positive_part([(exact(mean) / exact(s), c) for mean, c in terms], bits))
 

@@ -30,7 +30,7 @@ _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
 """Of a float above 0."""
 _LARGE = 1e6
-"""From here on the second term of the formula moves epsilon by less than 1e-12 of it."""
+"""From here on epsilon, above 1e11, is not searched for."""
 _WIDEST = 40.0
 """Phi(-40) is below every positive float."""
 
@@ -104,7 +104,6 @@ def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, 
 
 
 def _ratios(delta: float, eps: float, distance: float) -> tuple[float, float]:
-    """Logs of p/q and of (1-p)/(1-q) at p = delta + distance, in floats."""
     q = min(distance * exp(-eps), 1 - 1e-16)
     return log(delta + distance) - log(distance) + eps, log(max(1 - delta - distance, 1e-300)) - log1p(-q)
 
@@ -144,7 +143,6 @@ def _least(order: float, delta: float, eps: float, point: float) -> arb | None:
 
 
 def _value_and_slope(order: float, delta: float, eps: float, point: float) -> tuple[arb, arb]:
-    """F and F' at a point in (delta, 1]."""
     alpha, p, turn = exact(order), exact(point), (-exact(eps)).exp()
     q = (p - exact(delta)) * turn
     r = p / q
@@ -212,7 +210,8 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         return inf
     if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:
         return 0.0
-    low, high = 0.0, _first_term_alone(mu, delta)
+    with precision():  # what the first term of the formula needs at any delta
+        low, high = 0.0, upper(exact(mu) ** 2 / 2 + exact(mu) * exact(_WIDEST))
     if mu >= _LARGE:
         return high
     while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
@@ -237,17 +236,5 @@ def gdp_epsilon_below(mu: float, delta: float) -> float:
 
 
 def _size(mu: float) -> None:
-    """Refuse a mu below 0, at which the formula would say that nothing is lost."""
     if mu < 0:
         raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; take its size.")
-
-
-def _first_term_alone(mu: float, delta: float) -> float:
-    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: what the first term of the formula needs."""
-    with precision():
-        low, high = -_WIDEST, _WIDEST
-        while nextafter(low, inf) < high:
-            middle = (low + high) / 2
-            below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
-            low, high = (low, middle) if below else (middle, high)
-        return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)

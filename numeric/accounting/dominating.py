@@ -172,7 +172,6 @@ def step_rdp(rate: float, multiplier: float, adjacency: str, order: float) -> fl
 
 @lru_cache(maxsize=256)
 def _epsilon(pair: DominatingPair, side: str, delta: float) -> float:
-    """``delta`` is what the probability of failure leaves."""
     found = pair.releases(side)
     if not found:
         return 0.0
@@ -184,7 +183,6 @@ def _epsilon(pair: DominatingPair, side: str, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _delta(pair: DominatingPair, side: str, epsilon: float) -> float:
-    """Delta of one side of a pair that does not fail."""
     found = pair.releases(side)
     if not found:
         return 0.0

@@ -95,10 +95,7 @@ class Release:
         return np.logaddexp(log1p(-self.rate), log(self.rate) + exponent)
 
     def sketch(self, low: float, high: float) -> tuple[Array, Array, Array]:
-        """Losses, their masses, and the slope of the loss in each cell of z; in floats, not rounded, to choose a grid.
-
-        A "replace" has its losses, their mirror images and 0.
-        """
+        """Losses, masses, and slopes of the loss on cells of z; in floats. A "replace" has mirror images and 0, too."""
         g = float(self.gap)
         edges = np.linspace(low, high, 801)
         z = (edges[1:] + edges[:-1]) / 2
@@ -119,10 +116,7 @@ class Release:
         )
 
     def on_lattice(self, spacing: float, z: Array) -> LatticeLaw:
-        """The masses on the multiples of ``spacing``, a power of two, so that losses on the lattice are floats.
-
-        z are the nodes, about, rising; any two or more are valid.
-        """
+        """The masses on the multiples of ``spacing``, a power of two; any nodes ``z``, rising, are valid."""
         with precision():
             nodes, base, moved = self._nodes(spacing, z)
             losses = [exact(spacing) * int(k) for k in nodes]
@@ -291,10 +285,7 @@ class Composition:
 
     @classmethod
     def of(cls, found: Sequence[Release], delta: float, tilt: float | None = None) -> "Composition | None":
-        """Compose releases; None where floats do not reach.
-
-        The profile is wanted near ``delta``; ``tilt`` is lam, 0 for the plain law, None for what is best near delta.
-        """
+        """Compose releases near ``delta``; ``tilt`` is lam, None for the best. None where floats do not reach."""
         plan = plan_transform(found, delta, tilt)
         return None if plan is None else cls.on(plan, found, delta)
 
@@ -436,7 +427,6 @@ def _convolved(folded: Sequence[Array], counts: Sequence[int]) -> tuple[Array, f
 
 
 def _power(base: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """The power by repeated squaring."""
     result = np.ones_like(base)
     while count:
         if count & 1:

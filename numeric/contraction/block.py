@@ -6,12 +6,11 @@ v(all), a near price N (both runs at one point) and a far price F (at any two po
     E_g(after) <= int u N(g dv/du) + A F(g B / A).
 
 Here u = min(p, g1 q), v = min(q, p / g0) with thresholds g0 <= g1 among the ratios of the atoms, below all of them
-(v = q), or above all (u = p, A = 0). Any are valid; they are searched for in floats, and the value is rounded up.
+(v = q), or above all (u = p, A = 0). They are searched for in floats, and the value is rounded up.
 
-A table has kinks at its nodes only: it is the profile of atoms, q_j = the change of slope at l_j, p_j = l_j q_j, of the
-mass p at the last node beside Q, and of a mass of Q beside P. Floats make q_j; then P is made heavier and Q lighter by
-the least of `LIFTS` for which what results is admitted when it is held against the table: for measures with P(all) >= 1
->= Q(all) the one-block bound needs no more.
+A table is the profile of atoms, q_j = the change of slope at l_j, p_j = l_j q_j, of the mass p at the last node beside
+Q, and of a mass of Q beside P. Floats make q_j; then P is made heavier and Q lighter by the least of `LIFTS` for which
+what results is admitted when it is held against the table.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/block, ours/contraction/atoms).
 """
@@ -107,7 +106,6 @@ def _admitted(
 
 
 def _profile(masses: Array, rest: float, widths: Array) -> Array:
-    """Sum over the nodes to the right of mass times distance, and the rest."""
     beyond, found = masses[::-1].cumsum()[::-1], np.zeros(len(masses) + 1)
     found[:-1] = (beyond * widths)[::-1].cumsum()[::-1]
     return found + rest
@@ -123,10 +121,9 @@ one in so many."""
 
 @dataclass(eq=False)
 class Block:
-    """A block of steps on the nodes g of the tables before and after it, and its prices.
+    """A block of steps on the nodes g of the tables before and after it, and its prices N and F.
 
-    ``near`` is N, at equal points, None where the steps are the same in both runs; ``far`` is F. ``thresholds`` has the
-    places of g0 and g1 at every node that were last found, by order (True: ahead).
+    ``near`` is None where the steps are the same in both runs. ``thresholds`` are those last found, by order.
     """
 
     g: Array
@@ -157,7 +154,6 @@ class Block:
         return Table(self.g, ahead, self._one_order(before, ahead=False))
 
     def _one_order(self, before: Table, *, ahead: bool) -> Array:
-        """E_g of one order at the nodes, rounded up."""
         table, far = (before, self.far) if ahead else (before.reversed, self.far.reversed)
         if self.near is None:
             return forget(self.g, table.ahead, far)
@@ -173,10 +169,7 @@ class Block:
 
     @cached_property
     def _lattice_ahead(self) -> tuple[Indices, Indices]:
-        """Pairs of thresholds for every node, shape (n, k), where both prices have equal power and equal level.
-
-        At the least of the bound, with rho = g B / A, N at g / g1 has the power of F at rho, N at g / g0 its level.
-        """
+        """Pairs of thresholds for every node, shape (n, k), where both prices have equal power and equal level."""
         return _lattice(self.g, *self.prices)
 
     @cached_property
@@ -204,10 +197,7 @@ def forget(g: Array, before: Array, far: Table) -> Array:
 
 
 class _Known:
-    """The value of one order for every pair of thresholds.
-
-    A threshold is the index of an atom; high = 2n - 1 means u = p, low = -1 means v = q.
-    """
+    """The value of one order for every pair of thresholds; high = 2n - 1 means u = p, low = -1 v = q."""
 
     def __init__(self, g: Array, atoms: DiscretePair, kernel: Array, far: Table) -> None:
         self.g, self.atoms, self.kernel_above, self.kernel, self.far = g, atoms, kernel, kernel[:, :-1], far

@@ -1,9 +1,8 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
 A run starts from one point in both worlds (`equal`). Whatever was before, nothing is worse than `unknown`: from there
-the table after k blocks bounds every run that ends with these blocks, however long it is; and if all blocks are alike
-every shorter one, whose tables rise with each block. It falls with every block and settles. Most blocks are done on
-few nodes; a table on few nodes, read off on more, is still a bound.
+the table after k blocks bounds every run that ends with these blocks, and if all blocks are alike every shorter one.
+Most blocks are done on few nodes; a table on few nodes, read off on more, is still a bound.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
 """
@@ -38,10 +37,7 @@ Prices = tuple[Table | None, Table]
 
 @dataclass(frozen=True)
 class DrawnStretch:
-    """Blocks of which one kind is drawn, alike in both runs and independently of the past.
-
-    ``kinds`` has the probability of each, rounded up, and its blocks.
-    """
+    """Blocks of which one kind is drawn, independently of the past; probabilities are rounded up."""
 
     kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
 
@@ -103,10 +99,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """A run from equal points: ``periods`` repetitions of a ``pattern`` of blocks, and then a ``rest`` of blocks.
-
-    ``always`` is mu of a Gaussian that bounds the run after any number of repetitions, if one is known.
-    """
+    """Repetitions of a pattern and a rest; ``always`` is mu of a Gaussian that bounds any number of them."""
 
     pattern: Sequence[Stretch]
     periods: int
@@ -116,7 +109,6 @@ class Repeated:
 
     @cached_property
     def _follow(self) -> bool:
-        """Tell whether the run is followed from its beginning."""
         return self.periods * self._size <= (_FROM_EQUAL_ALONE if self.always is None else _FROM_EQUAL)
 
     @cached_property
@@ -136,7 +128,6 @@ class Repeated:
 
     @cached_property
     def _course(self) -> tuple[float, "_Chain"]:
-        """The number of a run that is followed, on few nodes, and its tables on them."""
         number = _size_of(self.goal.known)
         for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
             course = _Chain(self.pattern, equal(self.goal.nodes(number, COARSE)))
@@ -165,10 +156,7 @@ class Repeated:
         return _Chain(self.rest, table).after(1).hull(), done
 
     def _descended(self, table: Table, done: int, number: float, count: int) -> tuple[float, Table, int]:
-        """About the number, the table, and the repetitions on which it rests: from above, on so many nodes.
-
-        The nodes are made for a number that is about known, and again where it turns out to be another.
-        """
+        """About the number, the table, and the repetitions on which it rests: from above, on so many nodes."""
         most, close, blocks = _MOST[count == FINE]
         left = min(most, max(blocks // self._size, _PATIENCE))
         for _ in range(_GRIDS):
@@ -194,7 +182,6 @@ class Repeated:
         return most
 
     def _followed(self, fine: Array) -> Table:
-        """The table of a run from its beginning, its last blocks on more nodes: as many as these take to tell."""
         last, (_, coarse) = ceil(_FINE_BLOCKS / self._size), self._course
         while True:
             first = max(self.periods - last, 0)
@@ -260,12 +247,10 @@ class _Chain:
 
 
 def _size_of(number: float) -> float:
-    """A power of 2 near a number: like numbers have one grid."""
     return 2.0 ** round(log2(number)) if isfinite(number) and number > 0 else _UNKNOWN
 
 
 def _sizes_of(number: float) -> tuple[float, float]:
-    """Sizes that do for a number."""
     return _size_of(number), _size_of(number * _NEARLY)
 
 

@@ -1,13 +1,9 @@
 """Contraction where the batches do not depend on the noise: full and cyclic ones, and those of a shuffled epoch.
 
 A window of steps costs, in a Gaussian, what the shift program pays for it from one point (near) and from the diameter
-of the domain (far); clean steps are the same in both runs. With equal steps the runs that differ in the last batch of
-an epoch are the worst: those of another are the same some steps earlier, and then a common kernel.
-
-Shuffled batches draw the place of the sample for each epoch, alike in both runs. Given its place an epoch is a
-chain of clean blocks, one block that ends with the sample, and clean blocks; what holds after the epoch is the mean
-over places, which do not depend on what was before. Where all steps are equal places next to each other are taken
-together, with the fewest clean steps that any of them has before and after.
+of the domain (far). With equal steps the runs that differ in the last batch of an epoch are the worst. Shuffled batches
+draw the place of the sample for each epoch; what holds after the epoch is the mean over places. Where all steps are
+equal neighbouring places are taken together, with the fewest clean steps that any of them has before and after.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/full, cyclic, shuffled).
 """
@@ -178,7 +174,6 @@ def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: 
 
 
 def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> DrawnStretch:
-    """An epoch, or its first steps, that begins with step ``start``."""
     kinds, places = list[tuple[float, tuple[Prices, ...]]](), run.batches
     for first, last in _grouped(length) if run.constant else zip(range(length), range(length), strict=True):
         blocks, met = list[Prices](), start + first
@@ -196,7 +191,6 @@ def _epoch(run: NoisySGD, assumption: Assumption, start: int, length: int) -> Dr
 
 
 def _clean(run: NoisySGD, assumption: Assumption, end: int, lengths: list[int]) -> list[Prices]:
-    """Blocks of steps that are the same in both runs, the last of which ends before step ``end``."""
     starts = [end - sum(lengths[k:]) for k in range(len(lengths))]
     return [window_prices(run, assumption, a + k, a, k) for a, k in zip(starts, lengths, strict=True)]
 

@@ -1,17 +1,13 @@
 """Contraction with Poisson batches and with batches drawn without replacement.
 
-A window of w steps costs, from one point, w sampled steps (near; the coins of the sample are hidden). From any two
-points the coins are revealed, alike in both runs: shifts that bring two copies of the run without the sample together,
-and on top, wherever the sample is met, what it moves. That is a mean of Gaussians over how often it is met.
+From one point a window costs w sampled steps (near; the coins of the sample are hidden). From any two points the coins
+are revealed: shifts that bring two copies of the run without the sample together, and on top, wherever the sample is
+met, what it moves: a mean of Gaussians over how often it is met.
 
-Near, P the run with the sample: a step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against
-N(0, 1). With theta the Gaussian profile at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q))
-theta(1 / t), t = (1/g - 1 + q) / q, 0 from 1 / (1-q) on. Without replacement q theta(1 + (g - 1) / q) serves both
-orders. Many steps are composed as privacy losses; far out, where transforms drown in rounding errors, Renyi bounds say
-more.
-
-Poisson batches: the sizes of the batches without the sample are revealed, too. Large batches may move points apart, so
-the far price is a mean over nested ranges of sizes, and 1 outside of the widest. The near price asks nothing of sizes.
+A step on a Poisson batch is dominated by M = (1-q) N(0, 1) + q N(s, 1) against N(0, 1). With theta the Gaussian profile
+at s, E_g(M || N) = q theta((g - 1 + q) / q) and E_g(N || M) = (1 - g (1-q)) theta(1 / t), t = (1/g - 1 + q) / q, 0 from
+1 / (1-q) on. Without replacement q theta(1 + (g - 1) / q) serves both orders. Of Poisson batches the sizes without the
+sample are revealed, too: the far price is a mean over nested ranges of sizes, and 1 outside of the widest.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/poisson, ours/contraction/without_replacement); Balle,
 Barthe & Gaboardi 2018.
@@ -158,7 +154,6 @@ def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
 
 
 def _tail(count: int, rate: float, least: int) -> float:
-    """P(H >= least), rounded up."""
     if least <= 0:
         return 1.0
     if least > count:
@@ -170,8 +165,6 @@ def _tail(count: int, rate: float, least: int) -> float:
 
 
 class _Unmet(Sized):
-    """The same for a sample that no batch holds."""
-
     def expansion(self, run: NoisySGD, t: int, *, differs: bool) -> UpdateExpansion:  # noqa: ARG002
         return super().expansion(run, t, differs=False)
 
@@ -213,7 +206,6 @@ def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int
 
 
 def _batches(run: NoisySGD, window: tuple[int, int]) -> dict[int, int]:
-    """Number of steps of a window for each size of its batches."""
     start, length = window
     if not isinstance(run.batch_size, tuple):
         return {run.batch: length}
@@ -225,7 +217,6 @@ def _width(run: NoisySGD, t: int) -> int:
 
 
 def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]], goal: Goal) -> Prices | None:
-    """The near and the far price of any of some windows of one length; None where floats do not reach."""
     length, batches = windows[0][1], _batches(run, windows[0])
     multipliers = dict.fromkeys(batches, inf)
     for start, _ in windows:
@@ -246,10 +237,7 @@ def _prices(run: NoisySGD, assumption: Assumption, windows: list[tuple[int, int]
 
 
 def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], Array], chances: Array) -> Table | None:
-    """Bound the far cost, a mean over ``ranges`` (as of `_sizes`) and outcomes of coins; None beyond floats.
-
-    ``shifts`` gives mu of every outcome over a range, rising; ``chances`` are those of the outcomes, rounded up.
-    """
+    """The far price, a mean over ``ranges`` and outcomes of coins, rounded up; None beyond floats."""
     mus = [shifts(*one[:2]) for one in dict.fromkeys((ranges[0], ranges[-1]))]
     if np.all(mus[-1] <= mus[0] * _ALIKE):
         ranges, mus = ranges[-1:], mus[-1:]
@@ -302,10 +290,7 @@ def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
 
 
 def _sizes(run: NoisySGD, assumption: Assumption, length: int, goal: Goal) -> list[tuple[Size, Size, float]]:
-    """Ranges of sizes of the batches without the sample, ever wider, and the chance that one of the window is outside.
-
-    Each range is left with about the root of the probability of the one before.
-    """
+    """Ranges of sizes of the batches without the sample, ever wider, and the probability that one is outside."""
     if run.scheme.fixed_size:
         sizes = run.batch_size if isinstance(run.batch_size, tuple) else run.batch
         return [(sizes, sizes, 0.0)]

@@ -1,14 +1,13 @@
 """Tables: upper bounds of a hockey-stick profile in both orders, straight between nodes in the ratio.
 
-E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 it is told by the other order,
-E_g(P || Q) = 1 - g + g E_(1/g)(Q || P), so that a table holds both orders at ratios from 1 on: no digit cancels. Chords
-between upper bounds are upper bounds, and right of the last node the last value is one. Every sum is of terms that are
-not negative: its relative error is below `SLACK`, and is added or taken off.
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 it is told by the other order, so that a
+table holds both orders at ratios from 1 on: no digit cancels. Chords between upper bounds are upper bounds, and right
+of the last node the last value is one. Every sum is of terms that are not negative: its relative error is below
+`SLACK`.
 
-For any order a > 1, exp((a - 1) D_a(P || Q)) = integral over g > 0 of a (a - 1) g^(a-2) E_g = 1 + a (a - 1)
-[int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg]: what is added to 1 is small where the divergence
-is. Chords are integrated exactly. Beyond a last node G the table says too little; there a Renyi bound of another order
-b > a says E_g <= c g^(1-b), with c = e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
+exp((a - 1) D_a(P || Q)) = 1 + a (a - 1) [int_1^oo t^(-a-1) E_t(Q || P) dt + int_1^oo g^(a-2) E_g(P || Q) dg]. Chords
+are integrated exactly. Beyond a last node G a Renyi bound of another order b > a says E_g <= c g^(1-b), with c =
+e^((b-1) D_b) (b-1)^(b-1) b^(-b), whose integral is a (a - 1) c G^(a-b) / (b - a).
 
 Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/renyi).
 """
@@ -223,7 +222,6 @@ def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
 
 
 def _between(g: Array, values: Array, kept: NDArray[np.intp]) -> Array:
-    """The values at the nodes kept, and the chords between them elsewhere."""
     if len(kept) == len(g):
         return values
     found: Array = np.interp(g, g[kept], values[kept]) * UP + TINY
@@ -266,10 +264,7 @@ _CUTS = 12
 
 
 def table_rdp(table: Table, order: float, known: Callable[[float], float]) -> float:
-    """Epsilon of (order, epsilon)-RDP in both orders, rounded up.
-
-    ``known`` is a Renyi bound, in both orders, of any order above ``order``, rounded up.
-    """
+    """Epsilon of (order, epsilon)-RDP in both orders, rounded up; ``known`` is a Renyi bound of any higher order."""
     sides = (table,) if table.symmetric else (table, table.reversed)
     with precision():
         tail = _tails(order, known)
@@ -309,10 +304,7 @@ def _one_order(table: Table, order: float, tail: Callable[[int, Table], arb]) ->
 
 
 def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: Callable[[arb], arb]) -> list[arb]:
-    """The integral of each chord times w on its cell, from the first and second antiderivatives of w.
-
-    By parts: [E once] - E' [twice].
-    """
+    """The integral of each chord times w on its cell, from the first and second antiderivatives of w, by parts."""
     found, ends = [], [(once(x), twice(x)) for x in g]
     for k in range(len(g) - 1):
         left, right = exact(values[k]), exact(values[k + 1])
@@ -322,7 +314,6 @@ def _integrals(g: list[arb], values: Array, twice: Callable[[arb], arb], once: C
 
 
 def _tails(order: float, known: Callable[[float], float]) -> Callable[[int, Table], arb]:
-    """A bound of a (a - 1) times the integral of g^(a-2) E_g from node k on."""
     a = exact(order)
     bounds = [(exact(b), exact(known(b))) for b in (order * factor for factor in _HIGHER)]
     constants = [

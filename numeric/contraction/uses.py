@@ -1,16 +1,13 @@
 """Contraction where a sample is used at listed steps, and the clean steps after them, the same in both runs.
 
-Clean steps on a bounded domain leave of the difference of two laws, for one order and each ratio g >= 1 by itself: a
-block of steps with the far price F takes A = E_g before to A F(1 + (g - 1) / A). And E_g <= E_1 for g >= 1, which m
-steps multiply by V_m(D) at most: at distance z before a step, let the noises of two copies be reflections of each
-other, as long as the copies have not met. Then
+Clean steps on a bounded domain leave of the difference of two laws, for each ratio g >= 1: a block of steps with the
+far price F takes A = E_g before to A F(1 + (g - 1) / A). And E_g <= E_1 for g >= 1, which m steps multiply by V_m(D) at
+most: let the noises of two copies be reflections of each other, as long as the copies have not met. Then
 
     V_0 = 1,   V_(m+1)(z) = E[V_m(min(2 sigma |Y|, D)); not met],   Y > 0 of density phi(y - x) - phi(y + x),
 
-2 x = e(z) / sigma. Blocks are chosen by dynamic programming: what they give rises with what is known before them.
-
-Of a sample that is used windows end some steps after a use, with clean windows between. The steps after a use share the
-noise that hides it, as far as the window goes; how many of them there are is tried out.
+2 x = e(z) / sigma. Blocks are chosen by dynamic programming. Of a sample that is used windows end some steps after a
+use, which share the noise that hides it; how many of them there are is tried out.
 
 Source: docs/proofs/contraction.md, reflection.md, participation.md (claims ours/contraction/cyclic, forgetting).
 """
@@ -24,6 +21,7 @@ from math import inf
 import numpy as np
 from scipy.special import ndtr
 
+from lastiterate.numeric.accounting.dominating import DominatingPair
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.block import forget
 from lastiterate.numeric.contraction.chain import FINE, Goal, Prices, chain_blocks, resample
@@ -53,10 +51,7 @@ _LEAST = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """Clean steps, all alike: as many as those of ``run``, the run on the data without the sample.
-
-    ``largest`` is what the size of a batch does not exceed, where sizes are random.
-    """
+    """Clean steps, all alike: those of ``run``, on the data without the sample; no batch is larger than ``largest``."""
 
     run: NoisySGD
     assumption: Assumption
@@ -82,16 +77,16 @@ class Clean:
             known.append(np.minimum.accumulate(found))
         return known
 
-    def mu(self, steps: int) -> float:
-        """A mu by shifts alone: the last iterates are mu-GDP after so many steps from the diameter; rounded up."""
+    def cost(self, steps: int) -> float:
+        """mu^2 by shifts alone: the last iterates are mu-GDP after so many steps from the diameter; rounded up."""
         with precision():
             affine = self._step.affine_on(self.run.diameter)
             if affine is not None:  # e(z) = c z: shifts that are a geometric series
-                width = geometric_sum(1 / affine[0] ** 2, steps).sqrt() * exact(self.run.noise_std_at(0))
-                return upper(exact(self.run.diameter) / width)
+                width = geometric_sum(1 / affine[0] ** 2, steps) * exact(self.run.noise_std_at(0)) ** 2
+                return upper(exact(self.run.diameter) ** 2 / width)
             length = min(steps, _LONGEST)
             program = ShiftProgram(self._fixed(length), self._sized, length, initial=self.run.diameter)
-            return upper(hide_initial(program).cost.sqrt())
+            return upper(hide_initial(program).cost)
 
     @cached_property
     def variation(self) -> Array:
@@ -134,14 +129,12 @@ class Clean:
 
     @cached_property
     def _blocks(self) -> dict[int, Table]:
-        """Far prices by length, in units."""
         most = min(max(self._across**2 / self.unit, 1.0), self._places)
         widths = sorted({round(w) for w in np.geomspace(1, most, _WIDTHS)})
-        return {w: gaussian_table(self.mu(w * self.unit)) for w in widths}
+        return {w: gaussian_table(DominatingPair(self.cost(w * self.unit)).mu) for w in widths}
 
     @property
     def _sized(self) -> Assumption:
-        """The assumption, of every size that a batch may have."""
         return self.assumption if self.run.scheme.fixed_size else Sized(self.assumption, 0, self.largest)
 
     def _fixed(self, steps: int) -> NoisySGD:
@@ -152,7 +145,6 @@ class Clean:
 
 
 def _about(g: Array, before: Array, far: Table) -> Array:
-    """About what `forget` gives."""
     share = np.maximum(before, TINY)
     found: Array = share * np.interp(1 + (g - 1) / share, far.g, far.ahead)
     return found
@@ -254,7 +246,6 @@ class Used:
 
 
 def _after(before: Table, steps: Clean, clean: Sequence[int], goal: Goal) -> Iterator[tuple[int, Table]]:
-    """The table after each number of clean steps that is not below 0, and its place."""
     number = goal.value(before)
     about = number if 0 < number < inf else goal.known
     nodes = np.unique(np.concatenate([goal.nodes(about, FINE), goal.nodes(about / _LEAST, FINE)]))

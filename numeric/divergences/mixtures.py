@@ -11,6 +11,7 @@ Source: docs/proofs/divergences.md.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import inf, isfinite, log, sqrt
 from typing import Any
@@ -56,10 +57,7 @@ class Enclosure:
 
 
 def refine(evaluate: Callable[[int], arb]) -> Enclosure:
-    """Evaluate a quantity that is at least 0 with more and more bits, until its ball is narrow.
-
-    An `ArithmeticError` where the ball stays wide.
-    """
+    """Evaluate a quantity of at least 0 with ever more bits until its ball is narrow; else an `ArithmeticError`."""
     bits = _FIRST_BITS
     while bits <= _LAST_BITS:
         with precision(bits):
@@ -110,16 +108,9 @@ Components = tuple[tuple[arb, arb], ...]
 """Weights and means, the means distinct, rising, and in units of the noise; no weight is zero."""
 
 
-_EXACT_BITS = 1200
-"""One minus a float needs no more."""
-
-
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - weight) N(first, s^2) + weight N(second, s^2); the standard deviation s is given where it is used.
-
-    An `InputError` where the weight is outside [0, 1] or a mean is not finite.
-    """
+    """(1 - weight) N(first, s^2) + weight N(second, s^2); s is given where it is used."""
 
     weight: float
     first: float
@@ -133,31 +124,16 @@ class Mixture:
         object.__setattr__(self, "first", finite("first", self.first))
         object.__setattr__(self, "second", finite("second", self.second))
 
-    def parts(self) -> tuple[tuple[float, float], ...]:
-        """Mean and share of the second component (1 for it, 0 for the first), zero weights dropped, means rising."""
+    def parts(self) -> tuple[tuple[float, Fraction], ...]:
+        """Means, rising, and their exact weights, none of which is zero."""
+        weight = Fraction(self.weight)
         if self.first == self.second:
-            return ((self.first, 2.0),)
-        kept = [(self.first, 0.0)] * (self.weight < 1) + [(self.second, 1.0)] * (self.weight > 0)
-        return tuple(sorted(kept))
+            return ((self.first, Fraction(1)),)
+        return tuple(sorted(one for one in ((self.first, 1 - weight), (self.second, weight)) if one[1]))
 
     def components(self, noise: float) -> Components:
         """Weights and means as balls at the working precision, in units of the noise."""
-        means = [exact(mean) / exact(noise) for mean, _ in self.parts()]
-        return tuple(zip(self.shares(), means, strict=True))
-
-    def same_law(self, other: "Mixture") -> bool:
-        """Tell whether the two are one law."""
-        mine, theirs = self.parts(), other.parts()
-        if [mean for mean, _ in mine] != [mean for mean, _ in theirs]:
-            return False
-        return all(one == two for one, two in zip(self.shares(), other.shares(), strict=True))
-
-    def shares(self) -> tuple[arb, ...]:
-        """The exact weights in the order of `parts`."""
-        with precision(_EXACT_BITS):
-            share = exact(self.weight)
-            weights = {0.0: 1 - share, 1.0: share, 2.0: arb(1)}
-            return tuple(weights[which] for _, which in self.parts())
+        return tuple((arb(w.numerator) / w.denominator, exact(mean) / exact(noise)) for mean, w in self.parts())
 
 
 def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *, alpha: Any) -> Enclosure:
@@ -176,7 +152,7 @@ def renyi_mixtures(numerator: Mixture, denominator: Mixture, noise: Any = 1.0, *
         if not isinstance(law, Mixture):
             raise InputError(f"{name} needs a Mixture, got {name}={law!r}; write Mixture(weight, first, second).")
     s, alpha = positive_scale("noise", noise), order(alpha)
-    if numerator.same_law(denominator):
+    if numerator.parts() == denominator.parts():
         return Enclosure(0.0, 0.0)
     means = [mean for either in (numerator, denominator) for mean, _ in either.parts()]
     ratio(s, max(means) - min(means))

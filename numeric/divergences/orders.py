@@ -32,10 +32,7 @@ _TERMS = 16
 
 @dataclass(frozen=True)
 class Orders:
-    """A divergence at the orders ``alpha``, between ``lower`` and ``upper``, proved; all of shape (orders,).
-
-    ``value`` is the float in the middle, without a direction.
-    """
+    """A divergence at the orders ``alpha`` between proved bounds; ``value`` is in the middle."""
 
     alpha: Array
     value: Array
@@ -93,7 +90,6 @@ def _octave(q: float, m: float, alpha: Array, *, up: bool) -> tuple[Array, Array
 
 
 def _far_apart(q: float, m: float, alpha: Array) -> tuple[Array, Array]:
-    """Between the two sides of Minkowski's inequality."""
     exponent = (alpha - 1) * m * m / 2
     low = alpha * m * m / 2 + alpha / (alpha - 1) * log(q)
     gap = alpha / (alpha - 1) * np.exp(np.minimum(-exponent - log(q), 0.0))  # log(1 + z) <= z, z = (1-q)/q e^-exponent
@@ -186,7 +182,6 @@ def _near(
 
 
 def _density(x: Array, log_ratio: Array | float) -> Array:
-    """phi times the ratio, without overflow where the product is small."""
     return np.asarray(np.exp(log_ratio - x * x / 2) / np.sqrt(2 * pi))
 
 

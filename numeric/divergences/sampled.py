@@ -1,22 +1,17 @@
 """Two Gaussians, and the sampled Gaussian: a mixture against its base, the base against it, and a replaced sample.
 
-With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), shift d, S_up(q, s; alpha) = D_alpha(M || N(0,
-s^2)) has the mixture for numerator, S_down(q, s; alpha) = D_alpha(N(0, s^2) || M) the base. A guarantee in both
-directions needs the larger, S_up. At an integer alpha it is a binomial sum, at any other order `renyi_mixtures`.
+With base N(0, s^2) and mixture M = (1 - q) N(0, s^2) + q N(d, s^2), S_up(q, s; alpha) = D_alpha(M || N(0, s^2)) and
+S_down(q, s; alpha) = D_alpha(N(0, s^2) || M). A guarantee in both directions needs the larger, S_up. At an integer
+alpha it is a binomial sum, at any other order `renyi_mixtures`.
 
 A step on a batch drawn without replacement has, given the rest of the batch, the laws P = (1-q) N(x) + q N(y) and P' =
 (1-q) N(x) + q N(y'), with x, y, y' at pairwise distance at most d, and noise s; q = b/n, g = d/s. By advanced joint
-convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions, with phi the standard normal
-density and r = 1 + q (e^(g x - g^2/2) - 1),
-
-    alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx:
-
-up to X by `acb.integral`, beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). S_up at shift d is one of
-the laws allowed (x = y'), so this is never below it. Whether S_up itself is an upper bound is a conjecture.
+convexity D_alpha(P || P') <= log(1 + alpha (alpha-1) J) / (alpha-1) in both directions, with r = 1 + q (e^(g x - g^2/2)
+- 1), alpha (alpha-1) J = integral from g/2 to inf of phi(x) (r^alpha - 1) (1 - r^(1-alpha)) dx: up to X by
+`acb.integral`, beyond by phi r^alpha <= phi (1 - q + q e^(alpha (g x - g^2/2))). It is never below S_up at shift d.
 
 Source: docs/proofs/divergences.md, without_replacement.md; Balle & Wang 2018, theorem 5; Mironov, Talwar & Zhang
-2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII. Altschuler &
-Talwar 2022 and Chien & Li 2025 name S_down where their two-sided claims need S_up.
+2019, sections 3.1 to 3.3; Balle, Barthe & Gaboardi 2018, theorem 2; Sason & Verdú 2016, section VII.
 """
 
 from math import log
@@ -181,7 +176,6 @@ def _end(q: arb, g: arb, alpha: arb, fine: arb) -> arb:
 
 
 def _tail(q: arb, g: arb, alpha: arb, end: arb) -> arb:
-    """A bound of what lies beyond ``end``."""
     root = arb(2).sqrt()
     far = (alpha * (alpha - 1) * g * g / 2).exp() * ((end - alpha * g) / root).erfc()
     return ((1 - q) * (end / root).erfc() + q * far) / 2

@@ -34,10 +34,9 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 
 @dataclass(frozen=True)
 class Optimum:
-    """A feasible path, an enclosure of its cost (in units of the noise), and the route that found it.
+    """A feasible path of ``program``, an enclosure of its cost (in units of the noise), and the route that found it.
 
-    ``program`` is what the path solves; None where no one program stands behind the number. ``proved``: a closed form
-    shows that no path of the program costs less.
+    ``proved``: a closed form shows that no path of the program costs less.
     """
 
     cost: arb
@@ -106,7 +105,6 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
-    """Cyclic batches with constant steps: the string of the affine expansion above, without a loop over the steps."""
     # The lines at 0 lie above e where e is concave: what they give is a feasible path even where it is not optimal.
     free, into = program.expansion(met[0] + 1).affine_on(0.0), program.expansion(met[0]).affine_on(0.0)
     if free is None or into is None or free[1] != 0:
@@ -120,7 +118,6 @@ def _periodic(program: ShiftProgram, met: range) -> list[Optimum] | None:
 
 
 def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
-    """As `_constant`, for steps that are not all alike."""
     met = program.participations
     if program.run.constant and isinstance(met, range) and met and not program.skipped and not program.initial:
         periodic = _periodic(program, met)
@@ -211,10 +208,7 @@ def untested_window(c: arb, s: arb, delta: arb, length: int) -> Window:
 
 
 def best_window(c: arb, s: arb, delta: float, steps: int) -> Window | None:
-    """The cheapest feasible window of at most ``steps`` steps; None where no window is certainly feasible.
-
-    Other arguments are those of `affine_window`.
-    """
+    """The cheapest feasible window of at most ``steps`` steps, or None; see `affine_window`."""
     best: Window | None = None
     for length in _lengths(float(c), float(s), delta, steps):
         found = affine_window(c, s, exact(delta), length)

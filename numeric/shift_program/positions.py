@@ -8,10 +8,8 @@ chien_li/remarks_3_1/last_step.
 """
 
 from collections.abc import Iterator
-from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
@@ -31,10 +29,7 @@ _UP = 1 + 2 * ULPS * _EPS
 def fixed_routes(
     run: NoisySGD, assumption: Assumption, _order: float | None, _delta: float | None, *, every: bool
 ) -> list[Candidate]:
-    """The cheapest path of the shift program, one Gaussian for all orders and deltas.
-
-    With ``every`` one last step and composition stand beside it.
-    """
+    """The cheapest path of the shift program; with ``every`` one last step and composition, too."""
     program, best = worst_position(run, assumption)
     with precision():
         pair, claim = DominatingPair(upper(best.cost)), run.scheme.claim or assumption.claim
@@ -69,8 +64,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
     if len(programs) > 1:
         with precision():
             composed = np.array([upper(program.composition()) for program in programs])
-        apart = _apart(programs)
-        ceiling = np.minimum(composed, _moved(programs, first, best.path, apart))
+        ceiling = np.minimum(composed, _moved(programs, first, best.path))
         ceiling[first] = _up(best)
     # A path that is moved a little serves best: the places are taken in the order in which they meet the sample.
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
@@ -81,7 +75,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
             goal = np.append(_states(programs[first], best.path), np.zeros(ahead))[begun + 1 + ahead :]
             path = improve(programs[place], begun, goal, max(ceiling[list(found)]))
             others = [each for each in range(len(programs)) if each not in found]
-            ceiling[others] = np.minimum(ceiling, _moved(programs, place, path, apart))[others]
+            ceiling[others] = np.minimum(ceiling, _moved(programs, place, path))[others]
         if ceiling[place] > max(ceiling[list(found)]):
             found[place] = optimum(programs[place])
             ceiling[place] = _up(found[place])
@@ -94,12 +88,10 @@ def _up(found: Optimum) -> float:
         return upper(found.cost)
 
 
-def _moved(programs: list[ShiftProgram], place: int, path: Path, apart: Array) -> Array:
+def _moved(programs: list[ShiftProgram], place: int, path: Path) -> Array:
     """The cost of the path of one place at each place, moved to where the sample is met; rounded up."""
     spent = np.zeros(len(programs))
-    row = max(path.start - programs[0].run.batches, 0) // _stride(programs)
-    start = row * _stride(programs)
-    for t, shift in enumerate(_moved_shifts(programs, place, path, apart[row], start), start=start):
+    for t, shift in enumerate(_moved_shifts(programs, place, path)):
         spent += (shift / programs[0].noise_at(t)) ** 2
     return np.asarray(spent * (1 + (programs[0].steps + 8) * _EPS))  # a term is off by 3 units, the sum by one a term
 
@@ -111,42 +103,11 @@ def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) 
     return Path(start, float(programs[other].tracked[start]), shifts[start:])
 
 
-def _moved_shifts(
-    programs: list[ShiftProgram], place: int, path: Path, z: Array | None = None, start: int = 0
-) -> Iterator[Array]:
-    """The shifts of each step from ``start`` on, at each place, where the runs are z apart.
-
-    The distance at each time is at least what the runs can be apart, so that what is left after the shifts is too.
-    """
-    goal, diameter = _states(programs[place], path), programs[0].diameter
-    ahead = (place - np.arange(len(programs))) % programs[0].run.batches
-    for image, wanted, left in _followed(programs, goal, ahead, z, start):
-        with np.errstate(invalid="ignore"):
-            yield np.where(wanted < diameter, image - left, 0.0)
-
-
-def _apart(programs: list[ShiftProgram]) -> Array:
-    """The distances at each place without shifts, rounded up, at every multiple of `_stride`; shape (times, places)."""
-    free = _followed(programs, np.full(programs[0].steps + 1, np.inf), np.zeros(len(programs), dtype=np.int64))
-    kept = (z for t, (_, _, z) in enumerate(free, start=1) if t % _stride(programs) == 0)
-    return np.array([np.zeros(len(programs)), *kept])
-
-
-def _stride(programs: list[ShiftProgram]) -> int:
-    """So many steps lie between times at which distances are kept: all of them would fill the memory."""
-    return isqrt(programs[0].steps) + 1
-
-
-def _followed(
-    programs: list[ShiftProgram], goal: Array, ahead: NDArray[np.int64], z: Array | None = None, start: int = 0
-) -> Iterator[tuple[Array, Array, Array]]:
-    """At each place the distance after each update, where it should be then, and where it is, both after the shift.
-
-    ``goal`` has where the distance should be at each time, at most, and ``ahead`` how much later at each place; ``z``
-    are the distances before the first step ``start``, 0 by default.
-    """
-    z, first = np.zeros(len(programs)) if z is None else z, programs[0]
-    for t in range(start, first.steps):
+def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Iterator[Array]:
+    """The shifts of each step at each place; the distance is at least what the runs can be apart."""
+    first, goal, z = programs[0], _states(programs[place], path), np.zeros(len(programs))
+    ahead = (place - np.arange(len(programs))) % first.run.batches
+    for t in range(first.steps):
         met = t % first.run.batches
         image = programs[(met + 1) % len(programs)].expansion(t).value(z)
         if met < len(programs):
@@ -154,7 +115,8 @@ def _followed(
         image = image * _UP
         wanted = goal[np.minimum(t + 1 + ahead, first.steps)]
         z = np.minimum(np.minimum(image, wanted), first.diameter)
-        yield image, wanted, z
+        with np.errstate(invalid="ignore"):
+            yield np.where(wanted < first.diameter, image - z, 0.0)
 
 
 def _states(program: ShiftProgram, path: Path) -> Array:

@@ -5,12 +5,10 @@ State z_t is the distance that is still to be hidden, control a_t >= 0 the shift
     z_{t+1} = max(e_t(z_t) - a_t, 0),   z_T = 0,   cost = sum of a_t^2 / sigma_t^2,
 
 started either at t = 0 with z_0 = 0, or at any tau with z_tau = min(D, D_tau), D the diameter and D_tau the
-forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost, and
-hence (alpha, alpha / 2 cost)-RDP for every alpha > 1, of either law from the other.
+forward-tracked distance. *Every* feasible path proves that the last iterates are mu-GDP with mu^2 = cost.
 
 Source: docs/proofs/shift_program.md, expansions.md ("Weight decay"), participation.md; Chien & Li 2025, Theorems 3.1
-and 3.7, without their noise splitting, Lemmas 3.5 and 3.10; for affine expansions Bok, Su & Altschuler 2024 (claims
-chien_li/theorem_3_1/direct/* and gdp/*).
+and 3.7, without their noise splitting; Bok, Su & Altschuler 2024 (claims chien_li/theorem_3_1/direct/* and gdp/*).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,13 +28,8 @@ from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD, described_run
 
 _KNOWN = 1 << 15
-_TRACKED = 1 << 22
+_TRACKED = 1 << 16
 """Longer runs take the diameter for the distance that is there for free."""
-_EPS = float(np.finfo(float).eps)
-_FIRST = 64
-"""Steps after which the distance is first tried for even growth; then whenever there are twice as many."""
-_FLAT = arb(2) ** -100
-"""The slope of a chord may be so far from 1: over as many steps as there are entries that is far less than rounding."""
 _DOUBLINGS, _SIZES = 100, 64
 """Doublings of an invariant distance that are tried, and step sizes of a schedule that are looked at."""
 _ABOVE = 1 + 1e-9
@@ -232,10 +225,7 @@ class ShiftProgram:
         return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
 
     def reach(self, t: int) -> float:
-        """A distance, rounded up, that holds for free at time t: D, or less where updates contract.
-
-        Constant contractions: min(D, s (1 - c^t) / (1 - c)), Chien & Li 2025, Theorem 3.1, in O(1).
-        """
+        """A distance, rounded up, that holds for free at time t: at most D, s (1 - c^t) / (1 - c)."""
         if self.expansive:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
@@ -249,24 +239,17 @@ class ShiftProgram:
     @cached_property
     def tracked(self) -> Array:
         """min(D, D_t) for t = 0..T, shape (T + 1,), rounded up: D_0 = ``initial`` and D_{t+1} = e_t(D_t)."""
-        diameter, period = self.diameter, self.cycle
-        distances, tried = np.full(self.steps + 1, diameter), max(_FIRST, 2 * (period or 0))
+        distances = np.full(self.steps + 1, self.diameter)
         distances[0] = self.initial
         for t in range(self.steps):
             with precision():
                 step = upper(self.expansion(t).ball(exact(float(distances[t]))))
-            if step >= diameter and (self.constant or self.expansive):
+            if step >= self.diameter and (self.constant or self.expansive):
                 break  # once at the diameter, always there
-            distances[t + 1] = min(step, diameter)
-            if period == 1 and distances[t + 1] == distances[t]:
+            distances[t + 1] = min(step, self.diameter)
+            if self.constant and distances[t + 1] == distances[t]:
                 distances[t + 1 :] = distances[t]
                 break
-            if period is not None and t + 1 == tried:
-                tried *= 2
-                rest = _evenly_grown(self.expansion, t + 1, float(distances[t + 1]), self.steps - t - 1, period)
-                if rest is not None:
-                    distances[t + 2 :] = np.minimum(rest, diameter)
-                    break
         return distances
 
     def cost(self, path: Path) -> arb:
@@ -289,10 +272,7 @@ class ShiftProgram:
 def run_forward(
     expansion: Callable[[int], UpdateExpansion], noise: Callable[[int], float], distance: float, shifts: Array
 ) -> arb:
-    """Enclose the cost of shifts, shape (w,), from a distance, the last one replaced by what is left to hide.
-
-    ``expansion`` is e of the step at each place of ``shifts``, ``noise`` the standard deviation there; all lengths.
-    """
+    """Enclose the cost of shifts, shape (w,), the last one replaced by what is left to hide."""
     with precision():
         z, total = exact(distance), arb(0)
         for t, shift in enumerate(shifts[:-1].tolist()):
@@ -301,33 +281,6 @@ def run_forward(
             total += (exact(shift) / exact(noise(t))) ** 2
         last = len(shifts) - 1
         return total + (expansion(last).ball(z) / exact(noise(last))) ** 2
-
-
-def _evenly_grown(
-    expansion: Callable[[int], UpdateExpansion], t: int, distance: float, steps: int, period: int
-) -> Array | None:
-    """Distances after each of so many steps from t on; None where they are not known to grow evenly.
-
-    Where gradients are clipped a distance that is large grows by the same length in every period of the batches. Let E
-    be the expansion of a part of a period; it is concave where those of its steps are. A slope of E beyond z is at most
-    that of its chord from z/2 to z. Where this is 1 for each part, E(z + x) <= E(z) + x, and so D_(t + j p + i) <=
-    D_(t + i) + j (E_p(D_t) - D_t). Where it is less that holds too, but is not tight.
-    """
-    if not (0 < distance < np.inf and steps > period):
-        return None
-    with precision():
-        far, near, ends = exact(distance), exact(distance) / 2, list[float]()
-        for i in range(period):
-            e = expansion(t + i)
-            if not e.concave:
-                return None
-            far, near = e.ball(far), e.ball(near)
-            if not abs((far - near) / (exact(distance) / 2) - 1) <= _FLAT:
-                return None
-            ends.append(upper(far))
-        rise = max(upper(far - exact(distance)), 0.0)
-    rounds = np.arange(-(-steps // period))[:, None]
-    return np.asarray(((np.array(ends) + rounds * rise) * (1 + 8 * _EPS)).ravel()[:steps])
 
 
 def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) -> float:
@@ -359,10 +312,7 @@ def invariant_distance(expansions: Iterable[UpdateExpansion], initial: float) ->
 
 @dataclass(frozen=True, eq=False)
 class ListedProgram(ShiftProgram):
-    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`.
-
-    Until the first use both runs are the same, and what is not released does not matter.
-    """
+    """The program of a sample that is used at the steps ``uses``, which rise, counted before `skipped`."""
 
     uses: tuple[int, ...] = ()
 
@@ -399,7 +349,6 @@ def used_part(run: NoisySGD, start: int, steps: int) -> NoisySGD:
 
 
 def _used_run(run: NoisySGD, every: int) -> NoisySGD:
-    """The run with batches that meet a sample once in so many steps."""
     return replace(run, sampling="cyclic", dataset_size=every * run.batch, batch_size=run.batch, adjacency="replace")
 
 
@@ -426,7 +375,6 @@ def used_program(run: NoisySGD, assumption: Assumption, uses: Sequence[int], ini
 
 
 def _later(uses: Sequence[int], start: int) -> Sequence[int]:
-    """The uses from ``start`` on, counted from it."""
     if isinstance(uses, range):
         kept = uses[max(-(-(start - uses.start) // uses.step), 0) :]
         return range(kept.start - start, kept.stop - start, kept.step)

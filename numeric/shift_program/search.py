@@ -1,19 +1,17 @@
 """Searches for the cheapest path in floats: what they propose is certified by its own shifts, run forward.
 
-Stationary paths by shooting, O(T) a shot. Where the cost is stationary, a_{t-1} = a_t e'(z_t). So a path that starts
-at the diameter is fixed by its first shift: z <- e(z) - a, a <- a / e'(z). A shot may end after any step by hiding all
-that is left, which makes every shot a set of feasible paths, one for each length; its value is the cheapest of them,
-recomputed from the forward path, so that no jump of the slope (the clip cap) passes off an infeasible path as an
-optimum. For a constant program with a finite diameter no other start matters: a path that touches 0 before the end is
-dominated by the shorter window that ends there, one that exceeds D by the one that starts there again.
+Stationary paths by shooting. Where the cost is stationary, a_{t-1} = a_t e'(z_t), so that a path from the diameter is
+fixed by its first shift. A shot may end after any step by hiding all that is left; its value is the cheapest of these
+paths, so that no jump of the slope passes off an infeasible path as an optimum. For a constant program with a finite
+diameter no other start matters.
 
 Any program by dynamic programming. Backwards from V_T(0) = 0, the cost-to-go is
 
     V_t(z) = min over 0 <= y <= e_t(z) of (e_t(z) - y)^2 / sigma_t^2 + V_(t+1)(y),
 
-kept at nodes and taken to be linear between them, so that the minimum over a cell is in closed form. The path from the
-cheapest start is followed forward, and the same is done again on finer and finer nodes around it. Nodes stand at 0 and
-at the knots, where e may jump and paths may rest, and a hair above them.
+linear between nodes, so that the minimum over a cell is in closed form. The path from the cheapest start is followed
+forward, and the same is done again on finer and finer nodes around it. Nodes stand at 0 and at the knots, where e may
+jump and paths may rest, and a hair above them.
 """
 
 from collections.abc import Callable
@@ -50,10 +48,7 @@ _PAYS = 1e-7
 
 
 def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float = 0.0) -> Array:
-    """The shifts of the cheapest stationary path found from a finite diameter to 0; lengths, where the noise is 1.
-
-    At most ``steps`` of them; ``toll``, a squared length, is added to the cost for each.
-    """
+    """The shifts of the cheapest stationary path from a finite diameter to 0, noise 1, a ``toll`` a step."""
     horizon = min(steps, _HORIZON)
     top = float(expansion.value(np.array([diameter]))[0])
     # Below e(D) - D a first shift lets the distance grow past D, above e(D) there is nothing to hide.
@@ -93,7 +88,6 @@ def shoot(expansion: UpdateExpansion, diameter: float, steps: int, toll: float =
 def _fire(
     expansion: UpdateExpansion, diameter: float, first: Array, horizon: int, toll: float
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Value and length of the shots with these first shifts, all at once."""
     z, a = np.full_like(first, diameter), first.copy()
     spent = np.zeros_like(first)
     ahead = expansion.value(z)
@@ -128,10 +122,7 @@ def search(program: ShiftProgram) -> Path | None:
 
 
 def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Path:
-    """Propose the cheapest path near one that starts at ``start`` and goes to the states ``goal`` where it can.
-
-    The states are those at the times start + 1..T; no better path is sought where the cost is below ``enough``.
-    """
+    """Propose the cheapest path from ``start`` near the states ``goal``, or one that costs ``enough``."""
     search = _Search(program)
     z, spent, states = search.top[start : start + 1], 0.0, {start: float(search.top[start])}
     for t in range(start, program.steps):
@@ -143,8 +134,6 @@ def improve(program: ShiftProgram, start: int, goal: Array, enough: float) -> Pa
 
 
 class _Search:
-    """Value functions of one program at nodes that change from level to level."""
-
     def __init__(self, program: ShiftProgram) -> None:
         self.program = program
         self.top = program.tracked

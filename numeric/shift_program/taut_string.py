@@ -99,7 +99,6 @@ def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
 
 
 def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Array:
-    """Slopes of the string, read back as shifts."""
     growth = np.append(np.cumprod(c[:0:-1])[::-1], 1.0)
     x = np.cumsum(((noise * growth) ** 2)[::-1])[::-1]
     ends = [vertex[0] for vertex in vertices]

@@ -1,15 +1,14 @@
 """Risk-sensitive value iteration over the epochs of shuffled batches, for affine expansions.
 
-Without the sample that differs an update is z' = c_t z - a_t, with it z' = d_t z + s_t - a_t. The order of an epoch is
-revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, W_k that of a run that has not started:
-it may start at 0 from 0, and from the diameter at the beginning of an epoch or right after a participation. Orders are
-pooled, by log mean exp (kappa x) / kappa or by the greatest of them. Free steps merge: they grow z by C, the product of
-their c, and hide A at the cost A^2 / S, S their noise carried to the end. So an order costs two minimisations,
+The order of an epoch is revealed at its beginning. U_k(z) is the least cost of hiding z from epoch k on, W_k that of a
+run that has not started: it may start at 0 from 0, and from the diameter at the beginning of an epoch or right after a
+participation. Orders are pooled, by log mean exp (kappa x) / kappa or by the greatest of them. Free steps merge: they
+grow z by C, the product of their c, and hide A at the cost A^2 / S. So an order costs two minimisations,
 
     G_p(x) = min_y (C' (d x + s) - y)_+^2 / S' + U_{k+1}(y),   V_p(z) = min_x (C z - x)_+^2 / S + G_p(x).
 
-U_k is convex and nondecreasing, so chords lie above it, and a value is the cost of a feasible shift: no error of grid
-or float moves it down. With constant steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs.
+U_k is convex and nondecreasing, so chords lie above it: no error of grid or float moves a value down. With constant
+steps, U_{k-1} <= U_k + rho everywhere implies it for all earlier epochs.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*). Lengths are in units of the noise where that is constant.
 """
@@ -33,10 +32,7 @@ _CERTAIN = np.ones(1)
 
 
 def pool(values: Array, kappa: float | None, weights: Array | None = None) -> Array:
-    """The greatest of the rows, shape (k, ...), or log mean exp (kappa x) / kappa of them; rounded up.
-
-    The rows are costs of k cases, at least 0; ``weights`` their probabilities, None for equal ones.
-    """
+    """The greatest of the rows, shape (k, ...), or their log mean exp (kappa x) / kappa by ``weights``; rounded up."""
     top = values.max(axis=0)
     if kappa is None:
         return np.asarray(top)
@@ -225,7 +221,6 @@ def grid(run: Shuffled, cells: int) -> Array:
 
 
 def _each(kappa: float | None, chances: Array, parts: list[Array]) -> Array:
-    """Pool over the orders of the next epoch, each part one of them."""
     return parts[0] if len(parts) == 1 else _pooled(np.stack(parts), kappa, chances)
 
 
@@ -253,10 +248,7 @@ def _costs(epoch: Epoch, nodes: Array, after: Array | None) -> Array:
 
 
 def _hide(u: Array, S: Array, nodes: Array, after: Array | None) -> Array:
-    """min over y of (u - y)_+^2 / S + after(y), row by row, rounded up; without ``after``, y = 0.
-
-    u has shape (P, M) and increases along a row, S (P,), ``after`` (N,) or (P, N).
-    """
+    """min over y of (u - y)_+^2 / S + after(y), row by row, u rising, rounded up; y = 0 without ``after``."""
     if after is None:
         return np.asarray(u**2 / S[:, None] * _UP)
     values = np.broadcast_to(after, (len(u), len(nodes)))

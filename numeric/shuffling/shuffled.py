@@ -126,10 +126,7 @@ class View:
         return Participations(c, c, s, noise, self.run.steps, self.count, 1, gap, self.batches)
 
     def drift(self) -> tuple[PowerDrift, Epochs] | None:
-        """A bound of every update without the sample, of constant steps that expand, in units of the noise.
-
-        Weight decay is left out, which makes no update expand less.
-        """
+        """A bound of every update without the sample, of constant steps that expand, without weight decay."""
         run = self.run
         if not run.constant or not self.assumption.expansive(replace(run, weight_decay=0.0)):
             return None
@@ -221,7 +218,6 @@ def worst_routes(run: NoisySGD, assumption: Assumption) -> list[Candidate]:
 
 
 def _mean_at_delta(run: NoisySGD, assumption: Assumption, delta: float, worst: DominatingPair) -> Candidate:
-    """The bound on the mean over orders whose conversion at one delta is the least found."""
     from scipy.optimize import minimize_scalar  # a slow import that fixed batches do not need
 
     view, tried = View(run, assumption), list[tuple[float, Candidate]]()
@@ -268,7 +264,6 @@ def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float
 
 
 def _composed(view: View, kappa: float) -> float:
-    """Each epoch pays for its participation, in the mean over orders."""
     run = view.run
     if run.constant:
         s = upper(view.into(0).sensitivity / exact(run.noise_std_at(0)))

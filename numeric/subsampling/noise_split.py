@@ -99,12 +99,10 @@ _LEAST_SHARE, _POINTS = 0.01, 160
 
 @dataclass(frozen=True, eq=False)
 class PriceTable:
-    """Per-step RDP over a range of noise, in floats: the vertices of the lower convex hull, multipliers rising.
+    """The lower convex hull of (multiplier^2, S) over nodes of the multiplier, which rise; in floats.
 
-    S of `dominating.step_rdp` depends on the noise alone, as a multiple of the move. Among nodes of the multiplier, the
-    one that minimises S + pull multiplier^2 is a vertex of the hull of (multiplier^2, S), so that one sorted table of
-    slopes, shape (k - 1,), rising towards 0, answers for every pull at once. ``multiplier`` and ``price`` have shape
-    (k,).
+    S + pull multiplier^2 is least at a vertex, so that one sorted table of slopes, rising towards 0, answers for every
+    pull at once.
     """
 
     multiplier: Array
@@ -147,10 +145,7 @@ class NoiseSplit:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """The windows of one run with random batches at one order alpha > 1, of the divergence that is to be small.
-
-    ``program`` bounds how far apart the runs are at each time.
-    """
+    """The windows of a run with random batches at one order; ``program`` bounds the distance of the runs."""
 
     run: NoisySGD
     program: ShiftProgram
@@ -253,11 +248,7 @@ class Shares:
         return np.asarray(np.maximum(1 - (multipliers / self.most[: len(multipliers)]) ** 2 * (1 + 8 * EPS), 0.0))
 
     def window(self, multipliers: Array, cost: float, tolls: float) -> list[Window]:
-        """The window over as many last steps as there are multipliers; none where its cost is infinite.
-
-        ``multipliers`` of each step, the last step first; ``cost`` is mu^2 of the shifts, rounded up, ``tolls`` about
-        the sum of the prices.
-        """
+        """The window over as many last steps as multipliers, the last step first; none where mu^2 is infinite."""
         if not isfinite(cost):
             return []
         kinds, counts = np.unique(multipliers, return_counts=True)

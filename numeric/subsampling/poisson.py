@@ -1,20 +1,15 @@
 """Poisson batches: every sample in every batch with probability q = b / n, the sum of gradients divided by b.
 
-One of two data sets has a sample i* more, and n counts it (add or remove). The batch without i* is drawn alike in both
-runs and revealed. A step costs S_up at shift eta K / b in one order, S_down <= S_up in the other; two copies of the run
-without i* grow apart to at most e_k(z), k the size of the batch, Binomial(n - 1, q): it may be empty, or above b.
+One of two data sets has a sample i* more, and n counts it. The batch without i*, of size k ~ Binomial(n - 1, q), is
+revealed; two copies of the run without i* grow apart to at most e_k(z). The expansion is taken over every size, or over
+[low, high] outside an event of probability p: with G the bound outside the event and F one for every size, epsilon <=
+log((1 - p) e^((alpha-1) G) + p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and probability p', brings
+the last term to p e^(.. G') + p' e^(.. F). The event concerns the steps of the window alone where it starts from the
+diameter; where distances shrink, also those after which nearly nothing of the diameter is left.
 
-Either the expansion is taken over every size, 0 to n - 1; or over [low, high] outside an event of probability p
-(`least_range`). With G the bound outside the event and F one for every size, epsilon <= log((1 - p) e^((alpha-1) G) +
-p e^((alpha-1) F)) / (alpha - 1); a wider range, of bound G' and probability p', brings the last term to p e^(.. G') +
-p' e^(.. F). The event concerns the steps of the window alone where it starts from the diameter; where distances shrink,
-also those after which nearly nothing of the diameter is left.
-
-Under strong convexity blocks of steps contract, although a single batch may be empty: over w steps by (1 - eta m S / (b
-w))^w at least, S the sum of the sizes, which is Binomial(w (n - 1), q) and hardly ever much below its mean. So outside
-an event of small probability each block contracts by a known factor C, all of it at its last step, which only raises
-the distances. At the beginning of a block the runs are within min(D, w s / (1 - C)); k blocks after a start from D,
-within w s / (1 - C) + C^k D.
+Under strong convexity blocks of w steps contract by C = (1 - eta m S / (b w))^w, S the sum of the sizes, Binomial(w (n
+- 1), q): outside an event each block contracts by a known factor, all of it at its last step. At the beginning of a
+block the runs are within min(D, w s / (1 - C)); k blocks after a start from D, within w s / (1 - C) + C^k D.
 
 Source: docs/proofs/poisson.md (claims ours/poisson/*).
 """
@@ -155,11 +150,7 @@ def poisson_routes(
     every: bool = True,
     most: float | None = None,
 ) -> list[Candidate]:
-    """Composition, windows of shifts, and the worst case over coins, each valid for every size of the batches.
-
-    Arguments are those of `numeric.bound.by_shifts`; what costs more than ``most`` there need not be found,
-    by default what costs more than is known to hold.
-    """
+    """Composition, windows of shifts, and the worst case over coins; arguments as of `by_shifts`."""
 
     def limit(known: float) -> float | None:
         return None if every else known if most is None else most
@@ -201,8 +192,7 @@ def poisson_routes(
 class _Search:
     """Windows and worst batches of one run at one order, or for a delta.
 
-    ``beyond`` has chances of failure and bounds that hold otherwise, of ever wider ranges of sizes; the last one never
-    fails. It is empty where a delta is wanted, from which the probability of failure is taken.
+    ``beyond`` has probabilities of failure and bounds that hold otherwise; the last never fails.
     """
 
     run: NoisySGD
@@ -263,11 +253,9 @@ class _Search:
         return upper(known[0]) if known else None
 
     def _log_chance(self) -> float:
-        """Natural logarithm of the chance from which on an event would count."""
         return log(self.delta) if self.delta is not None else -(self.order - 1) * self.beyond[0][1]
 
     def _mixed(self, inside: Candidate, chance: arb) -> Candidate:
-        """A bound that may fail with this probability, and then is what holds beyond."""
         failure, beyond = min(1.0, upper(chance)), self.beyond
         if not failure:
             return inside

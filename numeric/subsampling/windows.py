@@ -1,13 +1,9 @@
 """The routes that all random batches have: composition, the best window of shifts, and the worst case over batches.
 
-Composition gives all of the noise to the change of the data, the worst case none. In between a window splits it: where
-steps are affine, e_t(z) = c_t z without the sample that differs, one number decides every share.
-
-For given shares the best shifts of a window from tau cost reach^2 / sum v_t / (c_tau .. c_t)^2. With P_t = c_t ..
-c_(T-1) this is B^2 / X, B = P_tau reach, X = sum v_t P_(t+1)^2, so that all windows at once are sums from the end. The
-whole, sum of S + alpha B^2 / (2 X), is stationary where every step minimises S + nu P_(t+1)^2 sigma_t^2 beta_t with
-nu = alpha B^2 / (2 X^2); the right side falls as nu rises, which leaves a bisection. Where S is convex in the share so
-is the whole, and this is the optimum.
+Composition gives all of the noise to the change of the data, the worst case none; a window splits it. With P_t = c_t ..
+c_(T-1) the best shifts of a window from tau cost B^2 / X, B = P_tau reach, X = sum v_t P_(t+1)^2, so that all windows
+at once are sums from the end. The whole, sum of S + alpha B^2 / (2 X), is stationary where every step minimises S + nu
+P_(t+1)^2 sigma_t^2 beta_t with nu = alpha B^2 / (2 X^2); the right side falls as nu rises, which leaves a bisection.
 
 Source: ours (claims ours/sampled/shares).
 """
@@ -68,11 +64,7 @@ def _few(run: NoisySGD, alike: Counter[tuple[int, float, float]], size: int) -> 
 def beside(
     shares: Shares, surely: float | None, bounded: Callable[[Candidate], Candidate] = lambda one: one
 ) -> list[Candidate]:
-    """The best window of shifts, and worst batches.
-
-    ``surely`` is a Renyi epsilon that is known: what cannot be less is left out, nothing where it is None. ``bounded``
-    makes a bound of a candidate.
-    """
+    """The best window of shifts, and worst batches, if they may be less than ``surely``."""
     order, program = shares.order, shares.program
     found = [bounded(one) for one in worth_pricing(shares, surely)]
     if (
@@ -91,7 +83,6 @@ def worth_pricing(shares: Shares, surely: float | None) -> list[Candidate]:
 
 
 def _worst_batches(run: NoisySGD, program: ShiftProgram) -> list[Candidate]:
-    """The bound for batches that may all hold the sample; the program is of the last steps of the run."""
     if not program.initial:
         found = _solved(program.run, program.assumption)
     else:
@@ -111,10 +102,7 @@ def _solved(run: NoisySGD, assumption: Assumption) -> Optimum:
 
 
 def split_windows(shares: Shares) -> list[Window]:
-    """The best window found: of one share for all steps, where steps are alike, or of a share for each step.
-
-    None where nothing bounds the distance of the runs, or steps are not affine: then contraction serves.
-    """
+    """The best window found, of one share or of a share for each step; none where steps are not affine."""
     if shares.contractions is None or not isfinite(float(shares.reach.max())) or not shares.reach[0] > 0:
         return []
     search = _Search(shares, shares.contractions)
@@ -155,8 +143,6 @@ def _cost(shares: Shares, multipliers: Array) -> float:
 
 
 class _Search:
-    """The windows from the end, in floats."""
-
     def __init__(self, shares: Shares, c: Array) -> None:
         self.shares = shares
         with np.errstate(over="ignore", under="ignore"):
@@ -174,7 +160,6 @@ class _Search:
         self.growth, self.drop, self.weight = self.growth[:length], self.drop[:length], self.weight[:length]
 
     def _totals(self, prices: Array, left: Array) -> tuple[int, float, float]:
-        """Length, value and nu of the best window at the given shares."""
         x = np.cumsum(left * self.weight)
         squares = np.where(self.drop > 0, self.drop**2 / np.maximum(x, 1e-300), 0.0)
         totals = np.cumsum(prices) + self.shares.order / 2 * squares

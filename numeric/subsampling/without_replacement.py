@@ -1,13 +1,8 @@
 """Batches drawn without replacement, and random batches at a delta.
 
 A batch without the differing sample is revealed; with probability q = b / n the sample takes the place of one of its
-elements. Split the noise: a share beta_t of the variance hides the change of the data, at the cost S of one step
-between mixtures (`step_rdp`, in both directions), the rest hides shifts. For every window of steps from a distance
-Delta that bounds the runs, with e_t the expansion of two copies of one run,
-
-    epsilon(alpha) <= sum S(beta_t) + alpha / 2 sum a_t^2 / ((1 - beta_t) sigma_t^2),   z' = e_t(z) - a_t,  Delta -> 0.
-
-Beside it stand composition (z = 0, beta = 1), and the worst case over batches, which is Gaussian.
+elements. A share beta_t of the variance hides the change of the data, at the cost S of one step between mixtures
+(`step_rdp`), the rest hides shifts; see `noise_split`. Beside it stand composition, and the worst case over batches.
 
 Source: docs/proofs/without_replacement.md; it repairs Chien & Li 2025, Theorem 3.12 (claims ours/sampled/*).
 """
@@ -61,10 +56,8 @@ def convert_routes(
 ) -> list[Candidate]:
     """Bounds of random batches at one delta, one of them near the least that any route gives.
 
-    Worst batches are one Gaussian, converted exactly. Composition and windows of shifts go through their privacy-loss
-    distribution; where floats do not reach that, through their Renyi divergence, until then an estimate. Which window
-    is best depends on the order: a few are tried, each taken from the slope of the last, for what may come near the
-    best conversion so far, or ``most``, an epsilon that is known without them.
+    Worst batches are converted exactly; composition and windows through their privacy-loss distribution, or through
+    their Renyi divergence. Which window is best depends on the order: a few are tried.
     """
     order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))
@@ -103,10 +96,7 @@ def _order_near(epsilon: float, delta: float) -> float:
 
 
 def least_of_each(found: list[Candidate], order: float, delta: float | None) -> list[Candidate]:
-    """The best bound of every route; where a delta is meant, one that may fail is kept beside one that never does.
-
-    What may fail serves a delta only if its probability of failure, which is taken off that delta, is less.
-    """
+    """The best bound of every route; at a delta one that may fail is kept beside one that never does."""
 
     def spent(one: Candidate) -> float:
         if delta is None:

@@ -53,9 +53,6 @@ _CALLS: dict[str, Callable[[Callable[[float], Any]], object]] = {
     "forgetting": lambda x: (
         li.forgetting(_RUN, li.Convex(1.0), x(2), delta=x(0.125), step_size=x(0.125), noise_std=x(0.25)).epsilon
     ),
-    "steps_to_forget": lambda x: (
-        li.steps_to_forget(_RUN, li.Convex(1.0), epsilon=x(0.5), delta=x(0.125), noise_std=x(0.25)).clean_steps
-    ),
     "lower_bound": lambda x: li.lower_bound(_RUN, li.Convex(1.0), delta=x(0.125)).value,
     "participation": lambda x: li.participation(_RUN, li.Convex(1.0), steps=[x(3), x(5)], delta=x(0.125)).epsilon,
     "position": lambda x: li.participation(_CYCLIC, li.Convex(1.0), position=x(2), order=x(2.5)).epsilon,

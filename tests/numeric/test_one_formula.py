@@ -16,7 +16,7 @@ import pytest
 import statements
 from exact_points import Point, value
 from flint import arb
-from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, log
+from sympy import Expr, Integer, Min, Rational, S, Symbol, ceiling, diff, exp, log
 
 from lastiterate.numeric import random_projection as projection
 from lastiterate.numeric import rounding

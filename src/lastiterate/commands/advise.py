@@ -26,8 +26,8 @@ def command(run_file: Path, delta: float, as_json: bool) -> None:
     from lastiterate.numeric.run_file import load_run
 
     run, assumption = load_run(run_file)
-    with progress("advice, bounds") as told:
-        advice = advise(run, assumption, delta=delta, on_bound=told)
+    with progress("advice"):
+        advice = advise(run, assumption, delta=delta)
     say_result(advice, str(advice), as_json=as_json)
     if not as_json:
         click.echo("A narrow domain, decay and few steps also hold the model back: look at its accuracy, too.")

@@ -32,6 +32,6 @@ def command(run_file: Path, vary: str, as_json: bool, **target: Any) -> None:
     from lastiterate.numeric.run_file import load_run
 
     run, assumption = load_run(run_file)
-    with progress(f"{vary}, bounds") as told:
-        found = calibrate(run, assumption, vary=vary, on_bound=told, **target)
+    with progress(vary):
+        found = calibrate(run, assumption, vary=vary, **target)
     say_result(found, str(found), as_json=as_json)

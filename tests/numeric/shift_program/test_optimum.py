@@ -56,7 +56,7 @@ def test_a_path_that_is_moved_costs_no_more_than_is_said(assumption: Assumption)
         run = NoisySGD(23, steps, noise, 1.0, 5, batch_size=1, sampling="cyclic", diameter=float(rng.uniform(0.1, 1)))
         programs = [ShiftProgram(run, assumption, place) for place in range(5)]
         path = optimum(programs[2]).path
-        said = positions._moved(programs, 2, path, positions._apart(programs))
+        said = positions._moved(programs, 2, path)
         shifts = np.array(list(positions._moved_shifts(programs, 2, path)))
         for place, program in enumerate(programs):
             start = max(path.start - (2 - place) % 5, 0)
