@@ -1,6 +1,7 @@
 """Wrong arguments are told in one sentence, as those of a run file are."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -46,8 +47,9 @@ def test_an_object_is_told_by_its_type() -> None:
 
 
 def test_an_error_within_stays_what_it_is() -> None:
-    def broken(*_: object) -> None:
-        raise TypeError("broken")
+    class Broken(li.Clipped):
+        def expansion(self, *_: object, **__: object) -> Any:
+            raise TypeError("broken")
 
     with pytest.raises(TypeError, match="broken"):
-        li.calibrate(RUN, LOSSES, epsilon=1.0, delta=1e-5, on_bound=broken)
+        li.calibrate(RUN, Broken(), epsilon=1.0, delta=1e-5)

@@ -214,14 +214,11 @@ def _changed(certificate: dict[str, Any], *ways: tuple[tuple[Any, ...], Any]) ->
     return seal_nodes(forged)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("rule", "last"), [("ranges", 0.0202), ("stretches", 0.02)])
-@pytest.mark.parametrize("assumption", [li.Smooth(0.05), li.Holder(0.01, 0.5), li.Convex(1.0)])
-def test_random_batches_that_are_forged_are_refused(assumption: li.Assumption, rule: str, last: float) -> None:
-    noise = (0.02,) * 2999 + (last,)
-    run = li.NoisySGD(steps=3000, sampling="poisson", **SAMPLED | {"noise_std": noise if last > 0.02 else 0.02})
-    certificate = _made(run, assumption, order=4.0)
+@pytest.mark.parametrize("assumption", [li.Smooth(0.05), li.Convex(1.0)])
+def test_random_batches_that_are_forged_are_refused(assumption: li.Assumption) -> None:
+    certificate = _made(li.NoisySGD(steps=3000, sampling="poisson", **SAMPLED), assumption, order=4.0)
     assert accepted(certificate)
-    assert certificate["proof"]["rule"] == rule
+    assert certificate["proof"]["rule"] == "ranges"
     first: tuple[Any, ...] = ("proof", "of", 0)
     part = certificate["proof"]["of"][0]
     forgeries: list[list[tuple[tuple[Any, ...], Any]]] = [
