@@ -12,7 +12,7 @@ eta L n/b. C is K.
 
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at
 from lastiterate.symbolic.prelude import *
-from lastiterate.symbolic.vector_steps import CLIPPING
+from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 
 _claimed = STEP / beta
 _gaussian = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)
@@ -21,17 +21,13 @@ _noise = b * sqrt(beta) * sigma_dp / (2 * K)
 _affinity = p**2 / q + (1 - p) ** 2 / (1 - q)
 
 _u, _v = Vector("u"), Vector("v")
-_points = tuple(smooth("f", L).at(point) for point in (Vector("x"), Vector("y")))
-_clipped = tuple(CLIPPING.at(one.image) for one in _points)
+_points = tuple(smooth("f", L).at(point) for point in (X, Y))
 _change = Function("g", nonnegative=True)
 _summed = (
     VectorInequality(
-        Norm(_clipped[0].image - _clipped[1].image),
-        "<=",
-        L * Norm(Vector("x") - Vector("y")),
-        (*_points, *_clipped),
-        name="a clipped gradient moves at most by L |x - y|",
+        Norm(_points[0].image - _points[1].image), "<=", L * Norm(X - Y), _points, name="a gradient moves by L |x - y|"
     ),
+    projection(CLIPPING),
     Induction(
         t, Le(_change(t), t * L * x), begin(_change), (Le(_change(t + 1), _change(t) + L * x),), name="t of them"
     ),
