@@ -689,11 +689,15 @@ def gains(total: Any, term: Expr) -> Relational:
     return Eq(total(t + 1), total(t) + term, evaluate=False)
 
 
+def sum_induction(name: str, conclusion: Relational, terms: Mapping[Any, Expr], *laws: Boolean) -> Induction:
+    """An induction on sums over t: each begins at 0 and gains its term; ``laws`` hold at every t."""
+    return Induction(t, conclusion, begin(*terms), (*map(gains, terms, terms.values()), *laws), name=name)
+
+
 def mean_square(value: Any, chance: Any, mean: Any, squares: Any, chances: Any, *, name: str) -> Induction:
     """(sum p x)^2 <= (sum p) (sum p x^2), by Cauchy and Schwarz: sums over values number t of x, p x, p x^2 and p."""
     terms = {mean: chance(t) * value(t), squares: chance(t) * value(t) ** 2, chances: chance(t)}
-    laws = tuple(gains(total, term) for total, term in terms.items())
-    return Induction(t, Le(mean(t) ** 2, chances(t) * squares(t)), begin(*terms), laws, name=name)
+    return sum_induction(name, Le(mean(t) ** 2, chances(t) * squares(t)), terms)
 
 
 class Vectors(Condition):

@@ -1,11 +1,10 @@
 """Means of random quantities with symbolic sizes, each evaluated exactly by one rule.
 
-The mean of a product of traces of Gaussian matrices is the sum over all pairings of entries (Isserlis, Wick); that of a
-square of a random batch is in `lastiterate.symbolic.expectations`. A mean is a quantity in an expression; the engine of
-`Expected` puts its value in its place.
+A mean is a quantity in an expression; the engine of `Expected` puts its value in its place.
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -27,9 +26,12 @@ class Transposed(Function):  # type: ignore[misc]
     def _sympystr(self, printer: Any) -> str:
         return f"{printer._print(self.args[0])}'"
 
+    def _latex(self, printer: Any) -> str:
+        return rf"{printer._print(self.args[0])}^\top"
+
 
 class ExactMean(Function):  # type: ignore[misc]
-    """The mean of a random quantity; `value` evaluates it, where `conditions` hold."""
+    """The mean of a random quantity."""
 
     is_real = True
     is_commutative = True
@@ -37,25 +39,25 @@ class ExactMean(Function):  # type: ignore[misc]
     def _pretty(self, printer: Any) -> prettyForm:  # noqa: ARG002 as Sympy calls it
         return prettyForm(str(self))
 
+    @abstractmethod
     def value(self) -> Expr:
-        """The mean as an expression without one."""
-        raise NotImplementedError
+        """The mean as an expression without one, where `conditions` hold."""
 
+    @abstractmethod
     def conditions(self) -> tuple[Boolean, ...]:
         """Conditions on the numbers that the rule supposes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def random(self) -> set[Basic]:
         """The letters that are random, which mean nothing elsewhere."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sizes(self) -> tuple[Expr, ...]:
         """Whole numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parts(self) -> tuple[Expr, ...]:
         """Expressions that need to be defined."""
-        raise NotImplementedError
 
 
 class GaussianMean(ExactMean):
@@ -64,10 +66,10 @@ class GaussianMean(ExactMean):
     Args: the words, each a Tuple of factors; then for each Gaussian matrix a Tuple (letter, rows, columns, variance) of
     its independent entries with mean 0. A letter that is a `Vector` is a fixed column.
 
-    Lemma (Isserlis). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum over all pairings
-    of the product of the covariances of the pairs. Two entries of one matrix have a covariance only in the same place,
-    so that a pair joins row to row and column to column; an index that meets no vector runs over its whole range,
-    and one that ends at two vectors makes their inner product.
+    Lemma (Isserlis, Wick). For jointly Gaussian centred X_1, ..., X_2k the mean of their product is the sum over
+    all pairings of the product of the covariances of the pairs. Two entries of one matrix have a covariance only in
+    the same place, so that a pair joins row to row and column to column; an index that meets no vector runs over
+    its whole range, and one that ends at two vectors makes their inner product.
 
     >>> from sympy import symbols
     >>> d, p, s = symbols("d p s", positive=True)
@@ -78,25 +80,20 @@ class GaussianMean(ExactMean):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters that are not random."""
         words, *laws = self.args
         sizes = set[Basic]().union(*(part.free_symbols for law in laws for part in law.args[1:]))
         return set(words.free_symbols | sizes) - self.random()
 
     def random(self) -> set[Basic]:
-        """The Gaussian matrices."""
         return {law.args[0] for law in self.args[1:]}
 
     def sizes(self) -> tuple[Expr, ...]:
-        """Rows and columns."""
         return tuple(size for law in self.args[1:] for size in law.args[1:3])
 
     def parts(self) -> tuple[Expr, ...]:
-        """Sizes and variances."""
         return tuple(part for law in self.args[1:] for part in law.args[1:])
 
     def conditions(self) -> tuple[Boolean, ...]:
-        """Sizes and variances that are not negative."""
         return tuple(Ge(part, 0) for part in self.parts())
 
     def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
@@ -107,11 +104,7 @@ class GaussianMean(ExactMean):
         return {law.args[0]: law.args[1:] for law in laws}, letters, list(_neighbours(factors))
 
     def rooms(self) -> tuple[Expr, ...]:
-        """The sizes of the fixed vectors, where they are known.
-
-        Raises:
-            ValueError: sizes that do not fit.
-        """
+        """The sizes of the fixed vectors, where they are known; a ValueError where sizes do not fit."""
         entries, letters, joined = self._read()
         classes = _classes([tuple((letters[k], end) for k, end in link) for link in joined])
         sizes = [(ends, _sizes(ends, entries)) for ends in classes]
@@ -119,11 +112,6 @@ class GaussianMean(ExactMean):
         return tuple(size for some in fixed for size in some)
 
     def value(self) -> Expr:
-        """The sum over all pairings.
-
-        Raises:
-            ValueError: sizes that do not fit, or more factors than are written out.
-        """
         entries, letters, joined = self._read()
         random = [k for k, letter in enumerate(letters) if letter in entries]
         if len(random) > _MOST or any(not isinstance(one, Vector) and one not in entries for one in letters):
@@ -145,25 +133,17 @@ class GaussianMean(ExactMean):
         return f"E[{said}; {', '.join(f'{rows} x {columns} {a} of N(0, {v})' for a, rows, columns, v in of)}]"
 
     def _latex(self, printer: Any, exp: str = "") -> str:
-        def one(factor: Expr) -> str:
-            return (
-                rf"{printer._print(factor.args[0])}^\top" if isinstance(factor, Transposed) else printer._print(factor)
-            )
-
         words, *laws = self.args
-        said = " ".join(rf"\operatorname{{tr}}({' '.join(map(one, word))})" for word in words)
+        said = " ".join(rf"\operatorname{{tr}}({' '.join(map(printer._print, word))})" for word in words)
         of = (tuple(map(printer._print, law)) for law in laws)
-        below = ", ".join(
-            rf"{a} \in \mathbb{{R}}^{{{rows} \times {columns}}} \sim N(0, {v})" for a, rows, columns, v in of
-        )
-        return rf"\mathbb{{E}}_{{{below}}}[{said}]" + (f"^{{{exp}}}" if exp else "")
+        kinds = (rf"{a} \in \mathbb{{R}}^{{{rows} \times {columns}}} \sim N(0, {v})" for a, rows, columns, v in of)
+        return rf"\mathbb{{E}}_{{{', '.join(kinds)}}}[{said}]" + (f"^{{{exp}}}" if exp else "")
 
 
 def gaussian_mean(*words: Sequence[Expr], entries: dict[Symbol, tuple[Expr, Expr, Expr]]) -> GaussianMean:
     """The mean of the product of the traces of words; ``entries`` are rows, columns and variance of each matrix."""
-    made: GaussianMean = GaussianMean(
-        Tuple(*(Tuple(*word) for word in words)), *(Tuple(a, *e) for a, e in entries.items())
-    )
+    laws = (Tuple(a, *law) for a, law in entries.items())
+    made: GaussianMean = GaussianMean(Tuple(*(Tuple(*word) for word in words)), *laws)
     return made
 
 
@@ -241,10 +221,10 @@ class BatchMean(ExactMean):
     Args: the square, the law of the batch, and b, with n where the law has it: ``fixed`` (b of n without replacement),
     ``coins`` (each of n with chance b/n, on its own) or ``draws`` (b independent draws, from n or from any law).
 
-    Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1 m_2 sum
-    over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 = b |M|^2. Both
-    means of products are chances: for ``fixed`` b/n and b(b - 1)/(n(n - 1)), for ``coins`` b/n and b^2/n^2. For
-    ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
+    Lemma. Let sample i be m_i times in the batch, S = sum m_i a_i. Then E|S|^2 = E m_1^2 sum |a_i|^2 + E m_1 m_2
+    sum over i != j of <a_i, a_j>, where the last sum is n^2 |M|^2 - n A_2, and E<S, M> = E m_1 n |M|^2 = b |M|^2.
+    Both means of products are probabilities: for ``fixed`` b/n and b(b - 1)/(n(n - 1)), for ``coins`` b/n and
+    b^2/n^2. For ``draws`` the b^2 pairs of draws give E|S|^2 = b A_2 + b(b - 1)|M|^2.
 
     >>> from sympy import symbols
     >>> b = symbols("b", positive=True)
@@ -254,41 +234,35 @@ class BatchMean(ExactMean):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters that are not random, with what the value speaks of."""
         square, _, *sizes = self.args
         return set(square.free_symbols - {TOTAL}).union({MEAN, SQUARES}, *(size.free_symbols for size in sizes))
 
     def random(self) -> set[Basic]:
-        """The sum over the batch."""
         return {TOTAL}
 
     def sizes(self) -> tuple[Expr, ...]:
-        """Sizes of batches that are fixed, and of the data."""
         _, law, *sizes = self.args
         return tuple(sizes[1:] if str(law) == "coins" else sizes)
 
     def parts(self) -> tuple[Expr, ...]:
-        """The square, and the sizes."""
         square, _, *sizes = self.args
         return (square, *sizes)
 
     def conditions(self) -> tuple[Boolean, ...]:
-        """A batch that is possible."""
         _, law, b, *n = self.args
         if str(law) == "draws":
             return (Ge(b, 1),)
         return (Ge(b, 0), Le(b, n[0]), Gt(n[0], 1))
 
     def value(self) -> Expr:
-        """The mean, in `SQUARES` and the length of `MEAN`."""
         square, law, b, *size = self.args
-        middle = Norm(MEAN) ** 2
+        middle, squares = Norm(MEAN) ** 2, b * SQUARES
         if str(law) == "draws":
-            squares = b * SQUARES + b * (b - 1) * middle
+            squares += b * (b - 1) * middle
         else:
-            n = size[0]
+            (n,) = size
             two = b * (b - 1) / (n * (n - 1)) if str(law) == "fixed" else b**2 / n**2
-            squares = b * SQUARES + two * (n**2 * middle - n * SQUARES)
+            squares += two * (n**2 * middle - n * SQUARES)
         total, across = Dummy(real=True), Dummy(real=True)
         value: Expr = square.xreplace({Norm(TOTAL) ** 2: total, inner(TOTAL, MEAN): across})
         linear = value.is_polynomial(total, across) and Poly(value, total, across).total_degree() <= 1
@@ -303,18 +277,12 @@ class BatchMean(ExactMean):
     def _latex(self, printer: Any, exp: str = "") -> str:
         square, law, *sizes = self.args
         words = filter(None, re.split(r"(\{\d\})", _LAWS[str(law)]))  # MathML knows no formulas within a text
-        said = "".join(
-            rf"\text{{{word}}}" if word[:1] != "{" else printer._print(sizes[int(word[1])]) for word in words
-        )
+        said = "".join(printer._print(sizes[int(w[1])]) if w[:1] == "{" else rf"\text{{{w}}}" for w in words)
         return rf"\mathbb{{E}}_{{{said}}}[{printer._print(square)}]" + (f"^{{{exp}}}" if exp else "")
 
 
 def batch_mean(square: Expr, law: str, b: Expr, n: Expr | None = None) -> BatchMean:
-    """The mean of a square over batches of b; ``law`` is "fixed", "coins" or "draws".
-
-    Raises:
-        ValueError: there is no such law, or it needs n.
-    """
+    """The mean of a square over batches of b; ``law`` is "fixed" or "coins", of n samples, or "draws"."""
     if law not in _LAWS or (n is None) != (law == "draws"):
         raise ValueError(f"batch_mean needs a law fixed or coins with n, or draws without, got law={law!r}, n={n}.")
     made: BatchMean = BatchMean(square, Symbol(law), b, *(() if n is None else (n,)))

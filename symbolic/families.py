@@ -1,11 +1,12 @@
-"""Families of functions, of convex sets and of operators on R^d, by what their members are at finitely many points.
+"""Families of functions, of convex sets and of operators on R^d, by their members at finitely many points.
 
 A family is known by inequalities, linear in inner products and in function values, between any two of its samples.
-`exact` says whether they suffice: whether points, gradients and values that meet them all belong to some member, on the
-whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and maximal monotone
-extensions (Ryu et al. 2020, Section 2).
+`exact` says whether they suffice: whether points, gradients and values that meet them all belong to some
+member, on the whole of R^d. Functions: Taylor, Hendrickx & Glineur 2017, Theorem 4; operators: Kirszbraun, and
+maximal monotone extensions (Ryu et al. 2020, Section 2).
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +20,7 @@ from lastiterate.symbolic.vectors import Vector, inner
 
 
 class FunctionValue(Symbol):  # type: ignore[misc]
-    """The value of a function at a point, a number."""
+    """The value of a function at a point, a real number."""
 
     def __new__(cls, name: str, **facts: bool) -> "FunctionValue":
         made: FunctionValue = super().__new__(cls, name, **{"real": True} | facts)
@@ -47,11 +48,9 @@ Cocoercive: Final = _words("Cocoercive", "{0} {1}-cocoercive")
 
 @dataclass(frozen=True)
 class Sample:
-    """A point, and what a member of a family makes of it.
+    """A point, a sum of letters for vectors, and a member of a family there.
 
     Attributes:
-        family: the family.
-        point: the point, a sum of letters for vectors.
         image: the gradient there, the projection or the image of the point: a letter, or what is known of it.
         value: the value of the function there.
         name: the point, for the names of hypotheses.
@@ -90,22 +89,22 @@ class Family:
 
     @property
     def image_name(self) -> str:
-        """The name of what makes an image of a point."""
+        """The name of the map from points to images."""
         return self._image.format(self.name)
 
     @property
+    @abstractmethod
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions that make the family."""
-        raise NotImplementedError
 
     def at(self, point: Expr) -> Sample:
         """The sample at a point."""
         value = FunctionValue(f"{self.name}({point})") if isinstance(self, Functions) else S.Zero
         return Sample(self, sympify(point, strict=True), Vector(f"{self.image_name}({point})"), value, str(point))
 
+    @abstractmethod
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
         """Expressions that are at most 0 for every ordered pair of samples."""
-        raise NotImplementedError
 
     def alone(self, one: Sample) -> Iterator[Expr]:  # noqa: ARG002
         """Expressions that are at most 0 for every sample."""
@@ -113,7 +112,7 @@ class Family:
 
     @property
     def exact(self) -> bool:
-        """Tell whether samples that meet the inequalities belong to some member of the family."""
+        """True where samples that meet the inequalities belong to some member of the family."""
         return True
 
 
@@ -135,22 +134,16 @@ class Functions(Family):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Convexity, smoothness, and bounded gradients."""
-        f = Symbol(self.name)
-        found: list[Condition] = [OnSpace(f)]
-        if self.low == 0:
-            found.append(Convex(f))
-        elif self.low != -self.high:
-            found.append(StronglyConvex(f, self.low))
-        found += [] if self.high == oo else [Smooth(f, self.high)]
-        return (*found, *([] if self.steep == oo else [Steep(f, self.steep)]))
+        f, low, high = Symbol(self.name), self.low, self.high
+        curved = [Convex(f)] if low == 0 else [] if low == -high else [StronglyConvex(f, low)]
+        smooth = [] if high == oo else [Smooth(f, high)]
+        return (OnSpace(f), *curved, *smooth, *([] if self.steep == oo else [Steep(f, self.steep)]))
 
     def minimum(self, point: Expr) -> Sample:
         """The sample at a point where the gradient is 0."""
         return replace(self.at(point), image=S.Zero)
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
-        """The interpolation inequality: the value at one point is above the tangent at the other."""
         apart, turned = one.point - other.point, one.image - other.image
         above = one.value - other.value - inner(other.image, apart)
         curved = inner(apart, apart) * self.low
@@ -161,13 +154,12 @@ class Functions(Family):
             yield bent / (2 * (self.high - self.low)) - above
 
     def alone(self, one: Sample) -> Iterator[Expr]:
-        """The bound of the gradient."""
         if self.steep != oo:
             yield inner(one.image, one.image) - self.steep**2
 
     @property
     def exact(self) -> bool:
-        """With bounded gradients for convex functions: all gradients of one are means of those at the samples."""
+        # with bounded gradients for convex functions: all gradients of one are means of those at the samples
         return bool(self.steep == oo or self.low == 0)
 
 
@@ -179,7 +171,6 @@ class ConvexSet(Family):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Convexity."""
         return (OfConvexSet(Symbol(self.name)),)
 
     def member(self, point: Expr) -> Sample:
@@ -187,7 +178,6 @@ class ConvexSet(Family):
         return Sample(self, sympify(point, strict=True), sympify(point, strict=True), name=str(point))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
-        """The variational inequality of the projection."""
         yield inner(other.point - other.image, one.image - other.image)
 
 
@@ -200,18 +190,15 @@ class Clipping(ConvexSet):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The ball."""
         return (OfClipping(Symbol(self.name), self.radius),)
 
     def alone(self, one: Sample) -> Iterator[Expr]:
-        """A clipped vector is no longer than the radius, and points as the vector does."""
         yield inner(one.image, one.image) - self.radius**2
         yield inner(one.image, one.image) - inner(one.image, one.point)
 
     @property
     def exact(self) -> bool:
-        """They say less than that the set is a ball."""
-        return False
+        return False  # the inequalities say less than that the set is a ball
 
 
 @dataclass(frozen=True)
@@ -227,7 +214,6 @@ class Operators(Family):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Lipschitz, or monotone, or both."""
         t = Symbol(self.name)
         lipschitz = [] if self.lipschitz == oo else [LipschitzMap(t, self.lipschitz)]
         strong = [StronglyMonotone(t, self.strong)] if self.strong != 0 else []
@@ -235,7 +221,6 @@ class Operators(Family):
         return (Operator(t), *(lipschitz + strong + coco or [Monotone(t)]))
 
     def between(self, one: Sample, other: Sample) -> Iterator[Expr]:
-        """The inequality, of which either order says the same."""
         apart, moved = one.point - other.point, one.image - other.image
         if one.name > other.name:
             return
@@ -246,8 +231,7 @@ class Operators(Family):
             yield inner(moved, moved) - self.lipschitz**2 * inner(apart, apart)
 
     @property
-    def exact(self) -> bool:
-        """One property at a time."""
+    def exact(self) -> bool:  # one property at a time
         return sum(map(bool, (self.lipschitz != oo, self.strong != 0, self.cocoercive != 0))) <= 1
 
 

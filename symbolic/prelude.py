@@ -16,8 +16,11 @@ from lastiterate.symbolic.checks import (
     Asymptotic, Certified, Check, Cited, Consequence, Deduced, Derived, Engine, Expected, Identity, Induction,
     Inequality, IntervalInequality, NormBound, Printed, Recomputed, Recursion, Relation, RenyiBound,
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
+    sum_induction,
 )  # fmt: skip
 from lastiterate.symbolic.claim import Claim, CodeTest, Ours, RefutingRun, Step, Words, words
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (

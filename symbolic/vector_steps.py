@@ -65,11 +65,9 @@ REPLACED_LETTERS: Final = {
 def noisy_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
     """The map v -> P_X(v - size f'(v + a) + z) + a constant moves two points no farther apart than ``factor`` times."""
     samples = tuple(family.at(point + _SHIFT) for point in (_V, _W))
-    moved = [point - size * one.image + _NOISE for point, one in zip((_V, _W), samples, strict=True)]
-    ends = tuple(map(DOMAIN.at, moved))
-    return VectorInequality(
-        Norm(ends[0].image - ends[1].image), "<=", factor * Norm(_V - _W), (*samples, *ends), name="map"
-    )
+    one, other = (DOMAIN.at(at.point - _SHIFT - size * at.image + _NOISE) for at in samples)
+    moved = Norm(one.image - other.image)
+    return VectorInequality(moved, "<=", factor * Norm(_V - _W), (*samples, one, other), name="map")
 
 
 def projected_map(family: Functions, factor: Expr, size: Expr) -> VectorInequality:
@@ -87,19 +85,14 @@ def replaced_sample(times: Expr) -> VectorInequality:
     """
     family, more = convex("f", (b - 1) * L / b), 2 * eta * K / b
     samples = tuple(map(family.at, (_V, _W)))
-    moved = [
-        point - eta * one.image - eta / b * own for point, one, own in zip((_V, _W), samples, (_U, _S), strict=True)
-    ]
+    moved = [one.point - eta * one.image - eta / b * own for one, own in zip(samples, (_U, _S), strict=True)]
     ends = tuple(map(DOMAIN.at, moved))
-    step_back, own = 2 * eta * (1 + more / D), 2 * (eta / b) ** 2 * (1 + D / more)
+    projected = (f"X({moved[0]}, {moved[1]})", f"X({moved[1]}, {moved[0]})")
     multipliers = {
-        "f(v, w)": step_back,
-        "f(w, v)": step_back,
-        f"X({moved[0]}, {moved[1]})": Integer(2),
-        f"X({moved[1]}, {moved[0]})": Integer(2),
+        **dict.fromkeys(("f(v, w)", "f(w, v)"), 2 * eta * (1 + more / D)),
+        **dict.fromkeys(projected, Integer(2)),
         "given 1": 1 + more / D,
-        "given 2": own,
-        "given 3": own,
+        **dict.fromkeys(("given 2", "given 3"), 2 * (eta / b) ** 2 * (1 + D / more)),
     }
     given = (Norm(_V - _W) <= D, Norm(_U) <= K, Norm(_S) <= K)
     apart = Norm(ends[0].image - ends[1].image)
@@ -107,47 +100,41 @@ def replaced_sample(times: Expr) -> VectorInequality:
 
 
 _BEST: Final = Vector("x*")
-_any = smooth("f", L)
-_x, _y = _any.at(X), _any.at(Y)
+_x, _y = smooth("f", L).at(X), smooth("f", L).at(Y)
 PARABOLA: Final = VectorInequality(
     _y.value, "<=", _x.value + inner(_x.image, Y - X) + L / 2 * Norm(X - Y) ** 2, (_x, _y), name="first gives second"
 )
 
 _convex = convex("f")
 _u, _v = _convex.at(X), _convex.at(Y)
-_rest = _u.value + inner(_u.image, Y - X)
+_bent = Norm(_u.image - _v.image) ** 2 / (2 * L)
+_third = (
+    _u.value + inner(_u.image, Y - X) + _bent <= _v.value,
+    _v.value + inner(_v.image, X - Y) + _bent <= _u.value,
+)
 _between = _convex.at(Y - (_v.image - _u.image) / L)
+_away = _between.point - Y
 COCOERCIVE: Final = VectorInequality(
-    _rest + Norm(_u.image - _v.image) ** 2 / (2 * L),
+    _third[0].lhs,
     "<=",
     _v.value,
     (_u, _v, _between),
-    (
-        _between.value
-        <= _v.value + inner(_v.image, _between.point - Y) + L / 2 * inner(_between.point - Y, _between.point - Y),
-    ),
+    (_between.value <= _v.value + inner(_v.image, _away) + L / 2 * inner(_away, _away),),
     name="second gives third",
-)
-_third = (
-    _rest + Norm(_u.image - _v.image) ** 2 / (2 * L) <= _v.value,
-    _v.value + inner(_v.image, X - Y) + Norm(_u.image - _v.image) ** 2 / (2 * L) <= _u.value,
 )
 LIPSCHITZ: Final = VectorInequality(
     Norm(_u.image - _v.image), "<=", L * Norm(X - Y), (_u, _v), _third, name="third gives first"
 )
 
-_least = convex("f", L).minimum(_BEST)
-_there = convex("f", L).at(X)
+_least, _there = convex("f", L).minimum(_BEST), convex("f", L).at(X)
 GRADIENT: Final = VectorInequality(
     Norm(_there.image) ** 2, "<=", 2 * L * (_there.value - _least.value), (_there, _least), name="gradient"
 )
 
 _strong = strongly_convex("f", m)
-_points = _strong.at(X), _strong.at(Y), _strong.at(c * X + (1 - c) * Y)
-_chord = c * _points[0].value + (1 - c) * _points[1].value
-CHORD: Final = VectorInequality(
-    _points[2].value, "<=", _chord - m / 2 * c * (1 - c) * Norm(X - Y) ** 2, _points, name="second gives first"
-)
+_one, _other, _inside = _strong.at(X), _strong.at(Y), _strong.at(c * X + (1 - c) * Y)
+_chord = c * _one.value + (1 - c) * _other.value - m / 2 * c * (1 - c) * Norm(X - Y) ** 2
+CHORD: Final = VectorInequality(_inside.value, "<=", _chord, (_one, _other, _inside), name="second gives first")
 WITHOUT: Final = VectorInequality(
     Norm(c * X + (1 - c) * Y) ** 2,
     "==",
@@ -159,9 +146,6 @@ TANGENT: Final = VectorInequality(
 )
 
 _minimum = _strong.minimum(_BEST)
-DISTANCE: Final = VectorInequality(
-    m / 2 * Norm(X - _BEST) ** 2, "<=", _points[0].value - _minimum.value, (_points[0], _minimum), name="distance"
-)
-GAP: Final = VectorInequality(
-    2 * m * (_points[0].value - _minimum.value), "<=", Norm(_points[0].image) ** 2, (_points[0], _minimum), name="gap"
-)
+_above = _one.value - _minimum.value
+DISTANCE: Final = VectorInequality(m / 2 * Norm(X - _BEST) ** 2, "<=", _above, (_one, _minimum), name="distance")
+GAP: Final = VectorInequality(2 * m * _above, "<=", Norm(_one.image) ** 2, (_one, _minimum), name="gap")

@@ -7,7 +7,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 
 class Vector(Symbol):  # type: ignore[misc]
-    """A letter for a vector; declared real, for the sake of the numbers before it."""
+    """A letter for a vector; declared real for the sake of its coefficients."""
 
     def __new__(cls, name: str, **facts: Any) -> "Vector":
         made: Vector = super().__new__(cls, name, **{"real": True} | facts)
@@ -50,15 +50,11 @@ class Inner(Function):  # type: ignore[misc]
 
 
 def coefficients(vector: Expr) -> dict[Vector, Expr]:
-    """The numbers before the letters of a vector.
-
-    Raises:
-        ValueError: it is no sum of letters for vectors with numbers before them.
-    """
+    """The coefficients of the letters of a vector; a ValueError where it is not a linear combination of them."""
     found = {letter: vector.diff(letter) for letter in sorted(vector.atoms(Vector), key=str)}
     rest = expand(vector - sum(number * letter for letter, number in found.items()))
     if rest != 0 or any(number.atoms(Vector) for number in found.values()):
-        raise ValueError(f"A vector needs letters for vectors with numbers before them, got {vector}.")
+        raise ValueError(f"A vector needs to be a linear combination of letters for vectors, got {vector}.")
     return found
 
 

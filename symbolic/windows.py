@@ -1,10 +1,10 @@
-"""Windows of any length as sequences: what inductions say of the state, the shifts and the sums after t of their steps.
+"""Windows of any length as sequences: inductions on the state, the shifts and the sums after t of their steps.
 
 V and W are the sums of c^-j and c^-2j over the steps j = 1..t. Shifts a_j cover R, the sum of c^-j a_j, and cost C,
 the sum of their squares. The state goes from z to c z + s - a_j.
 
-Steps that differ have contractions c_t and noise sigma_t: A is what their shifts hide and X their noise squared, both
-carried to the end, and C the sum of a^2 / sigma^2.
+Steps that differ have contractions c_t and noise sigma_t: A is what their shifts hide and X their noise squared,
+both carried to the end, and C the sum of a^2 / sigma^2.
 """
 
 from typing import Any, Final
@@ -12,7 +12,7 @@ from typing import Any, Final
 from sympy import Eq, Expr, Function, Le
 from sympy.core.relational import Relational
 
-from lastiterate.symbolic.checks import Induction, begin, gains
+from lastiterate.symbolic.checks import Induction, begin, gains, sum_induction
 from lastiterate.symbolic.notation import Delta, c, r, s, t
 
 V, W, R, C, shift = (Function(name, nonnegative=True) for name in ("V", "W", "R", "C", "a"))
@@ -20,15 +20,13 @@ _state: Any = Function("z", real=True)
 
 POWER: Final = c ** -(t + 1)
 """c^-j at the step that is the (t + 1)st."""
-V_GROWS, W_GROWS = gains(V, POWER), gains(W, POWER**2)
+V_GROWS = gains(V, POWER)
 
 
-def _covers(one: Expr) -> Relational:
-    return gains(R, POWER * one)
-
-
-def _costs(one: Expr) -> Relational:
-    return gains(C, one**2)
+def _sums(name: str, says: Relational, one: Expr) -> Induction:
+    """A statement on the sums R, C and W of these shifts."""
+    terms = {R: POWER * one, C: one**2, W: POWER**2}
+    return sum_induction(name, says, {total: term for total, term in terms.items() if says.has(total)})
 
 
 def leads(gain: Expr = s) -> Induction:
@@ -37,31 +35,29 @@ def leads(gain: Expr = s) -> Induction:
         t,
         Eq(_state(t), c**t * (Delta + gain * V(t) - R(t))),
         (Eq(_state(0), Delta), *begin(V, R)),
-        (Eq(_state(t + 1), c * _state(t) + gain - shift(t)), _covers(shift(t)), V_GROWS),
+        (Eq(_state(t + 1), c * _state(t) + gain - shift(t)), gains(R, POWER * shift(t)), V_GROWS),
         name="where any shifts lead",
     )
 
 
-ANY_SHIFTS: Final = Induction(
-    t,
-    Le(R(t) ** 2, C(t) * W(t)),
-    begin(R, C, W),
-    (_covers(shift(t)), _costs(shift(t)), W_GROWS),
-    name="any shifts (Cauchy and Schwarz)",
-)
-
-_best = r * POWER
+ANY_SHIFTS: Final = _sums("any shifts (Cauchy and Schwarz)", Le(R(t) ** 2, C(t) * W(t)), shift(t))
 BEST_SHIFTS: Final = (
-    Induction(t, Eq(R(t), r * W(t)), begin(R, W), (_covers(_best), W_GROWS), name="what shifts r c^-j cover"),
-    Induction(t, Eq(C(t), r**2 * W(t)), begin(C, W), (_costs(_best), W_GROWS), name="what shifts r c^-j cost"),
+    _sums("what shifts r c^-j cover", Eq(R(t), r * W(t)), r * POWER),
+    _sums("what shifts r c^-j cost", Eq(C(t), r**2 * W(t)), r * POWER),
 )
 """Of the level r = (s V + Delta) / W they end at 0 and cost (s V + Delta)^2 / W."""
 
 _A, _X, _k, _c = (Function(name, nonnegative=True) for name in ("A", "X", "k", "c"))
 _sigma: Any = Function("sigma", positive=True)
-_PRICED = gains(C, shift(t) ** 2 / _sigma(t) ** 2)
-_HIDES = Eq(_A(t + 1), _c(t) * _A(t) + shift(t))
 
+
+def _carried(factor: Any, one: Expr) -> tuple[Relational, Relational]:
+    """A and X after a step of this contraction and shift."""
+    hides = Eq(_A(t + 1), factor(t) * _A(t) + one)
+    return hides, Eq(_X(t + 1), factor(t) ** 2 * _X(t) + _sigma(t) ** 2)
+
+
+_HIDES, _WIDENS = _carried(_c, shift(t))
 FREE_STEPS: Final = (
     Induction(
         t,
@@ -74,30 +70,29 @@ FREE_STEPS: Final = (
         t,
         Le(_A(t) ** 2, C(t) * _X(t)),
         begin(_A, C, _X),
-        (_HIDES, _PRICED, Eq(_X(t + 1), _c(t) ** 2 * _X(t) + _sigma(t) ** 2)),
+        (_HIDES, gains(C, shift(t) ** 2 / _sigma(t) ** 2), _WIDENS),
         name="any shifts (Cauchy and Schwarz)",
     ),
 )
 """They hide A at a cost of A^2 / X at least."""
 
-_growth: Any = Function("k", positive=True)
-_contraction: Any = Function("c", positive=True)
-_in_proportion = r * _sigma(t) ** 2 / (_contraction(t) * _growth(t))
-_GROWS = Eq(_growth(t + 1), _contraction(t) * _growth(t))
-_WIDENS = Eq(_X(t + 1), _contraction(t) ** 2 * _X(t) + _sigma(t) ** 2)
+_growth, _factor = (Function(name, positive=True) for name in "kc")
+_in_proportion = r * _sigma(t) ** 2 / (_factor(t) * _growth(t))
+_GROWS = Eq(_growth(t + 1), _factor(t) * _growth(t))
+_HIDDEN, _WIDER = _carried(_factor, _in_proportion)
 IN_PROPORTION: Final = (
     Induction(
         t,
         Eq(_A(t) * _growth(t), r * _X(t)),
         (Eq(_growth(0), 1), *begin(_A, _X)),
-        (_GROWS, Eq(_A(t + 1), _contraction(t) * _A(t) + _in_proportion), _WIDENS),
+        (_GROWS, _HIDDEN, _WIDER),
         name="what shifts in proportion to the noise over the growth hide",
     ),
     Induction(
         t,
         Eq(C(t) * _growth(t) ** 2, r**2 * _X(t)),
         (Eq(_growth(0), 1), *begin(C, _X)),
-        (_GROWS, gains(C, _in_proportion**2 / _sigma(t) ** 2), _WIDENS),
+        (_GROWS, gains(C, _in_proportion**2 / _sigma(t) ** 2), _WIDER),
         name="what they cost: C X = A^2",
     ),
 )

@@ -1,23 +1,32 @@
-"""Small batches: (B.2), its parts, its window, and Remark B.1.
+r"""Appendix B.2: small batches.
 
-u is the price S of a step, v = alpha D^2/(2 eta^2 sigma_1^2), w in 0..T-1, y the window taken real, z an
-increase of it. The run: ten losses on an interval of
-diameter at least 100, zero but for i*, whose gradient is -1 or 0; b = eta = sigma_DP = T = 1. The last iterate is 9/10
-N(0, 1) + 1/10 N(1, 1) or N(0, 1), told apart above 20.
+(B.2): for convex losses, batches of $b$ of $n$ samples and $\eta \le 2/M$ Noisy-SGD is
+$(\alpha, \varepsilon)$-RDP with
+$$\varepsilon = \min\Big\{T S,\ \min_{\tau < T - 1}\ (T - \tau) S
+  + \frac{\alpha D^2}{2\eta^2\sigma_1^2 (T - \tau - 1)}\Big\},\quad
+  S = S_\alpha\Big(\frac bn, \frac{b\sigma_2}{2L}\Big).$$
+Remark B.1: it holds for all orders and all noise.
+
+Both are refuted by one step, and hold with the cost of a step between two mixtures for $S$. The window
+range and the direction of monotonicity are misprinted.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
+from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, claimed
+from lastiterate.symbolic.altschuler_talwar.proof_3_1 import SEEN as MANY_STEPS
 from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
-from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import LEAST, claimed
-from lastiterate.symbolic.altschuler_talwar.theorem_3_1 import SEEN as MANY_STEPS
-from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 
-_tenth, _order, _one = Rational(1, 10), Integer(20), Integer(1)
+# One step on an interval of diameter 100 or more; ten losses, zero but for i*, of gradient -1 or 0; b = eta = sigma_DP
+# = 1: the last iterate is 9/10 N(0, 1) + 1/10 N(1, 1) or N(0, 1), and is seen above 20.
+_tenth, _order = Rational(1, 10), Integer(20)
 _claimed = SampledDown(_tenth, Rational(1, 2), _order)
+_seen = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
+_law = SampledUp(_tenth, S.One, _order)  # without projection
 
-SEEN = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
-"""What a last iterate above 20 shows at order 20."""
+_composed = Derived("without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps")
+_window = u * y + v / y  # a real window y, u = S and v = alpha D^2/(2 eta^2 sigma_1^2)
+_longer = _window.subs(y, y + z)
 
 
 def _one_step(left: Expr, name: str) -> IntervalInequality:
@@ -28,34 +37,31 @@ def _window_range(last: Expr) -> Inequality:
     return Inequality(Min(y, last), "<=", T - 1, name="the window is one of 0..T-1")
 
 
-_window = u * y + v / y
-_longer = _window.subs(y, y + z)
-_coin = SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2)
+def _falls(one: Expr, other: Expr, name: str) -> Inequality:
+    """The loss at the noise ``one`` is at most that at ``other``."""
+    return Inequality(alpha / (2 * one**2), "<=", alpha / (2 * other**2), (sigma <= sigma_dp,), name)
+
 
 CLAIMS = (
     Claim(
         "altschuler_talwar/appendix_b_2/bound",
-        "(B.2): T prices S, or a window of them and the distance that is left",
+        "(B.2): T times the cost S of a step, or a window of them and the distance that is left",
         at("B.2", "(B.2)"),
-        _one_step(SEEN, "T = 1, order 20: 0.0807 claimed, an event of the last iterate").mutant(
-            "half", right=_claimed / 2
-        ),
-        _one_step(SampledUp(_tenth, _one, _order), "the same without projection, the law itself"),
+        _one_step(_seen, "T = 1, order 20: 0.0807 claimed").mutant("half", right=_claimed / 2),
         IntervalInequality(MANY_STEPS, "<=", claimed(LEAST), {}, "the second bound, T >= 176"),
         refutation=SMALL_BATCHES,
-        remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1 against
-        0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed, and its second bound fails
-        with (3.7). With the price of a step between two mixtures for S both hold. One order stands for two here as in
-        (B.3), in chien_li/theorem_3_12 and in liang/lemma_3_2.""",
+        remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1
+        against 0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed. One order
+        stands for two here as in (B.3), in chien_li/theorem_3_12 and in liang/lemma_3_2.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/bound_repaired",
-        "(B.2) with the price of a step between two mixtures for S: T of them, or any shifts at any split of the noise",
+        "(B.2) with the cost of a step between two mixtures for S: T of them, or any shifts at any split of the noise",
         at("B.2", "(B.2)"),
         *windows("without_replacement", "convex"),
-        Derived("without_replacement/composition", Power(_coin, T), "T steps"),
-        IntervalInequality(SEEN, "<=", SampledUp(_tenth, _one, _order), {}, "the event"),
-        IntervalInequality(Integer(7), "<", SEEN, {}, "above 7"),
+        _composed,
+        IntervalInequality(_seen, "<=", _law, {}, "the event"),
+        IntervalInequality(Integer(7), "<", _seen, {}, "above 7"),
         assumptions=(q <= 1, eta * L <= 2),
         repairs="altschuler_talwar/appendix_b_2/bound",
     ),
@@ -63,18 +69,14 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/remark_b_1",
         "Remark B.1: the bounds of appendix B hold for all orders and all noise",
         at("Remark B.1"),
-        _one_step(SEEN, "order 20, noise 1").mutant("half", right=_claimed / 2),
+        _one_step(_seen, "order 20, noise 1").mutant("half", right=_claimed / 2),
         IntervalInequality(
-            SampledUp(_tenth, Integer(4), Integer(200)),
-            "<=",
-            log(Rational(10, 9)),
-            {},
-            "order 200, noise 4, S at most log(1/(1 - q))",
+            SampledUp(_tenth, Integer(4), Integer(200)), "<=", log(Rational(10, 9)), {}, "order 200, noise 4"
         ),
         refutation=ALL_ORDERS,
         remark="""Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only
         serve Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2
-        sigma^2). The larger direction may be computed at all orders and noise, and bounds with it hold there.""",
+        sigma^2). Bounds with the larger direction hold at all orders and noise.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/remark_b_1_repaired",
@@ -87,21 +89,16 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/first_part",
         "With tau = 0 the two auxiliary runs are the same, so that T S bounds T steps",
         at("B.2"),
-        _one_step(SampledUp(_tenth, _one, _order), "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant(
-            "half", right=_claimed / 2
-        ),
+        _one_step(_law, "T = 1, q = 1/10, gradients -1 and 0, order 20").mutant("half", right=_claimed / 2),
         remark="""With tau = 0 the runs are said to be identical given Z, so that the second term is 0. They differ in
-        the law of the batch given Z', also from a common start; one step already costs 7.5 against 0.08. The second
-        term is 0 where what is revealed does not depend on the data set. The defect is that of proof_3_1/same_maps and
-        of chien_li/theorem_3_12/conditioning.""",
+        the law of the batch given Z', also from a common start; one step already costs 7.5 against 0.08. The defect is
+        that of proof_3_1/same_maps and of chien_li/theorem_3_12/conditioning.""",
     ),
     Ours(
         "altschuler_talwar/appendix_b_2/first_part_repaired",
-        "T steps cost at most T prices of a step between two mixtures",
+        "T steps cost at most T times a step between two mixtures",
         at("B.2"),
-        Derived("without_replacement/composition", Power(_coin, T), "T steps").mutant(
-            "T - 1 prices", profile=Power(_coin, T - 1)
-        ),
+        _composed,
         assumptions=(q <= 1,),
         repairs="altschuler_talwar/appendix_b_2/first_part",
     ),
@@ -109,14 +106,7 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/best_window",
         "Of real windows D/(eta sigma_1) sqrt(alpha/(2 S)) is best in (B.2); of whole ones its floor or its ceiling",
         at("B.2", "Numerical computation"),
-        Inequality(
-            2 * sqrt(u * v),
-            "<= and attained",
-            _window,
-            (y > 0,),
-            "no window is better than sqrt(v/u)",
-            (Eq(y, sqrt(v / u)),),
-        ),
+        Inequality(2 * sqrt(u * v), "<= and attained", _window, (y > 0,), "at sqrt(v/u)", (Eq(y, sqrt(v / u)),)),
         Inequality(_longer, "<=", _window, (y > 0, u * (y + z) ** 2 <= v), "a longer window up to it costs no more"),
         Inequality(_window, "<=", _longer, (y > 0, v <= u * y**2), "a longer window from it on costs no less"),
         Identity(
@@ -138,28 +128,16 @@ CLAIMS = (
         "altschuler_talwar/appendix_b_2/monotone",
         "The bound decreases in sigma, which allows binary search",
         at("B.2", "Numerical computation"),
-        Inequality(
-            alpha / (2 * sigma_dp**2),
-            "<=",
-            alpha / (2 * sigma**2),
-            (sigma <= sigma_dp,),
-            "a larger noise",
-        ),
+        _falls(sigma_dp, sigma, "a larger noise"),
         IntervalInequality(
             SampledDown(_tenth, Integer(2), Integer(3)),
             "<",
-            SampledDown(_tenth, _one, Integer(3)),
+            SampledDown(_tenth, S.One, Integer(3)),
             {},
             "S at noise 2 and 1",
         ),
-        misprint=Inequality(
-            alpha / (2 * sigma**2),
-            "<=",
-            alpha / (2 * sigma_dp**2),
-            (sigma <= sigma_dp,),
-            "increasing in sigma, as printed",
-        ),
+        misprint=_falls(sigma, sigma_dp, "increasing in sigma, as printed"),
         remark="""Appendices B.2 and B.3 say that the RDP is increasing in sigma. More noise loses less privacy, and
-        both terms decrease. Binary search works in either case; the word is decreasing.""",
+        both terms decrease. The word is decreasing.""",
     ),
 )

@@ -1,22 +1,39 @@
-"""The lower bound where all losses but one are zero: it fails for long runs, and what holds in place of it."""
+r"""Section 4: "the lower bound holds even when all but one of the losses are zero".
+
+Refuted for long runs: with one loss that is not zero, $b = n/2$ and $T \ge D/(\eta\sigma) + 3$ the
+divergence $D_{100}$ of the last iterates is of order $D/(\eta\sigma)$ at most, where (4.1) grows like
+$1/\sigma^2$.
+
+Why, in lengths of $\eta\sigma$: the last $k + 1$ steps of the second run are free of the loss with probability
+$2^{-(k + 1)}$. A free step leads from an interval of length 1 into a given neighbour with probability $\phi(2)$ at
+least, so that $k \le D + 2$ of them lead with probability $\phi(2)^k$ into the interval $I$ next to where the first run
+is before its last noise. That noise and the projection give the first run at most twice the density of the point of $I$
+next to it, and other points of $I$ are within 1. A mixture costs no more than the worst of its parts (Lemma 2.6).
+"""
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.theorem_4_1 import BAR, LEVEL, SEEN, quantity
 from lastiterate.symbolic.prelude import *
 
 _small = Rational(1, 10**7)
-_pair = quantity(Integer(1500)).subs({K: 1, n: 2})
-"""(4.1) at n = 2, b = K = eta = 1 and D = 1000, for T >= 1500."""
-
 _lengths = D / (eta * sigma_dp)
 _divergence = RenyiDivergence(100, LastIterate(SAMPLES), LastIterate(OTHER))
 OneNonzero: Final = condition("OneNonzero", "all losses of {0} and {1} but one are zero", __name__)
 OnInterval: Final = condition("OnInterval", "the domain an interval of length {0}", __name__)
+_chance = Function("chance", nonnegative=True)  # that so many free steps lead from interval to interval as they should
+
+_pair = quantity(Integer(1500)).subs({K: 1, n: 2})
+"""(4.1) at n = 2, b = K = eta = 1 and D = 1000, for T >= 1500."""
 
 
 def _most(lengths: Expr) -> Expr:
     """A bound of D_100 for any pair with one nonzero loss at b = n/2, T >= lengths + 3, lengths = D/(eta sigma_DP)."""
     return (lengths + 3) * (log(2) + 2 + log(2 * pi) / 2) + 100 * log(2) / 99 + 50
+
+
+def _apart(length: Expr, name: str) -> Inequality:
+    given = (2 * Abs(xi) <= length, 2 * Abs(zeta) <= length)
+    return Inequality((xi - zeta) ** 2, "<= and attained", length**2, given, name)
 
 
 _refutation = RefutingRun(
@@ -35,38 +52,19 @@ _refutation = RefutingRun(
     says=closed(_divergence >= quantity(Min(T, BAR)), Neighbours(SAMPLES, OTHER), OneNonzero(SAMPLES, OTHER)),
 )
 
-
-def _apart(length: Expr, name: str) -> Inequality:
-    return Inequality(
-        (xi - zeta) ** 2, "<= and attained", length**2, (2 * Abs(xi) <= length, 2 * Abs(zeta) <= length), name
-    )
-
-
-_chance = Function("chance", nonnegative=True)  # that so many free steps lead from interval to interval as they should
-
 CLAIMS = (
     Claim(
         "altschuler_talwar/theorem_4_1/one_nonzero",
         "The lower bound holds even when all but one of the losses are zero",
         at("Section 4"),
-        IntervalInequality(
-            _pair.subs(sigma_dp, _small),
-            "<=",
-            _most(1000 / _small),
-            {},
-            "n = 2, b = K = eta = 1, D = 1000, sigma_DP = 10^-7, T at least 10^10 + 3",
-        ).mutant("a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3),
-        Asymptotic(
-            _pair,
-            _most(1000 / sigma_dp),
-            path={sigma_dp: 1 / growth**4},
-            name="the same, noise falling to 0, whatever c_alpha",
+        IntervalInequality(_pair.subs(sigma_dp, _small), "<=", _most(1000 / _small), {}, "sigma_DP = 10^-7").mutant(
+            "a third of (4.1)", left=_pair.subs(sigma_dp, _small) / 3
         ),
+        Asymptotic(_pair, _most(1000 / sigma_dp), path={sigma_dp: 1 / growth**4}, name="noise falling to 0"),
         refutation=_refutation,
-        remark="""The lower bound is said to hold even when all but one of the losses are zero, as in the pair of its
-        proof. With b = n/2, little noise and T above D/(eta sigma) + 3 the last iterates of any such pair have D_100 of
-        order D/(eta sigma), in both orders, where (4.1) grows like 1/sigma^2. It holds at T = T bar, and for noise
-        within a factor three of the largest; data sets with more nonzero losses are not covered by this.""",
+        remark="""The bound is said to hold even when all but one of the losses are zero. With b = n/2, little
+        noise and T above D/(eta sigma) + 3 any such pair has D_100 of order D/(eta sigma), where (4.1) grows
+        like 1/sigma^2. It holds at T = T bar, and for noise within a factor three of the largest.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/one_nonzero_repaired",
@@ -82,25 +80,21 @@ CLAIMS = (
             Le((q * r) ** t, _chance(t)),
             (Eq(_chance(0), 1),),
             (Le(q * r * _chance(t), _chance(t + 1)),),
-            name="q: chance that a step is free, r: that it leads into the next interval",
+            name="any number of free steps",
         ),
         Inequality(x**2, "<=", (x + z) ** 2, name="past the end the density only falls"),
-        _apart(Integer(1), "two points of one interval"),
-        Identity(
-            log(u**100 * v**-99 * exp(99 * 50)) / 99,
-            100 * log(u) / 99 - log(v) + 50,
-            "order 100 of a step between such points, at most u = 2 times the density, reached with chance v",
-        ),
+        _apart(S.One, "two points of one interval"),
+        Identity(log(u**100 * v**-99 * exp(99 * 50)) / 99, 100 * log(u) / 99 - log(v) + 50, "order 100"),
         Inequality(
             (x + 1) * p + x * q,
             "<=",
             (_lengths + 3) * (p + q),
             (x <= _lengths + 2,),
-            "x + 1 free steps, x of them to reach I, p = log 2 and q = 2 + log(2 pi)/2",
+            "x + 1 free steps, x of them to reach I",
         ),
-        IntervalInequality(
-            _pair.subs(sigma_dp, Rational(1, 1000)), "<", _most(Integer(10) ** 6), {}, "silent at 1/1000"
-        ),
+        IntervalInequality(_pair.subs(sigma_dp, Rational(1, 1000)), "<", _most(Integer(10**6)), {}, "silent at 1/1000"),
+        letters={q: "probability that a step is free", r: "that it leads into the next interval", p: "log 2"}
+        | {u: "bound of the ratio of densities, 2", v: "probability to reach a point"},
         statement=closed(
             _divergence <= _most(_lengths),
             Neighbours(SAMPLES, OTHER),
@@ -110,13 +104,7 @@ CLAIMS = (
             _lengths + 3 <= T,
         ),
         repairs="altschuler_talwar/theorem_4_1/one_nonzero",
-        remark="""Each step of the argument is a check; that together they are the bound no engine decides. Lengths are
-        in standard deviations eta sigma_DP: the last k + 1 steps of the second run are free of the loss with chance
-        2^-(k + 1), and of intervals of length 1 let I be the one next to where the first run is before its last noise.
-        A free step leads from each interval into a given neighbour with chance phi(2) at least, as no two points of
-        them are more than 2 apart, so k <= D + 2 of them lead into I with chance phi(2)^k. The last noise and the
-        projection give the first run at most twice the density of the point of I next to it, and other points of I are
-        within 1 of that. The first run is a mixture over places and batches, and costs no more than the worst of its
-        parts (Lemma 2.6).""",
+        remark="""Each step of the argument, in the docstring of its module, is a check; that together they are the
+        bound no engine decides. The statement is about any pair with one nonzero loss, on an interval, at b = n/2.""",
     ),
 )

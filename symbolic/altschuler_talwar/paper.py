@@ -1,7 +1,7 @@
-"""Sources in the paper, its letters, and the lower bound that an event shows.
+"""Places in the paper, its letters, and the lower bound that an event shows.
 
-The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and its noise sigma, added to the
-gradient, is sigma_DP: the iterate gets eta sigma_DP.
+The paper's Lipschitz constant L is the notation's K, its smoothness M is L, and its noise sigma, added to
+the gradient, is sigma_DP: the iterate gets eta sigma_DP.
 """
 
 from functools import partial
@@ -9,7 +9,6 @@ from functools import partial
 from lastiterate.symbolic.prelude import *
 
 at: Final = partial(Source, PAPERS["altschuler_talwar"])
-"""The source of a claim: number in the paper; equation, or words of the line meant."""
 
 
 def event(order: Expr, first: Expr, second: Expr) -> Expr:

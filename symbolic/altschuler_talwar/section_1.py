@@ -1,19 +1,23 @@
-"""The informal main result, its (epsilon, delta) form, and footnotes 3 and 4.
+r"""Section 1: the main result in its informal form, and footnotes 3 and 4.
 
-x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number with x <= w; v is the factor
-min{..} K^2/(n^2 sigma_DP^2); chi = log(1/delta).
+Theorem 1.3 (1.2): $\varepsilon \lesssim \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \frac{Dn}{L\eta}\}$, and
+this is tight.
+Remark 1.4 (1.3): so it is $(\varepsilon, \delta)$-DP with
+$\varepsilon \lesssim \frac{L}{n\sigma}\sqrt{\min\{T, \frac{Dn}{L\eta}\}\log\frac1\delta}$.
+
+(1.2) needs $Dn \ge L\eta$, its tightness bounded orders, and (1.3)
+$\varepsilon \le 1 \le \log\frac1\delta$. The range of $\delta$ in Remark 1.4 lacks the Lipschitz constant,
+and footnote 4 a factor two.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.prelude import *
 
+# x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number from x on; v = min{T, x} K^2/(n sigma_DP)^2.
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
-_step = carried_out(_lemma)
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _noise = b * sigma_dp / (n * K)
-_one = Integer(1)
 _u, _v = Vector("u"), Vector("v")
-_stretched = (c**2 - 1) * theta * (1 - theta)
 
 
 def _between(lipschitz: Expr, far: Expr, name: str) -> VectorInequality:
@@ -35,29 +39,16 @@ CLAIMS = (
         "(1.1): where Lemma 2.12 applies T steps of the sampled Gaussian cost 8 alpha K^2 T/(n^2 sigma_DP^2)",
         at("Section 1.2", "(1.1)"),
         Identity(T * _lemma, 8 * _rate * T, "Lemma 2.12 put in"),
-        Asymptotic(T * _step, _rate * T, Integer(8), name="constant 8").mutant(
-            "n for n^2",
-            left=_step,
-            right=_rate / n,
-            constant=None,
-            path=dict.fromkeys((alpha, b, K, sigma_dp), _one) | {n: growth},
-        ),
     ),
     Claim(
         "altschuler_talwar/section_1/theorem_1_3",
         "(1.2): min{T, D n/(K eta)} for that of Theorem 3.1, up to a constant, where D n >= K eta",
         at("Theorem 1.3", "(1.2)"),
         Asymptotic(Min(T, w), Min(T, x), Integer(2), given=(x >= 1,), name="twice").mutant(
-            "any D", constant=None, path={T: growth, w: _one, x: 1 / growth}, given=()
+            "any D", constant=None, path={T: growth, w: S.One, x: 1 / growth}, given=()
         ),
-        Asymptotic(Min(T, x), Min(T, w), _one, name="conversely").mutant(
-            "D^2 for D",
-            left=Min(T, w),
-            right=Min(T, sqrt(x)),
-            constant=None,
-            path={T: growth**4, w: growth**2, x: growth**2},
-        ),
-        Unbounded(Min(T, w), Min(T, x), {T: growth, w: _one, x: 1 / growth}, name="not on all domains"),
+        Asymptotic(Min(T, x), Min(T, w), S.One, name="conversely"),
+        Unbounded(Min(T, w), Min(T, x), {T: growth, w: S.One, x: 1 / growth}, name="not on all domains"),
         assumptions=(x <= w, w <= x + 1),
     ),
     Claim(
@@ -70,25 +61,24 @@ CLAIMS = (
             Integer(2 * 10**8),
             given=(alpha <= 1000,),
             name="both over K^2/(n sigma)^2",
-        ).mutant("at any order", constant=None, path={alpha: growth, T: _one, x: 2 * _one}, given=()),
-        Asymptotic(Min(T, 3 * x / 4) / 10**5, alpha * Min(T, x), _one, name="conversely"),
+        ).mutant("at any order", constant=None, path={alpha: growth, T: S.One, x: 2 * S.One}, given=()),
+        Asymptotic(Min(T, 3 * x / 4) / 10**5, alpha * Min(T, x), S.One, name="conversely"),
         assumptions=(alpha > 1,),
     ),
     Claim(
         "altschuler_talwar/section_1/remark_1_4",
         "(1.3): the best order gives v + 2 sqrt(v chi), at most 3 sqrt(v chi) where v <= 1 <= chi",
         at("Remark 1.4", "(1.3)"),
-        Identity((1 + sqrt(chi / v)) * v + chi / sqrt(chi / v), v + 2 * sqrt(v * chi), "Lemma 2.5 at 1 + sqrt(chi/v)"),
         Inequality(
             2 * sqrt(v * chi),
             "<= and attained",
             (alpha - 1) * v + chi / (alpha - 1),
             (alpha > 1,),
-            "no order is better",
+            "Lemma 2.5 less v: no order is better than 1 + sqrt(chi/v)",
             (Eq(alpha, 1 + sqrt(chi / v)),),
         ),
         Asymptotic(v + 2 * sqrt(v * chi), sqrt(v * chi), Integer(3), given=(v <= 1, chi >= 1)).mutant(
-            "any epsilon", constant=None, path={v: growth, chi: _one}, given=()
+            "any epsilon", constant=None, path={v: growth, chi: S.One}, given=()
         ),
     ),
     Claim(
@@ -96,11 +86,10 @@ CLAIMS = (
         "The range of delta, exp(-b sigma_DP/(n K)), does not change when the losses are rescaled",
         at("Remark 1.4"),
         Identity(put(_noise, {sigma_dp: u * sigma_dp, K: u * K}), _noise, "losses times u"),
-        Units(_noise, _one, name="a number"),
-        misprint=Units(b * sigma_dp / n, _one, name="as printed"),
+        Units(_noise, S.One, name="a number"),
+        misprint=Units(b * sigma_dp / n, S.One, name="as printed"),
         remark="""delta may be as small as exp(-b sigma/n), it is said. Losses times u with eta/u give the same run,
-        but b sigma/n is multiplied by u: it is a gradient, not a number. With the Lipschitz constant in the
-        denominator, which other places take to be 1, it is a number.""",
+        but b sigma/n is multiplied by u: it is a gradient. Over the Lipschitz constant it is a number.""",
     ),
     Claim(
         "altschuler_talwar/section_1/footnote_3",
@@ -127,10 +116,7 @@ CLAIMS = (
         at("Section 1.2"),
         Identity(put(z / eta, {eta: T ** (-u)}), z * T**u, "D n/K over eta_T"),
         Identity(log(exp(v) * T**u), v + u * log(T), "M T^c, M = e^v"),
-        Inequality(v + u * y, "<= and attained", y, (y * (1 - u) >= v,), "M T^c <= T, y = log T: their logarithms"),
-        Inequality(
-            v + u * y / 2, "<= and attained", y / 2, (y * (1 - u) >= 2 * v,), "the roots, for DP, T = M^(2/(1 - c))"
-        ),
+        Inequality(v + u * y, "<= and attained", y, (y * (1 - u) >= v,), "M T^c <= T, y = log T; or log T/2, for DP"),
         assumptions=(u < 1,),
         letters={u: "c", z: "D n/K", v: "log M", y: "log T"},
     ),
@@ -141,16 +127,16 @@ CLAIMS = (
         Identity(
             put(alpha * D**2 / (eta**2 * v * p * r), {p: 8 * alpha * (K / n) ** 2 / v}),
             (D * n / (eta * K)) ** 2 / (8 * r),
-            "the logarithm of 5.1 at the price p of a step; v is the variance of either share of the noise",
+            "the logarithm of 5.1",
         ),
-        letters={r: "condition number kappa", v: "variance of a share of the noise", p: "price of a step"},
+        letters={r: "condition number kappa", v: "variance of either share of the noise", p: "cost of a step"},
     ),
     Claim(
         "altschuler_talwar/section_1/fixed_points",
-        "A map of R^d whose fixed points are no convex set is no contraction, which fixes every point between two",
+        "A contraction of R^d fixes every point between two fixed points, so that these form a convex set",
         at("Section 1.2", "Convexity"),
-        _between(Integer(1), Integer(0), "c = 1").mutant("c = 101/100", _between(Rational(101, 100), Integer(0), "c")),
-        _between(c, _stretched, "any c").mutant("one percent less", _between(c, 99 * _stretched / 100, "less")),
+        _between(S.One, S.Zero, "c = 1"),
+        _between(c, (c**2 - 1) * theta * (1 - theta), "any c"),
         assumptions=(theta <= 1,),
         letters={theta: "share of the way from one fixed point to the other"},
     ),

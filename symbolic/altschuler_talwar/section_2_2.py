@@ -1,31 +1,33 @@
-"""Contractions and properties of the Renyi divergence, Lemmas 2.1 and 2.5 to 2.9, and the sampled Gaussian, 2.10.
+r"""Section 2.2: contractions, the Rényi divergence, and the sampled Gaussian.
 
-L is the paper's smoothness M. SampledDown is S, SampledUp the same with the mixture first; under replacement both laws
-of one update are mixtures.
+Lemma 2.1: $\mathrm{Id} - \eta\nabla f$ is a contraction for $f$ convex, $M$-smooth and $\eta \le 2/M$.
+Lemmas 2.5 to 2.9: conversion to $(\varepsilon, \delta)$-DP, quasi-convexity, post-processing, composition,
+and $D_\alpha(X_{1:k} \| Y_{1:k}) \le \sum_i \sup_x D_\alpha(X_i | x \| Y_i | x)$.
+Definition 2.10: $S_\alpha(q, \sigma) = D_\alpha(N(0, \sigma^2) \| (1 - q) N(0, \sigma^2) + q N(1, \sigma^2))$.
+Lemma 2.11: $S_\alpha(q, \sigma/R)$ is the largest such divergence with any law on a ball of radius $R$ for the shift.
+
+All hold. But $S_\alpha$ is one of two orders: the other is far larger at large $\alpha$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
-_tenth, _one, _order = Rational(1, 10), Integer(1), Integer(20)
-_up, _down = SampledUp(_tenth, _one, _order), SampledDown(_tenth, _one, _order)
-
+_sampled = (Rational(1, 10), S.One, Integer(20))
 
 CLAIMS = (
     Claim(
         "altschuler_talwar/section_2_2/lemma_2_1",
         "Lemma 2.1: a step of size at most 2/L on a convex, L-smooth loss is a contraction",
         at("Lemma 2.1"),
-        step(convex("f", L), Integer(1)),
+        step(convex("f", L), S.One),
         assumptions=(eta * L <= 2,),
     ),
     Claim(
         "altschuler_talwar/section_2_2/definition_2_3",
         "Definition 2.3 at two Gaussians of one variance: alpha d^2/(2 v), as footnote 8 uses it",
         at("Definition 2.3"),
-        Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "either order"),
+        Identity(renyi((d, v), (S.Zero, v), alpha), alpha * d**2 / (2 * v), "either order"),
         assumptions=(alpha > 1,),
     ),
     Claim(
@@ -75,16 +77,14 @@ CLAIMS = (
         "altschuler_talwar/section_2_2/chain_rule",
         "The direct analog of the chain rule fails: a fair coin, and D_2 = 0 or log(u) given its side",
         at("Section 2.2", "above Lemma 2.8"),
-        Inequality(
-            u, "<", ((1 + u) / 2) ** 2, (u > 1,), "exp of twice the mean, log(u)/2, and of twice the divergence"
-        ),
+        Inequality(u, "<", ((1 + u) / 2) ** 2, (u > 1,), "exp of twice the mean, log(u)/2, and of the divergence"),
     ),
     Ours(
         "altschuler_talwar/definition_2_10/both_orders",
         "S is the divergence of a sampled update in one of two orders: 0.0465, and 7.58, at q = 1/10, s = 1, order 20",
         at("Definition 2.10"),
-        Value(_down, "0.046545", "q = 1/10, s = 1, alpha = 20: S, below log(10/9) = 0.105"),
-        Value(_up, "7.5762", "the other order"),
+        Value(SampledDown(*_sampled), "0.046545", "S, below log(10/9) = 0.105"),
+        Value(SampledUp(*_sampled), "7.5762", "the other order"),
     ),
     Claim(
         "altschuler_talwar/definition_2_10/lemma_2_11",

@@ -1,21 +1,30 @@
-"""The lower bound: its construction, its constants, and the reduction to one pair of numbers.
+r"""Theorem 4.1: the lower bound.
 
-x = 3 D n/(4 K eta) is the T bar of section 4; y = D^2/(x eta^2 sigma_DP^2) >= 1/c_sigma = 1000; c_D = 1000, c_alpha =
-10^-7; (4.1) at T >= x is y times 9/1600000. A walk that is clamped to [-D/2, D/2] and pushed up by eta K/b with
-probability b/n, against one that is not pushed, whose maximum bounds it. The runs of noise Z and of -Z from one start
-have one law: of two events that exclude each other, of one chance, each has chance 1/2 at most.
+There are absolute constants $c_\sigma, c_D, c_\alpha$ (footnote 9: $1/1000$, $1/1000$, $10^{-7}$;
+$\alpha \ge 100$) such that for $\eta L \le c_D D$ and $\sigma^2 \le c_\sigma D^2/(\eta^2\bar T)$ some pair
+of adjacent data sets is not $(\alpha, \varepsilon)$-RDP for
+$$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
+  \quad \bar T = \frac{3Dn}{4L\eta}, \qquad(4.1)$$
+from any start.
+
+Its proof: a walk on $[-D/2, D/2]$ pushed up by $\eta L/b$ with probability $b/n$, against one that is not
+pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: what suffices at
+little noise, runs shorter than $\bar T$, starts other than 0, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.prelude import *
 
-_one = Integer(1)
-LEVEL = Rational(9, 1_600_000)  # (4.1) over y
+# y = D^2/(T bar eta^2 sigma_DP^2) >= 1/c_sigma = 1000.
 BAR = 3 * D * n / (4 * K * eta)
-_pushed = (1 + erf(sqrt(Rational(5, 4)))) / 2 - Rational(1, 10)
-SEEN = 100 * log(_pushed) / 99 + y / 800
+LEVEL = Rational(9, 1_600_000)  # (4.1) over y, at T >= T bar
+SEEN = 100 * log((1 + erf(sqrt(Rational(5, 4)))) / 2 - Rational(1, 10)) / 99 + y / 800
+_grown = exp(Rational(1, 10))
 _shown = Rational(1, 10) - log(100) / 99
-"""What is known of the order 100 where (1/10, 1/100)-DP fails."""
+"""A lower bound of the order 100 where (1/10, 1/100)-DP fails."""
+
+_run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
+_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # what a run loses, and all of them so far
 
 
 def quantity(bar: Expr) -> Expr:
@@ -23,15 +32,10 @@ def quantity(bar: Expr) -> Expr:
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
 
 
-_run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
-
-
 def _clamped(run: Any, move: Expr) -> Relational:
     """A step of a run on [-D/2, D/2]."""
     return Eq(run(t + 1), Min(Max(run(t) + move, -D / 2), D / 2))
 
-
-_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # what a run loses, and all of them so far
 
 CLAIMS = (
     Claim(
@@ -64,8 +68,7 @@ CLAIMS = (
         "altschuler_talwar/theorem_4_1/construction",
         "The push is 3D/4 in all, so that the mean is D/4 and the variance at most D^2/1000",
         at("Section 4"),
-        Identity(put(x * eta * K / n, {x: BAR}), 3 * D / 4, "eta K/b with probability b/n, T bar times"),
-        Identity(put(-D / 2 + z, {z: 3 * D / 4}), D / 4, "mean"),
+        Identity(put(-D / 2 + x * eta * K / n, {x: BAR}), D / 4, "eta K/b with probability b/n, T bar times"),
         Inequality(
             BAR * eta**2 * sigma_dp**2,
             "<= and attained",
@@ -88,19 +91,17 @@ CLAIMS = (
         Inequality(LEVEL * y, "<=", Rational(5, 1000), (y >= 1000,), "(4.1) at most 0.005").mutant(
             "at most 1/2", right=Rational(1, 2)
         ),
-        Asymptotic(LEVEL * y, _one, path={y: 1000 + growth}, given=(y >= 1000,), name="(4.1) bounded"),
-        remark="""(4.1) is shown to be greater than 0.005, and then it is said to suffice that the run is not (100,
-        0.005)-RDP. That leaves every epsilon from 0.005 to (4.1), which grows like 1/sigma^2 without limit, while a
-        test of positivity shows at most 0.054 for T above T bar. The argument gives the theorem for noise within a
-        factor three of the largest, and a smaller event gives it for every noise at T = T bar.""",
+        Asymptotic(LEVEL * y, S.One, path={y: 1000 + growth}, given=(y >= 1000,), name="(4.1) bounded"),
+        remark="""(4.1) is shown to exceed 0.005, and then it is said to suffice that the run is not (100,
+        0.005)-RDP. That leaves every epsilon from 0.005 to (4.1), which grows like 1/sigma^2, while a test of
+        positivity shows at most 0.054 for T above T bar. A smaller event gives the theorem for every noise at T
+        = T bar.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/suffices_repaired",
         "For y up to 9000, noise within a factor three of the largest, failing (0.1, 0.01)-DP suffices",
         at("A.4"),
-        IntervalInequality(LEVEL * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000").mutant(
-            "y at most 10000", box={y: (1000, 10000)}
-        ),
+        IntervalInequality(LEVEL * y, "<", _shown, {y: (1000, 9000)}, "y at most 9000"),
         IntervalInequality(2 * LEVEL * y, "<", _shown, {y: (1000, 4500)}, "T below T bar, y at most 4500"),
         repairs="altschuler_talwar/theorem_4_1/suffices",
     ),
@@ -111,21 +112,14 @@ CLAIMS = (
         Inequality(x + y, "<=", 2 * x, name="two runs: x from the start, y from where the first one ends").mutant(
             "four runs", right=4 * x
         ),
-        remark="""A run of T bar steps is read as several of T steps, so that a loss of T steps that is small would make
-        its loss small. Composition needs the loss of T steps from every state that a run before may end in, where the
-        theorem has the one start that is given. What follows is a lower bound for T steps from some start.""",
+        remark="""Composition needs the loss of T steps from every state that a run before may end in, where the
+        theorem has the one start that is given. It gives a lower bound for T steps from some start.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/short_runs_repaired",
         "Runs of T steps from some start lose what T bar steps lose, over their number",
         at("A.4"),
-        Induction(
-            t,
-            Le(_lost(t), t * z),
-            begin(_lost),
-            (gains(_lost, _by_one(t)), Le(_by_one(t), z)),
-            name="any number of runs, z the most from any start",
-        ).mutant("one run less", conclusion=Le(_lost(t), (t - Rational(1, 10)) * z)),
+        sum_induction("any number of runs", Le(_lost(t), t * z), {_lost: _by_one(t)}, Le(_by_one(t), z)),
         repairs="altschuler_talwar/theorem_4_1/short_runs",
     ),
     Step(
@@ -134,44 +128,38 @@ CLAIMS = (
         at("Remark 1.4", "A matching DP lower bound"),
         Asymptotic(
             sqrt(y * log(100 * r) / r),
-            _one / r,
+            1 / r,
             path={r: growth, y: Integer(1000)},
             name="T = T bar/r, delta = 1/(100 r): (1.3), and 0.1/r by composition",
         ).mutant("without the logarithm", left=sqrt(y / r)),
         assumptions=(y >= 1000, r >= 1),
         letters={r: "T bar over T"},
-        remark="""A DP lower bound that matches (1.3) is said to be proved on the way to Theorem 4.1, for its
-        parameters. What is proved there is that (0.1, 0.01)-DP fails from T bar steps on, whatever the noise. Fewer
-        steps are left to the composition of RDP, which says nothing of DP; r = T bar/T runs that are composed as DP
-        leave 0.1/r at delta = 0.01/r, where (1.3) falls like sqrt(log(100 r)/r). From T bar on the two match where
-        (1.3) is at most a constant, as the remark supposes: for noise within a constant factor of the largest.""",
+        remark="""The proof shows that (0.1, 0.01)-DP fails from T bar steps on. Fewer steps are left to the
+        composition of RDP, which says nothing of DP; r = T bar/T runs that are composed as DP leave 0.1/r at
+        delta = 0.01/r, where (1.3) falls like sqrt(log(100 r)/r). From T bar on the two match for noise within
+        a constant factor of the largest.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/matching_dp_repaired",
         "From T bar on, for y up to 9000, noise within a factor three of the largest, the two match",
         at("Remark 1.4", "A matching DP lower bound"),
-        Asymptotic(sqrt(y), _one, Integer(95), given=(y <= 9000,)).mutant(
+        Asymptotic(sqrt(y), S.One, Integer(95), given=(y <= 9000,)).mutant(
             "any noise", constant=None, path={y: 1000 + growth}, given=()
         ),
-        Asymptotic(_one, sqrt(y), _one, name="conversely"),
+        Asymptotic(S.One, sqrt(y), S.One, name="conversely"),
         assumptions=(y >= 1000,),
         repairs="altschuler_talwar/theorem_4_1/matching_dp",
     ),
     Step(
         "altschuler_talwar/theorem_4_1/start",
-        "The test of positivity tells the runs apart from any start",
+        "The test of positivity distinguishes the runs from any start",
         at("Theorem 4.1"),
-        IntervalInequality(
-            exp(Rational(1, 10)) * (1 - exp(-125)) + Rational(1, 100),
-            "<=",
-            _one,
-            {},
-            "start D/2, T = T bar: what is needed is at most 1",
-        ).mutant("start at 0 with twice the chance", left=exp(Rational(1, 10)) * Rational(99, 100) + Rational(1, 100)),
-        remark="""The theorem allows any start, and the proof puts P[w_T >= 0] at 1/2 by symmetry around 0. From D/2
-        the walk without a push is still positive after T bar steps with probability 1 - exp(-125), so that no event of
-        the other run has the probability that is asked for. The symmetry holds from 0; from other starts push towards
-        the far end, for which a walk from 0 is dominated.""",
+        IntervalInequality(_grown * (1 - exp(-125)) + Rational(1, 100), "<=", S.One, {}, "start D/2, T = T bar").mutant(
+            "start at 0 with twice the probability", left=_grown * Rational(99, 100) + Rational(1, 100)
+        ),
+        remark="""The proof puts P[w_T >= 0] at 1/2 by symmetry around 0. From D/2 the walk without a push is
+        still positive after T bar steps with probability 1 - exp(-125). From other starts push towards the far
+        end, for which a walk from 0 is dominated.""",
     ),
     Ours(
         "altschuler_talwar/theorem_4_1/start_repaired",
@@ -183,14 +171,8 @@ CLAIMS = (
             (Le(_run(0), 0), Eq(_mirrored(0), _run(0))),
             (_clamped(_run, _noise(t)), _clamped(_mirrored, -_noise(t))),
             name="from one start at 0 or below, noise Z and -Z",
-        ).mutant("start at D/100 or below", first=(Le(_run(0), D / 100), Eq(_mirrored(0), _run(0)))),
-        Inequality(
-            x,
-            "<= and attained",
-            _one / 2,
-            (x + y <= 1, Eq(x, y)),
-            "chances of disjoint events, the same as Z and -Z have one law",
         ),
+        Inequality(x, "<= and attained", S.Half, (x + y <= 1, Eq(x, y)), "disjoint events of equal probability"),
         Induction(
             t,
             Le(_below(t), _run(t)),
@@ -198,7 +180,7 @@ CLAIMS = (
             (_clamped(_run, _noise(t)), Eq(_below(t + 1), Min(_below(t) + _noise(t), D / 2))),
             name="pushes and noise Z: not projected from below, a run stays below one that starts above it",
         ),
-        IntervalInequality(exp(Rational(1, 10)) / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"),
+        IntervalInequality(_grown / 2 + Rational(1, 100), "<", Rational(89, 100), {}, "what is needed"),
         repairs="altschuler_talwar/theorem_4_1/start",
     ),
 )

@@ -1,6 +1,6 @@
 """D2P2-SGD, "dynamically differentially private projected SGD": privacy, utility, and what follows from them.
 
-One module a theorem, lemma or appendix, in the order of the paper. `paper` says where a line stands. The paper's
-letters that collide are renamed: its order eta is alpha, its step size alpha is eta, its K steps are T, its batch B
-is b, its dimensions p and d are ell and dim, its sigma_epsilon is nu, its gamma is stab.
+The paper's letters that collide are renamed: its order eta is alpha, its step size alpha is eta, its K
+steps are T, its batch B is b, its dimensions p and d are ell and dim, its sigma_epsilon is nu, its gamma is
+stab.
 """

@@ -1,25 +1,31 @@
-"""Algorithm 1, Lemmas 1 and 2 and Table 3: the projection's index and means, the noise exponents, the sensitivity.
+r"""Section 3.1, Algorithm 1, Lemmas 1 and 2, Table 3: a step of D2P2-SGD and its random projection.
 
-A^T o written out for d = p = 2: a_1, a_2, a_3 and x are the entries of A by rows, y and z those of the vector; j is the
-step k.
+$$x_{k+1} = x_k - \alpha A_k\Big(\frac1{\sqrt p}A_k^\top
+  \frac1B\sum_i \frac{g_i}{|g_i| + \gamma} + \epsilon_k\Big),$$
+$A_k \in \mathbb R^{d \times p}$ with entries $N(0, \sigma_A^2)$ and
+$\epsilon_k \sim N(0, \sigma_\epsilon^2/k)$.
+
+Lemma 1 is cited. Misprints: the index of Lemma 2, the exponent of the noise in Table 3, $p = 1$ for
+$D2P$-SGD, and what is returned. The fourth moment fails at $d = 1$, and the sensitivity is 2, not 1.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
 from lastiterate.symbolic.prelude import *
 
-_a, _b, _c = xi, zeta, h  # A = ((a, b), (c, x)), o = (y, z)
-_column = (_a * y + _c * z) / sqrt(Integer(2))
-_row = (_a * y + _b * z) / sqrt(Integer(2))
-_entry = put((kappa * y + gamma * z) / sqrt(Integer(2)), {kappa: _a, gamma: _c})  # the first row of A^T
-_clip_one, _clip_other = gamma / (Abs(gamma) + stab), kappa / (Abs(kappa) + stab)
-_u, _v = Vector("u"), Vector("v")  # normalised gradients
-_A, _o, _w = Symbol("A"), Vector("o"), Vector("w")
+_A, _o, _u, _v, _w = Symbol("A"), *map(Vector, "ouvw")  # u and v: also normalised gradients
+_T = Transposed
 _entries = {_A: (dim, ell, sigma_A**2)}
-_there_and_back = gaussian_mean([Transposed(_o), _A, Transposed(_A), _A, Transposed(_A), _o], entries=_entries) / ell
 _length = Norm(_o) ** 2
+_there_and_back = gaussian_mean([_T(_o), _A, _T(_A), _A, _T(_A), _o], entries=_entries) / ell
 _short = (Norm(_u) <= 1, Norm(_v) <= 1)
-
+_clipped = gamma / (Abs(gamma) + stab)
 _step = kappa * (xi * kappa * g + gamma)  # a coordinate of A (xi A^T g + e) at A = kappa I
+
+
+def _updates(begun: int, name: str) -> Recursion:
+    """The updates in K passes, from so many on."""
+    return Recursion(T, Integer(begun), PREVIOUS + 1, T, 1, name)
+
 
 CLAIMS = (
     Claim(
@@ -40,18 +46,14 @@ CLAIMS = (
         "r = A^T o/sqrt(p) is r_i = (1/sqrt(p)) sum_j A_ji o_j, with covariance |o|^2/p I for every d and p",
         at("Lemma 2"),
         Expected(
-            gaussian_mean(
-                [Transposed(_u), Transposed(_A), _o],
-                [Transposed(_w), Transposed(_A), _o],
-                entries={_A: (dim, ell, Integer(1))},
-            )
-            / ell,
+            gaussian_mean([_T(_u), _T(_A), _o], [_T(_w), _T(_A), _o], entries={_A: (dim, ell, S.One)}) / ell,
             "==",
             inner(_u, _w) * _length / ell,
             name="E <u, r> <w, r>",
         ),
-        Identity(_entry, _column, "down the first column, d = p = 2"),
-        misprint=Identity(_entry, _row, "sum_j A_ij o_j, as printed"),
+        # d = p = 2: A = ((xi, zeta), (h, x)), o = (y, z)
+        Identity(put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + h * z, "down the first column"),
+        misprint=Identity(put(kappa * y + gamma * z, {kappa: xi, gamma: h}), xi * y + zeta * z, "sum_j A_ij o_j"),
         remark="""Lemma 2 defines r = A^T o/sqrt(p) and then writes its entries with A_ij, which are those of A
         o/sqrt(p). A is d x p, so A o is not even defined unless d = p. Read A_ji.""",
     ),
@@ -59,28 +61,18 @@ CLAIMS = (
         "d2p2/lemma_2/norm",
         "|A^T o|^2/p has mean sigma_A^2 |o|^2, for every d and p; with variance 1 the mean squared length is kept",
         at("Lemma 2"),
-        Expected(
-            gaussian_mean([Transposed(_o), _A, Transposed(_A), _o], entries=_entries) / ell,
-            "==",
-            sigma_A**2 * _length,
-            name="squared length",
-        ),
+        Expected(gaussian_mean([_T(_o), _A, _T(_A), _o], entries=_entries) / ell, "==", sigma_A**2 * _length),
     ),
     Ours(
         "d2p2/algorithm_1/second_moments",
         "E A A^T = p sigma_A^2 I and E A^T A = d sigma_A^2 I, by all forms u^T . w; line 425 has p for both",
         at("A.4", "below (16)"),
-        Expected(
-            gaussian_mean([Transposed(_u), _A, Transposed(_A), _w], entries=_entries),
-            "==",
-            ell * sigma_A**2 * inner(_u, _w),
-            name="A A^T",
-        ),
-        Expected(
-            gaussian_mean([Transposed(_u), Transposed(_A), _A, _w], entries=_entries),
-            "==",
-            dim * sigma_A**2 * inner(_u, _w),
-            name="A^T A",
+        *(
+            Expected(gaussian_mean(word, entries=_entries), "==", size * sigma_A**2 * inner(_u, _w), name=name)
+            for word, size, name in (
+                ([_T(_u), _A, _T(_A), _w], ell, "A A^T"),
+                ([_T(_u), _T(_A), _A, _w], dim, "A^T A"),
+            )
         ),
     ),
     Ours(
@@ -88,9 +80,7 @@ CLAIMS = (
         "E|A A^T g|^2/p = (p + d + 1) sigma_A^4 |g|^2; the paper's p d^2 sigma_A^4 covers it from d = 2 on",
         at("A.6", "(30)"),
         Expected(_there_and_back, "==", (ell + dim + 1) * sigma_A**4 * _length, name="fourth moment"),
-        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4 * _length, (dim >= 2,), "d >= 2").mutant(
-            "d = 1", given=()
-        ),
+        Expected(_there_and_back, "<=", ell * dim**2 * sigma_A**4 * _length, (dim >= 2,), "d >= 2"),
     ),
     Step(
         "d2p2/algorithm_1/projected_gradient_one",
@@ -100,8 +90,8 @@ CLAIMS = (
             "half", right=ell * dim**2 * sigma_A**4 / 2
         ),
         remark="""In one dimension the bound says E A^4/p <= p sigma_A^4 where the truth is (p + 2) sigma_A^4. From d =
-        2 on it holds and is far from tight: p + d + 1 for p d^2. (17) prints p^1.5 d^2 for p d^2, which is as small at
-        d = p = 1.""",
+        2 on it holds and is far from tight: p + d + 1 for p d^2. (17) prints p^1.5 d^2 for p d^2, as small at d = p =
+        1.""",
     ),
     Ours(
         "d2p2/algorithm_1/projected_gradient_repaired",
@@ -118,8 +108,7 @@ CLAIMS = (
         Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / j, "section 3.1 and Theorem 2"),
         misprint=Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / sqrt(j), "Table 3, as printed"),
         remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
-        would cost sum sqrt(k) in place of sum k steps' worth of privacy, and would change Theorems 1 to 3. Read
-        nu^2/k.""",
+        would cost sum sqrt(k) in place of sum k steps' worth of privacy.""",
     ),
     Claim(
         "d2p2/section_3_1/degenerates",
@@ -128,14 +117,14 @@ CLAIMS = (
         Identity(put(_step, {kappa: 1, xi: 1}), g + gamma, "1 for 1/sqrt(p)"),
         misprint=Identity(put(_step, {kappa: 1, xi: 1 / sqrt(ell)}), g + gamma, "A = I is d x d, so p = d"),
         remark="""The text says p = 1 and A_k = I. The identity is d x d, so p = d, and then Algorithm 1 divides the
-        gradient by sqrt(d), not the noise. What is meant is Algorithm 2, without the factor.""",
+        gradient by sqrt(d), not the noise. It means Algorithm 2, without the factor.""",
     ),
     Step(
         "d2p2/algorithm_1/returned",
         "Algorithm 1 makes K updates, the last of them x_(K+1); Theorem 2 is on the mean of x_1, ..., x_K",
         at("Algorithm 1"),
-        Recursion(T, Integer(1), PREVIOUS + 1, T, 1, "updates in K passes, K from 1 on"),
-        misprint=Recursion(T, Integer(0), PREVIOUS + 1, T, 1, "those in the x_K that is returned"),
+        _updates(1, "updates in K passes, K from 1 on"),
+        misprint=_updates(0, "those in the x_K that is returned"),
         remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and
         neither is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",
     ),
@@ -143,29 +132,28 @@ CLAIMS = (
         "d2p2/algorithm_1/clip",
         "Line 4: a gradient over its norm plus gamma has norm below 1, and keeps its direction",
         at("Algorithm 1", "line 4"),
-        Inequality(g / (g + stab), "<", Integer(1), name="norm"),
-        Inequality(Integer(0), "<=", gamma * _clip_one, name="direction"),
+        Inequality(g / (g + stab), "<", S.One, name="norm"),
+        Inequality(S.Zero, "<=", gamma * _clipped, name="direction"),
         assumptions=(stab > 0,),
     ),
     Step(
         "d2p2/algorithm_1/sensitivity",
         "Lemma 5's proof: the mini-batch sum has sensitivity 1; in batches of fixed size a sample replaces another",
         at("A.3", "proof of Lemma 5"),
-        Inequality(Abs(_clip_one - _clip_other), "<=", Integer(1), name="one sample, on the line").mutant(
+        Inequality(Abs(_clipped - kappa / (Abs(kappa) + stab)), "<=", S.One, name="one sample, on the line").mutant(
             "3/2", right=Rational(3, 2)
         ),
         Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
-        remark="""A.3 draws batches of a fixed size without replacement, so a sample that comes in pushes another out,
-        however the sets are adjacent. A normalised gradient may turn round, and the sum moves by up to 2, not 1. The
-        mean that line 5 perturbs moves by 2/B, so Theorem 1's B^2 is of the sum, not of the algorithm. And the noise
-        is added after the projection, which makes it r times as long, without bound.""",
+        remark="""A.3 draws batches of a fixed size without replacement, so that a sample replaces another. A
+        normalised gradient may turn round, and the sum moves by up to 2, the mean of line 5 by 2/B. And the
+        noise is added after the projection, which makes the change r times as long, without bound.""",
     ),
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",
         "Replacing one sample moves the sum by at most 2 and the mean of line 5 by at most 2/B",
         at("A.3", "proof of Lemma 5"),
-        Inequality(g / (g + stab), "<", Integer(1), name="a gradient of norm g over g + gamma"),
+        Inequality(g / (g + stab), "<", S.One, name="a gradient of norm g over g + gamma"),
         NormBound(_u - _v, Integer(2), _short, "sum"),
         NormBound((_u - _v) / T, 2 / T, _short, "mean of a batch of T"),
         assumptions=(stab > 0,),

@@ -1,17 +1,20 @@
-"""From Renyi divergence to (epsilon, delta): sufficient, but not necessary.
+r"""Lemma 4: from the Rényi divergence to $(\epsilon, \delta)$-DP.
 
-The Gaussian mechanism of mu = 1, D_alpha = alpha / 2, refutes "only if" at epsilon = 1. (6) and (10) write alpha - 1
-where the moment under Q has alpha; (8) has it right.
+"$\mathcal M$ is $(\epsilon, \delta)$-DP if and only if
+$\delta \ge \exp((\eta - 1)(D_\eta(\mathcal M(S) \| \mathcal M(S')) - \epsilon))$ for some order
+$\eta > 1$."
+
+Sufficient, and not necessary: the Gaussian mechanism with $\mu = 1$, of $D_\eta = \eta/2$, refutes "only
+if" at $\epsilon = 1$. (6) and (10) write $\eta - 1$ where the moment under $Q$ has $\eta$, and (9) drops a
+factor.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.d2p2.refutations import NECESSARY
 from lastiterate.symbolic.prelude import *
 
-_one, _half = Integer(1), Rational(1, 2)
-_true = delta_of_gdp(_one, _one)
-_least = exp(-((_one - _half) ** 2) / 2)
-_p, _q = (_one, _one), (Integer(0), _one)
+_bound = exp(-((epsilon - mu**2 / 2) ** 2) / (2 * mu**2))
+_p, _q = (S.One, S.One), (S.Zero, S.One)
+_moment = moment_exponent(xi, _p, _q, alpha)
 
 
 def _under_q(power: Expr) -> Expr:
@@ -20,20 +23,37 @@ def _under_q(power: Expr) -> Expr:
     return density_exponent(xi, *_q) + power * loss
 
 
+def _markov(right: Expr, name: str) -> Identity:
+    return Identity(exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * right), name)
+
+
+_NECESSARY = RefutingRun(
+    fails=words(
+        "The condition is sufficient, not necessary: the Gaussian mechanism meets it only from {} on, and is private "
+        "with a far smaller delta.",
+        _bound,
+    ),
+    at={mu: 1, epsilon: 1},
+    run="the Gaussian mechanism, at the order that asks for the least",
+    quantity=words("least delta at epsilon = {}", epsilon),
+    claimed=_bound,
+    true=delta_of_gdp(epsilon, mu),
+    sign=">=",
+)
+
 CLAIMS = (
     Claim(
         "d2p2/lemma_4",
         "(epsilon, delta)-DP only if delta >= exp((alpha - 1)(D_alpha - epsilon)) for some alpha > 1",
         at("Lemma 4"),
-        IntervalInequality(_least, "<=", _true, {}, "Gaussian mechanism, mu = epsilon = 1, the best alpha").mutant(
-            "twice the right side", left=2 * _least
+        Inequality(u, "<=", S.Zero, name="a mechanism with delta = 0; u is the exponential").mutant(
+            "twice the exponential", right=-u
         ),
-        Inequality(u, "<=", Integer(0), name="a mechanism with delta = 0; u is the exponential"),
         statement=closed(
             Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
             HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),
         ),
-        refutation=NECESSARY,
+        refutation=_NECESSARY,
         remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
         and no order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition,
         since the exponential is positive. Only the other direction holds.""",
@@ -42,35 +62,30 @@ CLAIMS = (
         "d2p2/lemma_4/best_order",
         "For mu = 1 the exponent (alpha - 1)(alpha/2 - epsilon) is at least -(epsilon - 1/2)^2 / 2",
         at("Lemma 4"),
-        Inequality(
-            -((epsilon - _half) ** 2) / 2,
-            "<= and attained",
-            (alpha - 1) * (alpha / 2 - epsilon),
-            name="over all orders",
-        ).mutant("without the half", left=-((epsilon - _half) ** 2) / 4, sign="<="),
-        Value(_true, "0.1269", "the true delta at epsilon = 1"),
-        Value(_least, "0.8825", "the least of Lemma 4"),
+        Inequality(-((epsilon - S.Half) ** 2) / 2, "<= and attained", (alpha - 1) * (alpha / 2 - epsilon)),
+        Value(delta_of_gdp(S.One, S.One), "0.1269", "the true delta at epsilon = 1"),
+        Value(exp(-Rational(1, 8)), "0.8825", "the least of Lemma 4, of all orders"),
     ),
     Ours(
         "d2p2/lemma_4/sufficient",
         "The other direction: delta = exp((alpha - 1)(D_alpha - epsilon)) is enough (Gaussian, mu = 1)",
         at("Lemma 4"),
         IntervalInequality(
-            delta_of_gdp(epsilon, _one),
+            delta_of_gdp(epsilon, S.One),
             "<=",
-            exp(-((epsilon - _half) ** 2) / 2),
+            _bound.subs(mu, 1),
             {epsilon: (Rational(3, 5), 4)},
             "at the best order",
         ),
-        assumptions=(epsilon > _half,),
+        assumptions=(epsilon > S.Half,),
         repairs="d2p2/lemma_4",
     ),
     Step(
         "d2p2/lemma_4/moment",
         "(8): the moment under Q is that of alpha L, exp((alpha - 1) D_alpha) = E_Q exp(alpha L)",
         at("A.3", "(6), (8), (10)"),
-        Identity(_under_q(alpha), moment_exponent(xi, _p, _q, alpha), "(8)"),
-        misprint=Identity(_under_q(alpha - 1), moment_exponent(xi, _p, _q, alpha), name="(6) and (10), as printed"),
+        Identity(_under_q(alpha), _moment, "(8)"),
+        misprint=Identity(_under_q(alpha - 1), _moment, "(6) and (10), as printed"),
         remark="""(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha
         - 1 belongs to the expectation under P. (8) has both right.""",
     ),
@@ -78,10 +93,8 @@ CLAIMS = (
         "d2p2/lemma_4/markov",
         "(9): Markov's inequality keeps the factor exp(-(alpha - 1) epsilon)",
         at("A.3", "(9)"),
-        Identity(exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * (xi - epsilon)), "D_alpha = xi"),
-        misprint=Identity(
-            exp((alpha - 1) * xi) / exp((alpha - 1) * epsilon), exp((alpha - 1) * xi), name="(9), as printed"
-        ),
+        _markov(xi - epsilon, "D_alpha = xi"),
+        misprint=_markov(xi, "(9), as printed"),
         remark="""(9) ends with exp((alpha - 1) D_alpha) <= delta, the division by exp((alpha - 1) epsilon) dropped.
         The condition of the lemma gives the bound with the factor, which is what (7) and (8) lead to.""",
     ),

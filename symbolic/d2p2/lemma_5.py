@@ -1,28 +1,47 @@
-"""The moment bound of the subsampled Gaussian, and from it to Theorem 1: orders, composition, constants of (13).
+r"""Lemma 5 and A.3: the moment bound of the subsampled Gaussian, and from it to Theorem 1.
 
-A factor q slips in: the second term of the quoted bound over the first is 3.5 alpha / nu^2 <= 1.75 log(1/q), without a
-factor q, so that it gives 7 only while q >= 0.0325. Step k has noise nu^2/k, and Lemma 5 there allows alpha <=
-(nu^2/(2 k)) log(n/B). y is log(n/B), u is epsilon and v is chi = log(1/delta); C_2 is the constant of nu^2.
+(11): $D_\eta \le \frac{7 B^2\eta}{\sigma_\epsilon^2 n^2}$ for
+$\eta \le \frac{\sigma_\epsilon^2}2\ln\frac nB$ and $\frac Bn < \frac1{10}$, with a sensitivity of 1.
+(12): the costs add up to $7 q^2\eta K(K + 1)/(2\sigma_\epsilon^2)$.
+(13): some constant $C_2$ serves all $\epsilon, \delta$.
+
+(11) is refuted at little noise: it keeps neither $\sigma_\epsilon \ge 1$ nor $q < 1/(16\sigma_\epsilon)$ of
+the lemma that it quotes (Abadi et al. 2016, Lemma 3), and a factor $q$ slips into the proof. (12) keeps the
+range of the first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs
+$\epsilon \le 2\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
-from lastiterate.symbolic.d2p2.refutations import MOMENTS
-from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
-_first = q**2 * alpha / nu**2
-_quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4
-_ratio = Rational(7, 4) * log(1 / q)
-_factor: Expr = Add(1, _ratio)
-_box = {q: (Rational(1, 10**4), Rational(1, 10))}
-_near = {q: (Rational(33, 1000), Rational(1, 10))}
-
-_least = Rational(1, 5)
-_order_two = log(1 + q**2 * (exp(1 / _least) - 1))  # S_up of order 2 at a sensitivity of 1
+_bound = 7 * b**2 * alpha / (nu**2 * n**2)
+_order_two = log(1 + q**2 * (exp(1 / nu**2) - 1))  # S_up of order 2 at a sensitivity of 1
 _rare = {q: (Rational(1, 10**10), Rational(2, 10**9))}  # to exp(-20)
-_orders = (alpha <= nu**2 / 2 * y, y >= 2)
-_needed = 14 * (u + 2 * v) / v
+
+_first, _ratio = q**2 * alpha / nu**2, Rational(7, 2) * alpha / nu**2
+_quoted = _first + Rational(7, 2) * q**2 * alpha**2 / nu**4
+_factor: Expr = Add(1, Rational(7, 4) * log(1 / q))  # 1 + the ratio, at the greatest order
+_needed = 14 * (u + 2 * v) / v  # C_2^2, u for epsilon and v for chi
 _epochs = Integer(40) * ceiling(Rational(60000, 1024))
+
+_MOMENTS = RefutingRun(
+    fails=words(
+        "The lemma that it quotes asks for {}; below, at order 2, a step costs {}, which grows exponentially as the "
+        "noise falls.",
+        nu >= 1,
+        _order_two.subs(q, b / n),
+    ),
+    at={n: 10**9, b: 1, nu: Rational(9, 20), alpha: 2},
+    run="one step on a batch, sensitivity 1; the order is allowed, 2 <= (nu^2/2) log(n/B)",
+    quantity=words("Rényi divergence of order {} of one step", alpha),
+    claimed=_bound,
+    true=_order_two.subs(q, b / n),
+    says=private(_bound, BatchesOf(b, n), 10 * b < n, alpha <= nu**2 / 2 * log(n / b)),
+)
+
+
+def _factored(ratio: Expr, name: str) -> Identity:
+    return Identity(_quoted, _first * (1 + ratio), name)
 
 
 CLAIMS = (
@@ -30,16 +49,13 @@ CLAIMS = (
         "d2p2/lemma_5",
         "(11): 7 B^2 alpha/(nu^2 n^2) for alpha <= (nu^2/2) log(n/B), B/n < 1/10, a sensitivity of 1",
         at("Lemma 5", "(11)"),
-        IntervalInequality(_order_two, "<=", 14 * q**2 / _least, _rare, "alpha = 2, nu^2 = 1/5").mutant(
-            "3.5 for 7", right=7 * q**2 / _least
-        ),
-        IntervalInequality(exp(1 / _least) - 1, "<=", 14 / _least, {}, "over q^2, as q falls to 0"),
-        Inequality(Integer(2), "<=", _least / 2 * y, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
-        refutation=MOMENTS,
+        IntervalInequality(_order_two.subs(nu, sqrt(Rational(1, 5))), "<=", 70 * q**2, _rare, "alpha = 2, nu^2 = 1/5"),
+        IntervalInequality(exp(5) - 1, "<=", Integer(70), {}, "over q^2, as q falls to 0"),
+        Inequality(Integer(2), "<=", y / 10, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
+        refutation=_MOMENTS,
         remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) keeps neither. At alpha = 2 a
         step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order
-        is allowed from n = e^20 B on. With nu^2 >= 1/4 order 2 is within (11), and where Lemma A.13 of liang/lemma_a_13
-        holds, every order.""",
+        is allowed from n = e^20 B on.""",
     ),
     Ours(
         "d2p2/lemma_5/rightly",
@@ -53,36 +69,33 @@ CLAIMS = (
         "d2p2/lemma_5/factored",
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 q alpha/nu^2)",
         at("A.3", "proof of Lemma 5"),
-        Identity(_quoted, _first * (1 + Rational(7, 2) * q * alpha / nu**2), "as printed").mutant(
-            "q^2", right=_first * (1 + Rational(7, 2) * q**2 * alpha / nu**2)
-        ),
+        _factored(q * _ratio, "as printed").mutant("q^2", _factored(q**2 * _ratio, "q^2")),
         remark="""The factored form carries a q in the second term that the sum does not have. Without it the ratio at
-        the greatest order is 1.75 log(1/q), not 1.75 q log(1/q). At q = 1/1000 that is 12.1 where the proof has
-        0.42.""",
+        the greatest order is 1.75 log(1/q), not 1.75 q log(1/q): at q = 1/1000 it is 12.1 where the proof has 0.42.""",
     ),
     Ours(
         "d2p2/lemma_5/factored_rightly",
         "q^2 alpha/nu^2 + 3.5 q^2 alpha^2/nu^4 = q^2 alpha/nu^2 (1 + 3.5 alpha/nu^2)",
         at("A.3", "proof of Lemma 5"),
-        Identity(_quoted, _first * (1 + Rational(7, 2) * alpha / nu**2), "no q"),
-        Value(_ratio.subs(q, Rational(1, 1000)), "12.1", "the ratio at q = 1/1000"),
+        _factored(_ratio, "no q"),
+        Value(_factor.subs(q, Rational(1, 1000)) - 1, "12.1", "the ratio at q = 1/1000"),
         repairs="d2p2/lemma_5/factored",
     ),
     Step(
         "d2p2/lemma_5/seven",
         "So the factor at the greatest order, 1 + 1.75 log(1/q), is at most 7 for q < 1/10",
         at("A.3", "proof of Lemma 5"),
-        IntervalInequality(_factor, "<=", Integer(7), _box, "q from 1/10000 to 1/10").mutant(
+        IntervalInequality(_factor, "<=", Integer(7), {q: (Rational(1, 10**4), Rational(1, 10))}).mutant(
             "at most 4", right=Integer(4)
         ),
         remark="""The proof gets 7 from 1.75 q log(1/q) <= 0.42. With the factor that the quoted lemma gives, 1.75
-        log(1/q) exceeds 6 for q < 0.0324. For q from 0.033 to 1/10 the constant 7 does follow.""",
+        log(1/q) exceeds 6 for q < 0.0324.""",
     ),
     Ours(
         "d2p2/lemma_5/seven_near",
         "1 + 1.75 log(1/q) <= 7 for 0.033 <= q <= 1/10",
         at("A.3", "proof of Lemma 5"),
-        IntervalInequality(_factor, "<=", Integer(7), _near, "q from 0.033 on"),
+        IntervalInequality(_factor, "<=", Integer(7), {q: (Rational(33, 1000), Rational(1, 10))}),
         Value(exp(-Rational(24, 7)), "0.0324", "where it is 7"),
         assumptions=(q >= Rational(33, 1000), q <= Rational(1, 10)),
         repairs="d2p2/lemma_5/seven",
@@ -100,26 +113,24 @@ CLAIMS = (
         Inequality(b / n, "<=", Rational(1, 10), (10 * b < n,), "q = B/n"),
         misprint=Inequality(n / b, "<=", Rational(1, 10), (10 * b < n,), "1/q, as printed"),
         remark="""The proof says 1/q <= 1/10 for the sampling rate q = B/n. The lemma assumes q < 1/10, so 1/q is above
-        10. Read q <= 1/10.""",
+        10.""",
     ),
     Step(
         "d2p2/lemma_5/range",
         "(12): an order alpha <= (nu^2/2) log(n/B) is within Lemma 5's range at every step",
         at("A.3", "(12)"),
-        Inequality(alpha, "<=", nu**2 / (2 * T) * y, _orders, "at step K, of noise nu^2/K").mutant(
+        Inequality(alpha, "<=", nu**2 / (2 * T) * y, (alpha <= nu**2 / 2 * y, y >= 2), "at step K").mutant(
             "at twice it", right=nu**2 / T * y
         ),
         remark="""Lemma 5 holds for orders up to half the variance times log(n/B), and the variance at step k is
-        nu^2/k. (12) keeps the range of the first step for all of them. What composition allows is alpha <= (nu^2/(2
-        K)) log(n/B).""",
+        nu^2/k. (12) keeps the range of the first step for all of them.""",
     ),
     Ours(
         "d2p2/lemma_5/range_repaired",
         "An order alpha <= (nu^2/(2 K)) log(n/B) is within Lemma 5's range at every step k <= K",
         at("A.3", "(12)"),
-        Inequality(
-            alpha, "<= and attained", nu**2 / (2 * j) * y, (alpha <= nu**2 / (2 * T) * y, j <= T), "at step k"
-        ).mutant("past K", sign="<=", given=(alpha <= nu**2 / (2 * T) * y,)),
+        Inequality(alpha, "<= and attained", nu**2 / (2 * j) * y, (alpha <= nu**2 / (2 * T) * y, j <= T), "at step k"),
+        letters={y: "log(n/B)"},
         repairs="d2p2/lemma_5/range",
     ),
     Step(
@@ -136,10 +147,10 @@ CLAIMS = (
         Inequality(_needed, "<=", C_2**2, name="from 1 + 2 chi/epsilon to C_2^2 chi/(14 epsilon)").mutant(
             "14", right=Integer(29)
         ),
-        Asymptotic(_needed, Integer(1), path={u: growth, v: Integer(1)}, name="epsilon large against chi"),
+        Asymptotic(_needed, S.One, path={u: growth, v: S.One}, name="epsilon large against chi"),
         remark="""(13) asks for an order between 1 + 2 chi/epsilon and C_2^2 chi/(14 epsilon), chi = log(1/delta), so
         C_2^2 >= 28 + 14 epsilon/chi. Theorem 1 lets epsilon grow with K^2 and delta be anything, and then no constant
-        serves: z3 and the path epsilon = N agree. With epsilon <= 2 chi the constant C_2^2 = 56 does.""",
+        serves: z3 and the path epsilon = N agree.""",
     ),
     Ours(
         "d2p2/theorem_1/solvable_repaired",

@@ -1,4 +1,4 @@
-"""Sources in the D2P2-SGD paper, and the units of its normalised gradients."""
+"""Places in the D2P2-SGD paper, and the units of its normalised gradients."""
 
 from functools import partial
 from types import MappingProxyType
@@ -9,4 +9,3 @@ D2P2_UNITS: Final[Mapping[Symbol, Expr]] = MappingProxyType({eta: LENGTH, L: GRA
 """Normalised gradients and the noise on them are numbers, so a step size is a length; r is a loss."""
 
 at: Final = partial(Source, PAPERS["d2p2"])
-"""The source of a claim: number in the paper; equation, or words of the line meant."""

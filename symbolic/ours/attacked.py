@@ -1,10 +1,14 @@
-"""The numbers that `bound` gives for every scheme of batches and class of losses, tested in two ways.
+r"""The numbers of `bound`, for every scheme of batches and class of losses, tested in two ways.
 
-Nothing is proved here: what a number rests on is stated where it is proved, and this is about the code. An *attack* is
-the best run whose loss is known exactly; a bound below it is wrong, whatever the theory. A *certificate* holds the
-choices behind a number, from which an independent checker computes it anew; this notices what is a billionth too
-small, but only what the checker's own rules say.
+$\varepsilon_{\text{attack}}(\alpha) \le \varepsilon_{\text{bound}}(\alpha)$, and at a $\delta$: an *attack*
+is the best run whose loss is known exactly, and a bound below it is wrong, whatever the theory. A
+*certificate* holds the choices behind a number, from which an independent checker computes it again; this
+notices a billionth too little.
+
+Nothing is proved here: what a number rests on is stated where it is proved, and this is about the code.
 """
+
+from collections.abc import Iterator
 
 from lastiterate.symbolic.prelude import *
 
@@ -31,50 +35,42 @@ _WRONG = {
     "convex": ("a radius for the diameter", {D: D / 2}),
     "strongly_convex": ("another step size", {eta: eta * 100 / 105}),
 }
-"""One for each class of losses."""
+_KINDS = (("Renyi", ""), ("epsilon at delta", "_dp"))
 
 
-def _renyi(scheme: str, losses: str) -> UpperBound:
-    check = UpperBound(f"bound_{scheme}_{losses}", (f"solved_{scheme}",), name=f"{losses}, Renyi")
-    return check.mutant(f"{losses}: half the sensitivity", altered={K: K / 2})
+def _attacked(scheme: str) -> Iterator[UpperBound]:
+    wrong = ("half the sensitivity", {K: K / 2}), ("twice the noise", {sigma: 2 * sigma})
+    for (kind, end), (words, altered) in zip(_KINDS, wrong, strict=True):
+        for losses in _CLASSES:
+            bound, run = f"bound_{scheme}_{losses}{end}", f"solved_{scheme}{end}"
+            check = UpperBound(bound, (run,), name=f"{losses}, {kind}")
+            yield check.mutant(f"{losses}: {words}", altered=altered)
 
 
-def _dp(scheme: str, losses: str) -> UpperBound:
-    check = UpperBound(f"bound_{scheme}_{losses}_dp", (f"solved_{scheme}_dp",), name=f"{losses}, epsilon at delta")
-    return check.mutant(f"{losses}: twice the noise", altered={sigma: 2 * sigma})
+def _certified(scheme: str) -> Iterator[Certified]:
+    noisier = ("one percent more noise", {sigma: sigma * Integer(101) / 100})
+    for delta, (kind, _) in enumerate(_KINDS):
+        for losses in _CERTIFIED[scheme][delta]:
+            words, altered = noisier if delta else _WRONG[losses]
+            check = Certified(scheme, losses, bool(delta), name=f"{losses}, {kind}")
+            yield check.mutant(f"{losses}: {words}", altered=altered)
 
 
-def _certified(scheme: str, losses: str) -> Certified:
-    words, altered = _WRONG[losses]
-    return Certified(scheme, losses, name=f"{losses}, Renyi").mutant(f"{losses}: {words}", altered=altered)
-
-
-def _certified_dp(scheme: str, losses: str) -> Certified:
-    check = Certified(scheme, losses, delta=True, name=f"{losses}, epsilon at delta")
-    return check.mutant(f"{losses}: one percent more noise", altered={sigma: sigma * Integer(101) / 100})
-
-
-CLAIMS = (
-    *(
-        CodeTest(
-            f"ours/attacked/{scheme}",
-            f"`bound` for {words} is not below the best solved run, in Renyi divergence and at a delta",
-            proof("shift_program", "Theorem"),
-            *(_renyi(scheme, losses) for losses in _CLASSES),
-            *(_dp(scheme, losses) for losses in _CLASSES),
-            assumptions=(alpha > 1, m <= L),
-        )
-        for scheme, words in _WORDS.items()
-    ),
-    *(
-        CodeTest(
-            f"ours/recomputed/{scheme}",
-            f"`bound` by shifts or composition for {words} says what an independent checker computes from its choices",
-            proof("shift_program", "Theorem"),
-            *(_certified(scheme, losses) for losses in _CERTIFIED[scheme][0]),
-            *(_certified_dp(scheme, losses) for losses in _CERTIFIED[scheme][1]),
-            assumptions=(alpha > 1, m <= L),
-        )
-        for scheme, words in _WORDS.items()
-    ),
+CLAIMS = tuple(
+    CodeTest(
+        f"ours/{folder}/{scheme}",
+        title.format(words),
+        proof("shift_program", "Theorem"),
+        *checks(scheme),
+        assumptions=(alpha > 1, m <= L),
+    )
+    for folder, title, checks in (
+        ("attacked", "`bound` for {} is not below the best solved run, in Renyi divergence and at a delta", _attacked),
+        (
+            "recomputed",
+            "`bound` by shifts or composition for {} says what an independent checker computes from its choices",
+            _certified,
+        ),
+    )
+    for scheme, words in _WORDS.items()
 )

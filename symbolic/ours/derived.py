@@ -1,11 +1,15 @@
-"""Windows of shifts in closed form, and compositions of random batches, from the kernel's rules.
+r"""Windows of shifts in closed form, and compositions of random batches (docs/proofs/affine_windows.md).
 
-The last w of tau + w steps, every distance z carried to at most c z + s, s = 2 eta K / n: c = 1 for convex losses, at
-least max(1 - eta m, eta L - 1) for strongly convex ones, 1 + eta L (n - 1)/n for smooth ones, where the window is
-feasible.
+Of the last $w$ of $\tau + w$ steps from the diameter $D$, every distance carried to at most $c z + s$,
+$s = 2\eta K/n$,
+$$\mu^2 \le \frac{(D + s V_w)^2}{W_w\sigma^2},
+  \quad V_w = \sum_{j \le w} c^{-j},\ W_w = \sum_{j \le w} c^{-2j}:$$
+$c = 1$ for convex losses, $c \ge \max(1 - \eta m, \eta L - 1)$ for strongly convex ones, and
+$c = 1 + \eta L(n - 1)/n$ for smooth ones, where the window is feasible. Random batches: $S^{\otimes T}$
+with $S$ the profile of a step whose coin is hidden. Any shifts $a_t$ that hide what the runs differ in cost
+$\mu^2 = \sum_t a_t^2/\sigma_t^2$, beside the coins.
 """
 
-from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.prelude import *
 

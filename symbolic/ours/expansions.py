@@ -1,10 +1,17 @@
-"""Expansion of one update, for vectors of every dimension: what the derivations of the kernel rest on.
+r"""Expansion of one update, for vectors of every dimension (docs/proofs/expansions.md).
 
-Statement    With d = x - y for two points, and g a difference of gradients there, |d - h g| <= e(z) where |d| <= z.
-Assumptions  That g belongs to a class of losses is an inequality between lengths and inner products: cocoercivity
-             (Nesterov 2004, Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
-Derivation   A bound of a length is an inequality between inner products, which may be those of any vectors.
-Source       docs/proofs/expansions.md.
+For $|x - y| \le z$, with $d = x - y$ and $g$ a difference of gradients there, $|d - h g| \le e(z)$. Beside
+$b - 1$ samples of modulus $\omega$, clipped at $K$, and one that differs
+$$e(z) = z + \min\Big(\eta\frac{b - 1}b\min(\omega(z), 2K) + \frac{2\eta K}b,\ 2\eta K\Big);$$
+for $m$-strongly convex, $L$-smooth losses $e(z) = \max(1 - h m, h L - 1) z$; a weight decay leaves $k d$ of
+$d$. Clipping acts on $f(W) = \varphi(\langle x, W\rangle)$, $\varphi$ convex, by a cut of the slope
+$\varphi'|x|$: the clipped gradient is that of another convex, $K$-Lipschitz loss. If block $j$ of a
+gradient has the modulus $\omega_j$, the gradient has $(\sum_j\omega_j^2)^{1/2}$: of
+$W = \sum_j L_j^2 r^{2\lambda_j}$, orders in $[p, q]$, the root is concave if $q \le 1/2$, or $p \ge 1/2$,
+or $8 p q \ge (2 p + 2 q - 1)^2$. (Chien & Li 2025, section 5, leave this open.)
+
+That $g$ belongs to a class of losses is an inequality between lengths and inner products: cocoercivity
+(Nesterov 2004, Theorems 2.1.5 and 2.1.12), the variational inequality of a projection, a modulus.
 """
 
 from lastiterate.symbolic.formulas import update
@@ -12,8 +19,19 @@ from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import DOMAIN, projection
 
 _k = Symbol("k", nonnegative=True)
-_d, _g, _u, _v, _w = map(Vector, ("d", "g", "u", "v", "w"))
+_d, _g, _u, _v, _w = map(Vector, "dguvw")
 _near: Final = (Norm(_d) <= z, h >= 0)
+_clipped: Final = (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K)
+_POINTS: Final = {_v: "a point", _w: "another", Symbol("f"): "the mean of the losses of a batch"}
+
+# Blocks of a gradient: two of them, of orders gamma and kappa, and W, m_1 W and m_2 W.
+_blocks = a * r ** (2 * gamma), v * r ** (2 * kappa)
+_both, _first, _second = (sum(w * o**k for w, o in zip(_blocks, (gamma, kappa), strict=True)) for k in range(3))
+# Of any number of blocks: a weight and an order, and the sums of w, w l and w l^2; the change of the gradient of a
+# block, its modulus, and the sums of their squares.
+_weight, _change, _modulus, _changes, _moduli = (Function(name, nonnegative=True) for name in "wxyXY")
+_order, _total, _orders, _squares = (Function(name, real=True) for name in "lWMR")
+_weighted = {_total: _weight(t), _orders: _weight(t) * _order(t), _squares: _weight(t) * _order(t) ** 2}
 
 
 def _square(vector: Expr) -> Expr:
@@ -24,8 +42,14 @@ def _step(family: Functions, factor: Expr, kept: Expr = S.One) -> VectorInequali
     """A step h along the gradient of a function, of which ``kept`` is left of the point: v - w grows by ``factor``."""
     one, other = map(family.at, (_v, _w))
     moved = kept * (_v - _w) - h * (one.image - other.image)
-    check = VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")
-    return check.mutant("a step three percent less far", right=Rational(97, 100) * factor * Norm(_v - _w))
+    return VectorInequality(Norm(moved), "<=", factor * Norm(_v - _w), (one, other), (h >= 0,), name="one step")
+
+
+def _contracts(kept: Expr, name: str) -> NormBound:
+    """Of m-strongly convex losses, c at least k - h m and h L - k."""
+    cocoercive = _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d)
+    given = (*_near, cocoercive, m <= L, c >= kept - h * m, c >= h * L - kept)
+    return NormBound(kept * _d - h * _g, c * z, given, name)
 
 
 def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
@@ -38,17 +62,22 @@ def _sizes(least: Expr) -> tuple[Inequality, Inequality]:
     )
 
 
-_POINTS: Final = {_v: "a point", _w: "another", Symbol("f"): "the mean of the losses of a batch"}
+def _concave(given: Boolean, name: str) -> Inequality:
+    premises = ((p + q) * m - p * q >= R, p <= m, m <= q, given)
+    return Inequality(2 * R - m**2 - m, "<=", S.Zero, premises, name)
+
+
+def _cut(slope: Expr) -> Expr:
+    return Max(-K, Min(K, slope))
+
 
 CLAIMS = (
     Ours(
         "ours/expansions/projection",
         "A projection onto a convex set, such as clipping, brings no two points farther apart",
         proof("expansions", "A modulus of continuity"),
-        NormBound(_w, z, (inner(_u, _w) >= 0, inner(_v, _w) <= 0, _square(_w + _u - _v) <= z**2)).mutant(
-            "one of the two is no projection", given=(inner(_u, _w) >= 0, _square(_w + _u - _v) <= z**2)
-        ),
-        projection(DOMAIN).mutant("three percent closer", projection(DOMAIN, Rational(97, 100))),
+        NormBound(_w, z, (inner(_u, _w) >= 0, inner(_v, _w) <= 0, _square(_w + _u - _v) <= z**2)),
+        projection(DOMAIN),
         letters={_w: "difference of the projections", _u: "the first point minus its own", _v: "the second minus its"},
     ),
     Ours(
@@ -56,72 +85,14 @@ CLAIMS = (
         "Gradients at most y apart and clipped at K: z goes to z + h min(y, 2 K)",
         proof("expansions", "A modulus of continuity"),
         NormBound(_u - _v, 2 * K, (Norm(_u) <= K, Norm(_v) <= K), "two clipped gradients"),
-        NormBound(_d - h * _g, update.same_batch(z, y, h, K), (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K), "update"),
+        NormBound(_d - h * _g, update.same_batch(z, y, h, K), _clipped, "update"),
     ),
     Ours(
         "ours/expansions/maps",
         "A c-Lipschitz map, and another at most s from it at every point: z goes to c z + s",
         proof("expansions", "A modulus of continuity"),
-        NormBound(_u + _v, c * z + s, (Norm(_u) <= c * z, Norm(_v) <= s), "two maps").mutant(
-            "s is forgotten", bound=c * z
-        ),
+        NormBound(_u + _v, c * z + s, (Norm(_u) <= c * z, Norm(_v) <= s), "two maps"),
         letters={_u: "difference of the images under one map", _v: "difference of the two maps at a point"},
-    ),
-    Ours(
-        "ours/expansions/convex",
-        "Convex and L-smooth losses: z goes to c z, c at least 1 and h L - 1",
-        proof("expansions", "Convex and strongly convex losses"),
-        NormBound(
-            _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
-        ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
-        _step(convex("f", L), Max(1, h * L - 1)),
-        *_sizes(S.Zero),
-        letters=_POINTS,
-    ),
-    Ours(
-        "ours/expansions/strongly_convex",
-        "m-strongly convex and L-smooth losses: z goes to c z, c at least 1 - h m and h L - 1",
-        proof("expansions", "Convex and strongly convex losses"),
-        NormBound(
-            _d - h * _g,
-            c * z,
-            (
-                *_near,
-                _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d),
-                m <= L,
-                c >= 1 - h * m,
-                c >= h * L - 1,
-            ),
-            "cocoercivity of f - m |x|^2 / 2",
-        ),
-        _step(strongly_convex("f", m, L), Max(1 - h * m, h * L - 1)),
-        *_sizes(m),
-        letters=_POINTS,
-    ),
-    Ours(
-        "ours/expansions/weight_decay",
-        "Weight decay leaves k of an iterate: z goes to k z + h min(y, 2 K), or c z, c at least k - h m and h L - k",
-        proof("expansions", "Weight decay"),
-        NormBound(
-            _k * _d - h * _g,
-            update.same_batch(z, y, h, K, _k),
-            (*_near, Norm(_g) <= y, Norm(_g) <= 2 * K),
-            "a modulus",
-        ),
-        NormBound(
-            _k * _d - h * _g,
-            c * z,
-            (
-                *_near,
-                _square(_g - m * _d) <= (L - m) * inner(_g - m * _d, _d),
-                m <= L,
-                c >= _k - h * m,
-                c >= h * L - _k,
-            ),
-            "losses that are m-strongly convex; convex ones where m = 0",
-        ),
-        _step(strongly_convex("f", m, L), Max(_k - h * m, h * L - _k), _k),
-        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"} | _POINTS,
     ),
     Ours(
         "ours/expansions/sensitivity",
@@ -140,5 +111,79 @@ CLAIMS = (
             )
             for above, given in (("", ()), (", above 2 K", (y > 2 * K,)))
         ),
+    ),
+    Ours(
+        "ours/expansions/convex",
+        "Convex and L-smooth losses: z goes to c z, c at least 1 and h L - 1",
+        proof("expansions", "Convex and strongly convex losses"),
+        NormBound(
+            _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
+        ),
+        _step(convex("f", L), Max(1, h * L - 1)),
+        *_sizes(S.Zero),
+        letters=_POINTS,
+    ),
+    Ours(
+        "ours/expansions/strongly_convex",
+        "m-strongly convex and L-smooth losses: z goes to c z, c at least 1 - h m and h L - 1",
+        proof("expansions", "Convex and strongly convex losses"),
+        _contracts(S.One, "cocoercivity of f - m |x|^2 / 2"),
+        _step(strongly_convex("f", m, L), Max(1 - h * m, h * L - 1)),
+        *_sizes(m),
+        letters=_POINTS,
+    ),
+    Ours(
+        "ours/clipped_scores/convex",
+        "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
+        proof("expansions", "Clipping that acts on convex losses"),
+        Inequality(gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping cuts the slope"),
+        Inequality(_cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing"),
+        Inequality(Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper"),
+        Inequality(Abs(_cut(kappa)), "<= and attained", K, name="and at most K, either way"),
+        letters={gamma: "slope at a score, times |x|", kappa: "slope at a larger score, times |x|"},
+    ),
+    Ours(
+        "ours/expansions/weight_decay",
+        "Weight decay leaves k of an iterate: z goes to k z + h min(y, 2 K), or c z, c at least k - h m and h L - k",
+        proof("expansions", "Weight decay"),
+        NormBound(_k * _d - h * _g, update.same_batch(z, y, h, K, _k), _clipped, "a modulus"),
+        _contracts(_k, "losses that are m-strongly convex; convex ones where m = 0"),
+        _step(strongly_convex("f", m, L), Max(_k - h * m, h * L - _k), _k),
+        letters={_k: "what weight decay leaves of an iterate, 1 - eta lambda"} | _POINTS,
+    ),
+    Ours(
+        "ours/layers/combined",
+        "The moduli of the blocks of a gradient combine by the root of the sum of squares",
+        proof("expansions", "Blocks of a gradient"),
+        sum_induction(
+            "any number of blocks",
+            Le(_changes(t), _moduli(t)),
+            {_changes: _change(t) ** 2, _moduli: _modulus(t) ** 2},
+            Le(_change(t), _modulus(t)),
+        ),
+    ),
+    Ours(
+        "ours/layers/concave",
+        "Orders up to 1/2, from 1/2 on, or with 8 p q >= (2 p + 2 q - 1)^2: the root of two terms' sum is concave",
+        proof("expansions", "Blocks of a gradient"),
+        Identity(
+            r**2 * (2 * _both * diff(_both, r, 2) - diff(_both, r) ** 2),
+            4 * (2 * _both * _second - _first**2 - _both * _first),
+            "the second derivative",
+        ),
+        *(
+            sum_induction(name, said, _weighted, Le(p, _order(t)), Le(_order(t), q))
+            for said, name in (
+                (Le(_squares(t), (p + q) * _orders(t) - p * q * _total(t)), "the mean of the squares, of any number"),
+                (Le(p * _total(t), _orders(t)), "the mean is at least p"),
+                (Le(_orders(t), q * _total(t)), "and at most q"),
+            )
+        ),
+        _concave(q <= S.Half, "orders up to 1/2"),
+        _concave(p >= S.Half, "orders from 1/2 on"),
+        _concave(8 * p * q >= (2 * p + 2 * q - 1) ** 2, "orders close enough"),
+        letters={m: "mean of the order", R: "mean of its square", p: "least order", q: "greatest order"}
+        | {gamma: "order of one block", kappa: "order of the other"},
+        assumptions=(q <= 1,),
     ),
 )

@@ -1,20 +1,19 @@
-"""The numbers that the code gives, each held against another computation: `lastiterate.proofs_checks.recomputations`.
+"""The numbers of the code, each held against another computation: `lastiterate.proofs_checks.recomputations`.
 
-Nothing is stated beyond the code. A number has two limits. From below: a closed form, a quadrature, or a run whose loss
-is known exactly. From above: a closed form or a quadrature; and where no other computation comes near, what the code
-said when its number was recorded. The mutants are the same numbers a little smaller and a little larger.
+Nothing is stated beyond the code. A number has two limits. From below: a closed form, a quadrature, or a
+run whose loss is known exactly. From above: a closed form or a quadrature; and where no other computation
+comes near, the recorded number. The mutants are the same numbers a little smaller and a little larger.
 """
 
 from lastiterate.symbolic.prelude import *
 
-_SMALL = Rational(1, 500)
-
 
 def _numbers(key: str, title: str, source: Source, *quantities: str) -> CodeTest:
+    small = Rational(1, 500)
     checks = (
         Recomputed(one, name=one.replace("_", " "))
-        .mutant(f"{one}: two thousandths less", off=-_SMALL)
-        .mutant(f"{one}: two thousandths more", off=_SMALL)
+        .mutant(f"{one}: two thousandths less", off=-small)
+        .mutant(f"{one}: two thousandths more", off=small)
         for one in quantities
     )
     return CodeTest(key, title, source, *checks)
@@ -23,19 +22,19 @@ def _numbers(key: str, title: str, source: Source, *quantities: str) -> CodeTest
 CLAIMS = (
     _numbers(
         "ours/numbers/accounting",
-        "Gaussian trade-offs, conversions, sampled steps and their compositions are what quadrature says",
+        "Gaussian trade-offs, conversions, sampled steps and their compositions agree with quadrature",
         proof("privacy_loss", "Lattice"),
         "gaussian", "conversions", "sampling", "compositions",
     ),
     _numbers(
         "ours/numbers/tables",
-        "Tables of profiles, a block of steps, sizes of batches and events are what direct sums say",
+        "Tables of profiles, a block of steps, sizes of batches and events agree with direct sums",
         proof("contraction", "One block"),
         "tables", "batches", "events",
     ),
     _numbers(
         "ours/numbers/losses",
-        "What an update makes of a distance for every class of losses, and how far apart runs come",
+        "The distance after an update for every class of losses, and the distance of runs",
         proof("expansions", "Weight decay"),
         "expansions", "distances",
     ),
@@ -59,7 +58,7 @@ CLAIMS = (
     ),
     _numbers(
         "ours/numbers/lower",
-        "Exact runs and audits lose what quadrature and binomial sums say",
+        "Exact runs and audits agree with quadrature and binomial sums",
         proof("lower_bounds", "Audits"),
         "lower", "by_counts", "by_scores", "in_one_run",
     ),

@@ -1,20 +1,36 @@
-"""Epsilon of a composition: privacy-loss distributions, and the best conversion of one Renyi order.
+r"""Privacy-loss distributions, and the best conversion of one Rényi order (docs/proofs/privacy_loss.md).
 
-p = Phi(-g/2) <= 1/2; u = e^-l >= v = e^-r are the ends of a cell; kappa = e^-eps. Profiles after Balle, Barthe &
-Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao, Calmon, Kosut & Sankar 2021, theorem 3,
-another proof.
+The profile of a step without replacement is $S(\gamma) = q\,\theta_g(1 + (\gamma - 1)/q)$ from 1 on and
+$1 - \gamma + \gamma S(1/\gamma)$ below: convex, and rising with $q$. A cell $[l, r]$ of losses with masses
+$P$, $Q$ moves to its ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, and the profile does not fall. $T$-th
+powers of numbers up to $A$ that are off by $a$ are off by at most $T a A^{T-1}$. Of one order, $\delta$ and
+$\varepsilon$ are those of the two points that meet
+$p^\alpha q^{1-\alpha} + (1 - p)^\alpha(1 - q)^{1-\alpha} \le e^{(\alpha-1)\rho}$,
+$q = (p - \delta) e^{-\varepsilon}$.
+
+Profiles after Balle, Barthe & Gaboardi 2018 and Zhu, Dong & Wang 2022; the conversion is Asoodeh, Liao,
+Calmon, Kosut & Sankar 2021, Theorem 3, by another proof.
 """
 
 from lastiterate.symbolic.derivations.checks import lattice_checks
 from lastiterate.symbolic.formulas import accounting
 from lastiterate.symbolic.prelude import *
 
-_half = Rational(1, 2)
+_PAIR = proof("privacy_loss", "A pair for the step without replacement")
+_CONVERSION = proof("privacy_loss", "From one Renyi order to approximate differential privacy")
+_bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
+_gap = Function("g", nonnegative=True)  # of the powers, after t factors
 
-# Slopes of the profile at r = 1 from the right and, by f'(r) = -1 + f(1/r) - f'(1/r)/r, from the left.
-_right = -p
-_left = -1 + q * (1 - 2 * p) + p
-_rates = (q <= 1, p <= _half)
+# Slopes of the profile at r = 1 from the right and, by f'(r) = -1 + f(1/r) - f'(1/r)/r, from the left, p = Phi(-v/2).
+_right, _left = -p, -1 + q * (1 - 2 * p) + p
+# A cell with the ends u = e^-l >= v = e^-r; r is its mass of the denominator.
+_to_right, _to_left = (u * P - r) / (u - v), (r - v * P) / (u - v)
+
+# The conversion: s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q.
+_q = (p - s) * u
+_first, _second = p**alpha * _q ** (1 - alpha), (1 - p) ** alpha * (1 - _q) ** (1 - alpha)
+_least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)  # log of the first at p = alpha delta, epsilon = 0
+_events = (p < 1, _q < 1)
 
 
 def _level(factor: Expr) -> Expr:
@@ -35,48 +51,18 @@ def _curvature(level: Expr) -> Expr:
     return exp(density_exponent(log(level), -(v**2) / 2, v**2)) / (sqrt(2 * pi) * v * level)
 
 
-def _rise(level: Expr, mu: Expr = v) -> Expr:
-    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: two values of Phi that are mu apart."""
-    return cumulative(mu / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
+def _rise(level: Expr) -> Expr:
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: two values of Phi that are v apart."""
+    return cumulative(v / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
+
+
+def _at_one(slope: Expr, at: Expr, name: str) -> Identity:
+    return Identity(put(slope, {r: S.One}), at.subs(p, cumulative(-v / 2)), name)
 
 
 _below = exchanged(r, _above)
 _slope_below = -1 + _above(1 / r) - _slope(_level(1 / r)) / r
-_off = Rational(97, 100)
-_bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
-
-
-def _at_one(slope: Expr, at: Expr, name: str) -> Identity:
-    return Identity(put(slope, {r: Integer(1)}), at.subs(p, cumulative(-v / 2)), name)
-
-
-_to_right = (u * P - r) / (u - v)  # r is the mass Q of the denominator in the cell
-_to_left = (r - v * P) / (u - v)
-
-
-# The share theta at the end with the ratio gamma = 1 - t u, the rest at kappa = 1 - t v.
-_middle = theta * gamma + (1 - theta) * kappa
-
-
-_exponentials = (u >= 1 - x, v >= 1 + lam * x)  # as e^y >= 1 + y
-
-
-# Larger base A = alpha, a the gap of the bases, beta that of the T-th powers, s = A^(T-1), x the smaller T-th power.
-
-
-# s is delta, u = e^-eps; the second term is the first with 1 - p and 1 - q, a line of the same slope in p.
-_q = (p - s) * u
-_first = p**alpha * _q ** (1 - alpha)
-
-
-_least = alpha * log(alpha * s) + (1 - alpha) * log(alpha * s - s)
-
-
-# Log of the first term at p = alpha delta, rho = x and the epsilon of the proposition.
-_turned = _least + (alpha - 1) * accounting.quick_dp(alpha, x, s)
-
-
-_gap = Function("g", nonnegative=True)  # of the powers, after t factors
+_LETTERS = {r: "factor of the second law", v: "mu of the means, d / sigma", p: "Phi(-mu / 2)"}
 
 CLAIMS = (
     Ours(
@@ -89,45 +75,29 @@ CLAIMS = (
     Ours(
         "ours/pld/replacement",
         "The greatest profile of a step without replacement is convex: one pair of laws has it, both ways",
-        proof("privacy_loss", "A pair for the step without replacement"),
+        _PAIR,
         Identity(Derivative(_above(r), r), _slope(_level(r)), "slope from 1 on", (r >= 1,)),
-        Identity(Derivative(_above(r), (r, 2)), _curvature(_level(r)) / q, "curvature from 1 on", (r >= 1,)).mutant(
-            "three percent less", right=_off * _curvature(_level(r)) / q
-        ),
+        Identity(Derivative(_above(r), (r, 2)), _curvature(_level(r)) / q, "curvature from 1 on", (r >= 1,)),
         Identity(Derivative(_below, r), _slope_below, "slope up to 1", (r <= 1,)),
-        Identity(
-            Derivative(_below, (r, 2)), _curvature(_level(1 / r)) / (q * r**3), "curvature up to 1", (r <= 1,)
-        ).mutant("another power", right=_curvature(_level(1 / r)) / (q * r**2)),
-        Inequality(Integer(0), "<", _curvature(r), name="both are positive"),
+        Identity(Derivative(_below, (r, 2)), _curvature(_level(1 / r)) / (q * r**3), "curvature up to 1", (r <= 1,)),
+        Inequality(S.Zero, "<", _curvature(r), name="both are positive"),
         _at_one(_slope(_level(r)), _right, "slope at 1 from the right"),
         _at_one(_slope_below, _left, "and from the left"),
-        Inequality(_left, "<=", _right, name="which does not exceed it").mutant(
-            "three percent more of the rate", left=-1 + Rational(103, 100) * q * (1 - 2 * p) + p
-        ),
-        Identity(1 - ((1 - q) * p + q * (1 - p)) - p, (1 - q) * (1 - 2 * p), "the mass without loss"),
-        Identity(
-            1 - r + r * put(_below, {r: 1 / r}), _above(r), "reflected again it is as before: both ways", (r >= 1,)
-        ),
-        Identity(_right - _left, (1 - q) * (1 - 2 * p), "the slope jumps by that mass"),
-        letters={r: "factor of the second law", v: "mu of the means, d / sigma", p: "Phi(-mu / 2)"},
-        assumptions=_rates,
+        Inequality(_left, "<=", _right, name="which does not exceed it"),
+        Identity(1 - ((1 - q) * p + q * (1 - p)) - p, _right - _left, "the slope jumps by the mass without loss"),
+        Identity(1 - r + r * put(_below, {r: 1 / r}), _above(r), "reflected again it is as before", (r >= 1,)),
+        letters=_LETTERS,
+        assumptions=(q <= 1, p <= S.Half),
     ),
     Ours(
         "ours/pld/rate",
-        "The profile rises with the sampling rate: a schedule may be priced by its highest rate",
-        proof("privacy_loss", "A pair for the step without replacement"),
-        Identity(
-            Derivative(_above(r), q),
-            _rise(_level(r)),
-            "the derivative in the rate: Phi at two places, mu apart",
-            (r >= 1,),
-        ).mutant("three percent less of mu", right=_rise(_level(r), _off * v)),
-        Identity(
-            Derivative(_below, q), r * _rise(_level(1 / r)), "and below 1, where the profile is reflected", (r <= 1,)
-        ).mutant("three percent less of mu, below 1", right=r * _rise(_level(1 / r), _off * v)),
+        "The profile rises with the sampling rate: the cost of a schedule is at most that at its highest rate",
+        _PAIR,
+        Identity(Derivative(_above(r), q), _rise(_level(r)), "the derivative in the rate", (r >= 1,)),
+        Identity(Derivative(_below, q), r * _rise(_level(1 / r)), "below 1, where it is reflected", (r <= 1,)),
         Identity(Derivative(cumulative(xi), xi), _bell, "the slope of Phi"),
-        Inequality(Integer(0), "<", _bell, name="is positive, and so is the derivative in the rate"),
-        letters={r: "factor of the second law", v: "mu of the means, d / sigma"},
+        Inequality(S.Zero, "<", _bell, name="is positive, and so is the derivative in the rate"),
+        letters=_LETTERS,
     ),
     Ours(
         "ours/pld/chords",
@@ -135,21 +105,17 @@ CLAIMS = (
         proof("privacy_loss", "Lattice"),
         Identity(_to_left + _to_right, P, "the numerator keeps its mass"),
         Identity(_to_left * u + _to_right * v, r, "the denominator keeps its mass"),
-        Inequality(Integer(0), "<=", _to_left, given=(v * P <= r,), name="nothing negative at the left"),
-        Inequality(Integer(0), "<=", _to_right, given=(r <= u * P,), name="nor at the right"),
+        Inequality(S.Zero, "<=", _to_left, (v * P <= r,), "nothing negative at the left"),
+        Inequality(S.Zero, "<=", _to_right, (r <= u * P,), "nor at the right"),
         Inequality(
-            Max(0, _middle),
+            Max(0, theta * gamma + (1 - theta) * kappa),
             "<=",
             theta * Max(0, gamma) + (1 - theta) * Max(0, kappa),
-            given=(theta <= 1,),
-            name="the chord lies above",
+            (theta <= 1,),
+            "the chord lies above",
         ),
-        letters={
-            P: "mass of the numerator in the cell",
-            r: "mass of the denominator in the cell",
-            u: "greatest ratio",
-            v: "least ratio",
-        },
+        letters={P: "mass of the numerator in the cell", r: "mass of the denominator", u: "greatest ratio"}
+        | {v: "least ratio"},
         assumptions=(v < u,),
     ),
     Ours(
@@ -157,91 +123,64 @@ CLAIMS = (
         "An error of a tilted mass counts at most 1/(1 + lam) in the hockey-stick divergence",
         proof("privacy_loss", "The transform and its error"),
         Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
-        Inequality((1 - u) / v, "<=", 1 / (1 + lam), _exponentials, "weight of an error")
-        .mutant("no tilt", given=_exponentials[:1])
-        .mutant("three percent less of the tilt", given=(_exponentials[0], v >= 1 + _off * lam * x)),
-        letters={
-            lam: "slope of the tilt",
-            x: "privacy loss",
-            u: "exp(-x)",
-            v: "exp(lam x)",
-            kappa: "-x or lam x",
-        },
+        Inequality((1 - u) / v, "<=", 1 / (1 + lam), (u >= 1 - x, v >= 1 + lam * x), "weight of an error"),
+        letters={lam: "slope of the tilt", x: "privacy loss", u: "exp(-x)", v: "exp(lam x)", kappa: "-x or lam x"},
     ),
     Ours(
         "ours/pld/power",
         "T-th powers of numbers up to A that are off by a are off by at most T a A^(T-1)",
         proof("privacy_loss", "The transform and its error"),
-        Inequality(
-            alpha * beta + x * a,
-            "<=",
-            (w + 1) * a * alpha * s,
-            given=(beta <= w * a * s, x <= alpha * s),
-            name="from T to T + 1",
-        ),
         Induction(
             t,
             Le(_gap(t), t * a * alpha ** (t - 1)),
             (Le(_gap(1), a),),
             (Le(_gap(t + 1), alpha * _gap(t) + a * alpha**t),),
             start=1,
-            name="so for every T",
+            name="the gap of powers",
         ),
-        Identity(x ** (w + 1) - y ** (w + 1), x * (x**w - y**w) + y**w * (x - y), "as the gap of powers grows"),
-        letters={
-            alpha: "the larger base",
-            a: "gap of the bases",
-            beta: "gap of the powers",
-            s: "power of the larger base, one factor less",
-            x: "the smaller power",
-            w: "exponent",
-        },
+        Identity(x ** (w + 1) - y ** (w + 1), x * (x**w - y**w) + y**w * (x - y), "as it grows"),
+        letters={alpha: "the larger base, A", a: "gap of the bases", x: "a base", y: "the other", w: "exponent"},
     ),
     Ours(
         "ours/conversion/convex",
-        "What the divergence of two points has to exceed is convex in the chance of the event",
-        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
+        "What the divergence of two points has to exceed is convex in the probability of the event",
+        _CONVERSION,
         Identity(
             diff(_first, p, 2),
             alpha * (alpha - 1) * p ** (alpha - 2) * _q ** (-alpha - 1) * (s * u) ** 2,
             "second derivative in p of the first term, a square",
         ),
         Identity(
-            diff((1 - p) ** alpha * (1 - _q) ** (1 - alpha), p, 2)
-            / ((1 - p) ** (alpha - 2) * (1 - _q) ** (-alpha - 1)),
+            diff(_second, p, 2) / ((1 - p) ** (alpha - 2) * (1 - _q) ** (-alpha - 1)),
             alpha * (alpha - 1) * (1 - u + s * u) ** 2,
             "of the second, times positive powers",
-            (p < 1, _q < 1),
+            _events,
         ),
         Identity(
             put(accounting.two_point_moment(p, alpha, xi, s), {xi: -log(u)}),
-            _first + (1 - p) ** alpha * (1 - _q) ** (1 - alpha),
+            _first + _second,
             "the moment of two points",
-            (p < 1, _q < 1),
+            _events,
         ),
-        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)"},
+        letters={p: "probability of the event", s: "delta", u: "exp(-epsilon)"},
         assumptions=(alpha > 1, s < p),
     ),
     Ours(
         "ours/conversion/usual",
         "Without its second term, alpha delta <= 1, the best conversion is Canonne, Kamath & Steinke's Proposition 12",
-        proof("privacy_loss", "From one Renyi order to approximate differential privacy"),
-        Identity(
-            Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "the first term turns at p = alpha delta"
-        ).mutant("three percent before", right=_first * (p - Rational(97, 100) * alpha * s) / (p * (p - s))),
+        _CONVERSION,
+        Identity(Derivative(_first, p), _first * (p - alpha * s) / (p * (p - s)), "it turns at p = alpha delta"),
         Identity(
             put(_first, {p: (1 + v) * s}).subs(alpha, 1 + v),
             exp((_least + (alpha - 1) * -log(u)).subs(alpha, 1 + v)),
             "its logarithm there, -log u the epsilon",
         ),
-        # Log of the first term at p = alpha delta, without eps (alpha - 1); v is alpha - 1.
         Identity(
-            _least.subs(alpha, 1 + v),
-            (log(s) + alpha * log(alpha) - (alpha - 1) * log(alpha - 1)).subs(alpha, 1 + v),
-            "its least value",
+            (_least + (alpha - 1) * accounting.quick_dp(alpha, x, s)).subs(alpha, 1 + v),
+            v * x,
+            "it reaches e^((alpha - 1) rho) at the epsilon of the proposition",
         ),
-        Identity(_turned.subs(alpha, 1 + v), v * x, "it reaches e^((alpha - 1) rho) at the epsilon of the proposition"),
-        letters={p: "chance of the event", s: "delta", u: "exp(-epsilon)", v: "alpha - 1", x: "rho"},
+        letters={p: "probability of the event", s: "delta", u: "exp(-epsilon)", v: "alpha - 1", x: "rho"},
         assumptions=(alpha > 1, s < p, alpha * s <= 1),
     ),
 )

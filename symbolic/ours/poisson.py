@@ -1,38 +1,38 @@
-"""Poisson batches under add and remove: the third law follows the run without i*, and a batch may have any size.
+r"""Poisson batches under add and remove (docs/proofs/poisson.md).
 
-Revealed is R, the batch without i*, alike in both runs; k is its size, and both copies take the step h = eta k / b
-along its mean gradient. Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take h = eta for every size.
+Revealed is $R$, the batch without $i^*$, the same in both runs; with $M = (1 - q) N(m_0) + q N(m_1)$ and
+$N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
+$$E_\gamma(M \| N) \le U(\gamma) = q\,\theta_{d/\sigma}\Big(\frac{\gamma - 1 + q}q\Big),\quad
+  E_\gamma(N \| M) \le 1 - \gamma + \gamma U(1/\gamma),$$
+the first the larger at every order. Two copies of the run without $i^*$ meet the batch $R$ and take the
+step $h = \eta|R|/b$ along its mean gradient, of the factor $\max(1 - h m, h L - 1)$: a batch may have any
+size. (Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take $h = \eta$ for every size.)
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
-from lastiterate.symbolic.derivations.checks import (
-    blocks_or_composition,
-    ranges_or_composition,
-    stretch_checks,
-    windows,
-    windows_or_composition,
-)
+from lastiterate.symbolic.derivations import checks
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 
-_one, _half = Integer(1), Rational(1, 2)
+_CLASSES = ("modulus", "convex", "strongly convex")
+_w, _v, _g = map(Vector, "wvg")  # an iterate, a sum of gradients, and the gradient of i*
+
+# Densities over the law without i*: of the mixture where that with i* has u, and u times that where it has 1/u.
+_with, _turned = 1 - q + q * u, q + (1 - q) * u
+_above, _below = sinh((alpha - S.Half) * r), sinh(r / 2)
+_slope = (alpha - 1) * sinh(alpha * r) - alpha * sinh((alpha - 1) * r)
+_rises = cosh(alpha * r) - cosh((alpha - 1) * r)
+
+# P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1; of a tail its sum and its terms, whose ratios fall.
+_ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
+_tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "x", "rho"))
+# Factors y_t have the product P and the mean M; Q is the power M^t, which grows as Bernoulli's inequality has it.
+_y, _P, _Q, _M = (Function(name, nonnegative=True) for name in "yPQM")
 
 
-_off = Rational(97, 100)
-_convex = convex("f", L)
-
-_iterate, _sum, _of_the_sample = map(Vector, ("w", "v", "g"))
-_by_the_sample = NormBound(
-    _iterate - eta / b * _sum - (_iterate - eta / b * (_sum + _of_the_sample)),
-    eta * K / b,
-    (Norm(_of_the_sample) <= K,),
-    "i* moves an outcome by at most eta K / b",
-)
-
-
-def _factor(step: Expr) -> Expr:
-    return Max(1 - step * a, step * L - 1)
+def _factor(size: Expr) -> Expr:
+    return Max(1 - size * a, size * L - 1)
 
 
 def _mixed(chance: Expr, inside: Expr, outside: Expr) -> Expr:
@@ -44,47 +44,13 @@ def _powers(ratio: Expr) -> Expr:
     return (ratio**alpha - ratio ** (1 - alpha)) / (ratio - 1)
 
 
-# Densities over the law without i*: of the mixture where that with i* has u, and u times that where it has 1/u.
-_with, _turned = 1 - q + q * u, q + (1 - q) * u
-_above, _below = sinh((alpha - _half) * r), sinh(r / 2)
-_slope = (alpha - 1) * sinh(alpha * r) - alpha * sinh((alpha - 1) * r)
-
-# P(X = j + 1) / P(X = j) for X ~ Binomial(n, q), and at j + 1.
-_ratio, _next = (n - j) / (j + 1) * q / (1 - q), (n - j - 1) / (j + 2) * q / (1 - q)
-
-# Factors y_t have the product P and the mean M; Q is the power M^t, which grows as Bernoulli's inequality has it.
-_y, _P, _Q, _M = (Function(name, nonnegative=True) for name in ("y", "P", "Q", "M"))
-_mean_of_factors = (
-    Induction(t, Ge(x**t, 1 + t * (x - 1)), name="Bernoulli").mutant("2 t", conclusion=Ge(x**t, 1 + 2 * t * (x - 1))),
-    Identity(
-        put(r**t * (1 + t * (x - 1)), {x: v / r}),
-        r ** (t - 1) * (r + t * (v - r)),
-        "so M^t, from r to v, grows to M^(t - 1) (r + t (v - r)) at least",
-    ),
-    Induction(
-        t,
-        Le(_P(t), _Q(t)),
-        (Eq(_P(0), 1), Eq(_Q(0), 1)),
-        (
-            Eq(_P(t + 1), _P(t) * _y(t)),
-            Eq(_M(t + 1), (t * _M(t) + _y(t)) / (t + 1)),
-            Ge(_Q(t + 1), _Q(t) * (_M(t) + (t + 1) * (_M(t + 1) - _M(t)))),
-        ),
-        name="any number of factors: their product is at most that power of their mean",
-    ),
-)
-
-
-# Of a tail: its sum, its terms, the ratios of which fall.
-_tail, _chance, _falling = (Function(name, nonnegative=True) for name in ("S", "x", "rho"))
-
 CLAIMS = (
     Ours(
         "ours/poisson/theorem",
         "Poisson batches, any losses: in a window each step pays for its coin, in its order, and for its shift",
         proof("poisson", "Two directions"),
         attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
-            "priced by S_down, as in the papers", bound="poisson_s_down"
+            "at the cost S_down, as in the papers", bound="poisson_s_down"
         ),
         *windows("poisson", "modulus"),
         *windows("poisson", "convex"),
@@ -102,10 +68,8 @@ CLAIMS = (
         Identity(exp(alpha * r) - exp((1 - alpha) * r), 2 * exp(r / 2) * _above, "of e^r, above"),
         Identity(exp(r) - 1, 2 * exp(r / 2) * _below, "below"),
         Identity(diff(_above, r) * _below - _above * diff(_below, r), _slope / 2, "the slope of their ratio"),
-        Identity(diff(_slope, r), alpha * (alpha - 1) * (cosh(alpha * r) - cosh((alpha - 1) * r)), "grows from 0"),
-        Identity(
-            cosh(alpha * r) - cosh((alpha - 1) * r), 2 * sinh((alpha - _half) * r) * sinh(r / 2), "as this is > 0"
-        ),
+        Identity(diff(_slope, r), alpha * (alpha - 1) * _rises, "grows from 0"),
+        Identity(_rises, 2 * _above * _below, "as this is > 0"),
         Inequality(p / ((1 - q) * p + q * x), "<=", 1 / (1 - q), name="S_down is at most log(1/(1 - q))"),
         letters={u: "density of the law of an outcome with i* over that without", r: "log of a ratio"},
         assumptions=(alpha > 1, q < 1),
@@ -115,23 +79,15 @@ CLAIMS = (
         "Given the batch without i*, of size j, runs without i* step by eta j / b; i* moves them by eta K / b at most",
         proof("poisson", "Two directions"),
         Identity(put(x - eta / b * u, {u: j * y}), x - eta * j / b * y, "u the sum of j gradients of mean y"),
-        _by_the_sample.mutant("three percent less", bound=_off * _by_the_sample.bound),
-        letters={
-            u: "a coordinate of the sum of the gradients",
-            x: "of the iterate",
-            y: "of the mean gradient",
-            _sum: "the sum of the gradients",
-            _of_the_sample: "that of i*",
-        },
+        NormBound(_w - eta / b * _v - (_w - eta / b * (_v + _g)), eta * K / b, (Norm(_g) <= K,), "i* moves an outcome"),
+        letters={u: "a coordinate of the sum of the gradients", x: "of the iterate", y: "of the mean gradient"}
+        | {_v: "the sum of the gradients", _g: "that of i*"},
     ),
     Ours(
         "ours/poisson/long_step",
         "A step h of a convex, L-smooth function moves no two points apart by more than the factor max(1, h L - 1)",
         proof("expansions", "Convex and strongly convex losses"),
-        step(_convex, Max(1, r * L - 1), r, name="one step of any length")
-        .mutant("three percent less of h L", step(_convex, Max(1, _off * r * L - 1), r))
-        .mutant("the factor is one", step(_convex, _one, r))
-        .mutant("three percent less", step(_convex, _off * Max(1, r * L - 1), r)),
+        step(convex("f", L), Max(1, r * L - 1), r, name="one step of any length"),
         letters={r: "length h of the step"},
     ),
     Ours(
@@ -141,9 +97,7 @@ CLAIMS = (
         Inequality(
             _factor(p * x + (1 - p) * y), "<= and attained", p * _factor(x) + (1 - p) * _factor(y), name="convexity"
         ).mutant("weights exchanged", right=(1 - p) * _factor(x) + p * _factor(y)),
-        Inequality(
-            _factor(z), "<= and attained", Max(_factor(x), _factor(y)), given=(x <= z, z <= y), name="between two sizes"
-        ).mutant("the larger size alone", right=_factor(y)),
+        Inequality(_factor(z), "<= and attained", Max(_factor(x), _factor(y)), (x <= z, z <= y), "between two sizes"),
         assumptions=(p <= 1,),
         letters={a: "m, strong convexity, or 0", x: "h of a size", y: "h of another", z: "h between"},
     ),
@@ -151,30 +105,17 @@ CLAIMS = (
         "ours/poisson/mixture",
         "Where all sizes are as supposed their window, elsewhere a composition; larger parts and chances cost more",
         proof("poisson", "Sizes"),
-        Inequality(
-            _mixed(p, u, v),
-            "<=",
-            _mixed(q, u, v),
-            given=(p <= q, u <= v),
-            name="a larger chance",
-        ).mutant("whichever part is larger", given=(p <= q,)),
-        Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), given=(u <= x, v <= y), name="larger parts").mutant(
-            "the part outside forgotten", right=u, given=()
-        ),
-        *windows_or_composition("modulus"),
-        *windows_or_composition("convex"),
-        *windows_or_composition("strongly convex"),
-        *ranges_or_composition("modulus", "convex", "strongly convex"),
+        Inequality(_mixed(p, u, v), "<=", _mixed(q, u, v), (p <= q, u <= v), "a larger probability"),
+        Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), (u <= x, v <= y), "larger parts"),
+        *(check for losses in _CLASSES for check in checks.windows_or_composition(losses)),
+        *checks.ranges_or_composition(*_CLASSES),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),
     Ours(
         "ours/poisson/tail",
-        "Ratios of binomial chances fall, so that a tail is below its first term over one minus the first ratio",
+        "Ratios of binomial probabilities fall, so that a tail is below its first term over one minus the first ratio",
         proof("poisson", "Sizes"),
-        Inequality(_next.subs(j, t), "<=", _ratio.subs(j, t), given=(t < n,), name="ratios fall, from the first on"),
-        Inequality(u * (1 + r * v), "<=", u * v, given=(v * (1 - r) >= 1, r < 1), name="terms add up").mutant(
-            "over one plus the ratio", given=(v * (1 + r) >= 1, r < 1)
-        ),
+        Inequality(_next.subs(j, t), "<=", _ratio.subs(j, t), (t < n,), "ratios fall, from the first on"),
         Induction(
             t,
             Le((1 - r) * _tail(t), u - _chance(t)),
@@ -189,22 +130,34 @@ CLAIMS = (
         "ours/poisson/blocks",
         "Contractions of a block multiply to at most that of their mean; what a block hides, and from where on",
         proof("poisson", "Blocks of strongly convex steps"),
-        *_mean_of_factors,
-        Inequality(r * m, "<=", _one, given=(r * (L + m) <= 2, m <= L), name="no factor below 0"),
-        Inequality(L * r - 1, "<=", 1 - r * m, given=(r * (L + m) <= 2,), name="the factor is 1 - h m").mutant(
-            "up to 2/L", given=(r * L <= 2,)
+        Induction(t, Ge(x**t, 1 + t * (x - 1)), name="Bernoulli"),
+        Identity(
+            put(r**t * (1 + t * (x - 1)), {x: v / r}),
+            r ** (t - 1) * (r + t * (v - r)),
+            "so M^t, from r to v, grows to M^(t - 1) (r + t (v - r)) at least",
         ),
-        *blocks_or_composition(),
+        Induction(
+            t,
+            Le(_P(t), _Q(t)),
+            (Eq(_P(0), 1), Eq(_Q(0), 1)),
+            (
+                Eq(_P(t + 1), _P(t) * _y(t)),
+                Eq(_M(t + 1), (t * _M(t) + _y(t)) / (t + 1)),
+                Ge(_Q(t + 1), _Q(t) * (_M(t) + (t + 1) * (_M(t + 1) - _M(t)))),
+            ),
+            name="any number of factors: their product is at most that power of their mean",
+        ),
+        Inequality(r * m, "<=", S.One, (r * (L + m) <= 2, m <= L), "no factor below 0"),
+        Inequality(L * r - 1, "<=", 1 - r * m, (r * (L + m) <= 2,), "the factor is 1 - h m"),
+        *checks.blocks_or_composition(),
         assumptions=(q <= 1, rho <= 1, m <= L),
     ),
     Ours(
         "ours/poisson/stretches",
         "Long runs: the last stretch that is as supposed hides the diameter, others cost compositions, a geometric sum",
         proof("poisson", "Stretches"),
-        Recursion(j, u, (1 - p) * v + p * x * PREVIOUS, recurring(v, p, x, u, j), given=(p * x < 1,)).mutant(
-            "the chance forgotten", closed_form=recurring(v, p, x, u, j) / (1 - p)
-        ),
-        *stretch_checks("modulus", "convex", "strongly convex"),
+        Recursion(j, u, (1 - p) * v + p * x * PREVIOUS, recurring(v, p, x, u, j), given=(p * x < 1,)),
+        *checks.stretch_checks(*_CLASSES),
         assumptions=(p > 0, p < 1, q <= 1, rho <= 1, m <= L),
     ),
 )

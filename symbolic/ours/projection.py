@@ -1,31 +1,24 @@
-"""Random projections by layers and by batches, and what automatic clipping does to a modulus.
+r"""Random projections, and automatic clipping (docs/proofs/random_projection.md).
 
-M is the moment of `d2p2/theorem_1/projected_step`; loads stay below the rank. Layers are independent, so that their
-moments multiply; whether the sample is in the batch is independent of the data. D2P2-SGD projects layer by layer and
-does not say what that costs.
+A step releases $A^\top g/\sqrt p + N(0, s^2)$, $A$ drawn afresh with $p$ columns and revealed. With
+$R = \Delta^2\sigma_A^2/(p s^2)$ and $w R < 1$, $M(w) = (1 - w R)^{-p/2}$, and $(\alpha - 1)$ times the
+divergence is at most $\log M(\alpha(\alpha - 1))$, or $\log(1 - q + q M(\alpha(\alpha - 1)))$ for a sample
+revealed to be there with probability $q$, or, not revealed,
+$\log\sum_j\binom\alpha j(1 - q)^{\alpha - j} q^j M(j(j - 1))$. Layers are independent, so that moments
+multiply. The map $g \mapsto g/(|g| + \gamma)$ is $1/\gamma$-Lipschitz.
+
+D2P2-SGD projects layer by layer and does not say what that costs.
 """
 
 from lastiterate.symbolic.derivations.checks import projection_checks
 from lastiterate.symbolic.prelude import *
 
-_one, _zero = Integer(1), Integer(0)
 _cost = -r * log(1 - x / r)
-_less = Rational(97, 100) * q
 _drawn = Symbol("i", integer=True, nonnegative=True)
-_binomial = Identity(
-    Sum(binomial(t, _drawn) * u**_drawn * v ** (t - _drawn), (_drawn, 0, t)),
-    (u + v) ** t,
-    "the power of a ratio: the coefficients are the same from either end, so u <= v",
-    (u <= v, t >= 1),
-)
-
 # Of a layer: what it multiplies a moment by, less than 1 by the term.
-_product, _terms, _term = (Function(name, nonnegative=True) for name in ("P", "S", "x"))
-
-# Two gradients of lengths x and y and of inner product Q.
+_product, _terms, _term = (Function(name, nonnegative=True) for name in "PSx")
+# Two gradients of lengths x and y and of inner product Q, clipped.
 _clipped = (x / (x + stab)) ** 2 + (y / (y + stab)) ** 2 - 2 * Q / ((x + stab) * (y + stab))
-_given = (x * y >= Q, -x * y <= Q)
-
 
 CLAIMS = (
     Ours(
@@ -42,12 +35,9 @@ CLAIMS = (
         proof("random_projection", "Layers"),
         Identity(Derivative(_cost, r), -log(1 - x / r) - (x / r) / (1 - x / r), "the slope in the rank"),
         Identity(
-            Derivative(u / (1 - u) + log(1 - u), u),
-            u / (1 - u) ** 2,
-            "u = x / r: minus the slope grows from 0",
-            (u < 1,),
+            Derivative(u / (1 - u) + log(1 - u), u), u / (1 - u) ** 2, "minus it grows from 0, u = x / r", (u < 1,)
         ),
-        Inequality(_zero, "<", u / (1 - u) ** 2, given=(u < 1,), name="so it is positive"),
+        Inequality(S.Zero, "<", u / (1 - u) ** 2, (u < 1,), "so it is positive"),
         Induction(
             t,
             Ge(_product(t), 1 - _terms(t)),
@@ -59,37 +49,37 @@ CLAIMS = (
     ),
     Ours(
         "ours/projection/batches",
-        "Whole order a, chance q of the sample: the binomial mean of M(j (j - 1)), at most 1 - q + q M(a (a - 1))",
+        "Whole order a, probability q of the sample: the binomial mean of M(j (j - 1)), at most 1 - q + q M(a (a - 1))",
         proof("random_projection", "The price"),
-        _binomial.mutant("a term three percent larger", right=(u + Rational(103, 100) * v) ** t),
         Identity(
-            moment_exponent(xi, (x, _one), (_zero, _one), j),
-            density_exponent(xi, j * x, _one) + j * (j - 1) * x**2 / 2,
+            Sum(binomial(t, _drawn) * u**_drawn * v ** (t - _drawn), (_drawn, 0, t)),
+            (u + v) ** t,
+            "the power of a ratio: the coefficients are the same from either end, so u <= v",
+            (u <= v, t >= 1),
+        ),
+        Identity(
+            moment_exponent(xi, (x, S.One), (S.Zero, S.One), j),
+            density_exponent(xi, j * x, S.One) + j * (j - 1) * x**2 / 2,
             "the Gaussian mean of the j-th power of the ratio: exp(j (j - 1) x^2 / 2), by completing the square",
-        ).mutant("j^2", right=density_exponent(xi, j * x, _one) + j**2 * x**2 / 2),
+        ),
         Induction(
             t,
             Le((1 - q + q * u) ** t, 1 - q + q * u**t),
             keeps=(Ge((u**t - 1) * (u - 1), 0),),
             name="hidden, at most revealed: at every whole order, ratio by ratio",
-        ).mutant("three percent less of the chance", conclusion=Le((1 - q + q * u) ** t, 1 - _less + _less * u**t)),
-        letters={
-            t: "order a, a whole number",
-            j: "times that the sample is drawn out of a",
-            x: "distance of the means in units of the noise",
-            u: "a ratio of densities; in the sum the smaller of its multiple by q and of 1 - q",
-            v: "the larger",
-        },
+        ),
+        letters={t: "order a, a whole number", j: "times that the sample is drawn out of a", v: "the larger"}
+        | {x: "distance of the means in units of the noise"}
+        | {u: "a ratio of densities; in the sum the smaller of its multiple by q and of 1 - q"},
         assumptions=(q <= 1,),
     ),
     Ours(
         "ours/projection/automatic_clipping",
         "g / (|g| + gamma) is 1/gamma-Lipschitz: clipped gradients have the modulus of the gradients, over gamma",
         proof("expansions", "Automatic clipping"),
+        Inequality(_clipped * stab**2, "<=", x**2 + y**2 - 2 * Q, (x * y >= Q, -x * y <= Q), "two gradients"),
         Identity(diff(g / (g + stab), g), stab / (g + stab) ** 2, "the slope along a ray"),
-        Inequality(stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="along", attained=(Eq(g, 0),)),
-        Inequality(1 / (g + stab), "<= and attained", 1 / stab, name="across", attained=(Eq(g, 0),)),
-        Inequality(_clipped * stab**2, "<=", _one * (x**2 + y**2 - 2 * Q), given=_given, name="two"),
+        Inequality(stab / (g + stab) ** 2, "<= and attained", 1 / stab, name="attained at 0", attained=(Eq(g, 0),)),
         assumptions=(stab > 0,),
     ),
 )

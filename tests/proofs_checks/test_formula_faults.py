@@ -75,18 +75,18 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         "tanh''"),
     "a norm that bends once": (
         networks, "second", lambda c, s, d: (-c / (s**2 * sqrt(d)), -(1 - 3 * c**2) / (s**2 * sqrt(d))),
-        "ours.normalisation", "ours/certified/network/normalisation/derivatives", "derivative 2, its part along u"),
+        "ours.networks", "ours/certified/network/normalisation/derivatives", "derivative 2, its part along u"),
     "a norm without a twist along n": (
         networks, "third", lambda c, s, d: (-3 * (1 - 3 * c**2) / (s**3 * d), 9 * c / (s**3 * d)),
-        "ours.normalisation", "ours/certified/network/normalisation/derivatives", "derivative 3, its part along n"),
+        "ours.networks", "ours/certified/network/normalisation/derivatives", "derivative 3, its part along n"),
     "a bend 2% too small": (
-        networks, "greatest_bend", lambda: Rational(98, 100) * 2 / sqrt(3), "ours.normalisation",
+        networks, "greatest_bend", lambda: Rational(98, 100) * 2 / sqrt(3), "ours.networks",
         "ours/certified/network/normalisation/bounds", "|y''|^2 s^4 d"),
     "a worst bend 2% too small": (
-        networks, "worst_bend", lambda: Rational(98 * 48, 2500) / sqrt(5), "ours.normalisation",
+        networks, "worst_bend", lambda: Rational(98 * 48, 2500) / sqrt(5), "ours.networks",
         "ours/certified/network/normalisation/bounds", "|y''|^2 eps^2 d"),
     "a twist 2% too small": (
-        networks, "twist", lambda _v, _eps, d: 3 * Rational(98, 100) / d, "ours.normalisation",
+        networks, "twist", lambda _v, _eps, d: 3 * Rational(98, 100) / d, "ours.networks",
         "ours/certified/network/normalisation/bounds", "|y'''|^2 s^6 d^2"),
 }  # fmt: skip
 
