@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sympy import Basic, Dummy, Expr, Le, Rational, S, Symbol, sqrt
+from sympy import Basic, Dummy, Expr, Ge, Le, Rational, S, Symbol, sqrt
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.errors import InputError
@@ -58,7 +58,11 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     else:
         outcome = inequality.decide(Inequality(left, check.sign, right, given, check.name), supposed)
     if outcome.counterexample and not _has_room(outcome.counterexample, means, letters):
-        return undecided(check, f"fails where {len(letters)} vectors have no room")
+        room = {Ge(size, len(letters)) for mean in means for size in mean.sizes() if not size.is_number} - {*assumptions}
+        outcome = decide(check, (*assumptions, *sorted(room, key=str))) if room else outcome
+        if not room or outcome.status is not Status.REFUTED:
+            return undecided(check, f"fails only where {len(letters)} vectors have no room")
+        return outcome
     rules = f"{len(means)} mean{'s' * (len(means) != 1)} by rule"
     detail = f"{rules}; {outcome.detail}" if outcome.status is Status.HELD else outcome.detail
     return replace(outcome, engine=check.engine, detail=detail)
