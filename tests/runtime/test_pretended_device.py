@@ -64,7 +64,7 @@ COPIED: Final = {
     "independence": "likewise, and labels that the data do not have",
     "adjacent.real_sample": "the index of the sample that differs",
     "attack.attack": "the initial parameters, or the sample that is attacked",
-    "curvature.largest_ritz": "the indices of the pairs, once a chunk of Hessians",
+    "curvature._ritz": "eigenvalues of small matrices, back from the CPU, once a chunk of Hessians",
     "search._Bend.one_ascent": "which points go on, once a screening",
     "search.Search._again": "the pairs that are taken up, once a search",
     "search.Search._with_worst_samples": "the index of a sample",

@@ -98,8 +98,8 @@ def command(
     attention_mask and labels (safetensors, npz, parquet or jsonl). Nothing in it is executed.
 
     Built in: iris-mlp, iris-mlp-tanh, iris-mlp-gelu, iris-softmax, breast-cancer, digits-cnn, minilm (a pretrained
-    transformer), and on your copy of CIFAR-10, named by --data: cifar10-resnet18. Large workloads
-    recommend settings, which replace the defaults and are printed.
+    transformer), and on your copy of CIFAR-10, named by --data: cifar10-resnet18. Large workloads recommend
+    settings, which replace the defaults and are printed.
 
     \b
     Examples:

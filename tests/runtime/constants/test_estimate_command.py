@@ -103,7 +103,7 @@ def test_rounding_is_no_constant(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_built_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     text = re.sub(r"-\n\s+", "-", capsys.readouterr().out)  # a name may be broken at a hyphen
-    listed = text[text.index("Built in:") : text.index("Large ones")].replace("(a pretrained transformer)", "")
+    listed = text[text.index("Built in:") : text.index("Large workloads")].replace("(a pretrained transformer)", "")
     words = {word.strip(".,;:") for word in listed.split()} - {"CIFAR-10", "--data"}
     assert {word for word in words if "-" in word or word == "minilm"} == {*BUILTIN, *ON_YOUR_DATA}
 

@@ -106,8 +106,6 @@ def test_more_than_the_budget_comes_chunk_by_chunk(monkeypatch: pytest.MonkeyPat
     assert wide.values.dtype is torch.float32, "left as it is, and where it is"
     assert whole.rows()[0].values.dtype is torch.float64
     assert torch.equal(wide[:], whole.rows()[0][:])
-    box = input_set("box:0,1")
-    assert torch.equal(wide.through(box.projected, 8)[3:5], box.projected(whole.rows()[0][3:5]))
     asked: list[int] = []
     original = type(wide).__getitem__
     monkeypatch.setattr(
