@@ -58,7 +58,8 @@ def decide(check: Expected, assumptions: tuple[Boolean, ...]) -> Outcome:
     else:
         outcome = inequality.decide(Inequality(left, check.sign, right, given, check.name), supposed)
     if outcome.counterexample and not _has_room(outcome.counterexample, means, letters):
-        room = {Ge(size, len(letters)) for mean in means for size in mean.sizes() if not size.is_number} - {*assumptions}
+        sizes = {size for mean in means for size in mean.sizes() if not size.is_number}
+        room = {Ge(size, len(letters)) for size in sizes} - {*assumptions}
         outcome = decide(check, (*assumptions, *sorted(room, key=str))) if room else outcome
         if not room or outcome.status is not Status.REFUTED:
             return undecided(check, f"fails only where {len(letters)} vectors have no room")
