@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import fsum, inf, isfinite, sqrt
 
 from flint import arb
+from scipy.special import ndtr
 
 from lastiterate.numeric.display import Displayed, TextTable, facts
 from lastiterate.numeric.errors import order_or_delta, teaches
@@ -15,14 +16,18 @@ from lastiterate.numeric.lower.gradients import admits_curvature, least_curvatur
 from lastiterate.numeric.lower.line import (
     MOST,
     Kinds,
+    Move,
     affine_law,
     binomial_mixture,
+    component_below,
+    decayed,
     kinds_of_steps,
     mixture_masses,
     one_step_below,
 )
 from lastiterate.numeric.lower.masses import Target
-from lastiterate.numeric.lower.search import interval_witnesses
+from lastiterate.numeric.lower.search import interval_witnesses, widest
+from lastiterate.numeric.lower.walk import Update, Walk, WalkStep, last_masses
 from lastiterate.numeric.lower.witness import Witness
 from lastiterate.numeric.rounding import exact, lower, precision, printed_down
 from lastiterate.numeric.run import NoisySGD, described_run, extreme
@@ -30,6 +35,7 @@ from lastiterate.numeric.run import NoisySGD, described_run, extreme
 _JUST_BELOW = 1 - 1e-13
 _LONG = 200_000
 _HIGHEST = 9.9e8
+_OUTLIERS = 9.0
 
 
 @teaches()
@@ -39,7 +45,8 @@ class LowerBound(Displayed):
 
     Attributes:
         value: Renyi divergence at the order, or epsilon at the delta, rounded down; of either law from the other.
-        witness, description: the losses and the run, in words.
+        witness: the losses, in a few words.
+        description: the run, and how its last iterate is known.
         losses: the argument of `replay`, for a run on an interval.
     """
 
@@ -64,8 +71,14 @@ def lower_bound(
     bounded gradients; there the witness is a pair of update maps with the contraction and the sensitivity that bounds
     use, which its description says.
 
-    Give either the order alpha > 1, for the Renyi divergence, or delta, for the epsilon of (epsilon, delta)-DP. The
-    greatest bound found is returned, rounded down; where no witness speaks it is 0, and its description says why.
+    Args:
+        run: the run.
+        assumption: what is assumed of the losses.
+        order: alpha > 1, for the Renyi divergence; or
+        delta: in (0, 1), for the epsilon of (epsilon, delta)-DP. Exactly one of the two.
+
+    Returns:
+        The greatest found, rounded down; 0 where no witness speaks, and then why.
 
     Raises:
         InputError: an argument is out of range, or the assumption does not fit the run.
@@ -81,6 +94,7 @@ def lower_bound(
 
 
 def _silence(run: NoisySGD, assumption: Assumption) -> str:
+    """The reason for which no witness may be known of a run, in words."""
     if beyond := extreme(run, assumption):
         return f"{beyond} is beyond what floats can follow"
     kinds = {"a schedule": not run.constant, "weight decay": run.weight_decay, "a domain": isfinite(run.diameter)}
@@ -121,6 +135,12 @@ def _on_the_line(run: NoisySGD, assumption: Assumption, target: Target) -> Itera
         )
         return
     if (m or run.weight_decay) and run.steps > 1:
+        if run.constant:
+            yield from _contracting(run, assumption, target)
+        if run.constant and not (m or run.scheme.permuted) and run.step_size_at(0) * run.weight_decay <= 1:
+            for value, words in decayed(run, target, _moves(run)):
+                text = "no projection; the last iterates are mixtures of Gaussians over when the sample was met"
+                yield LowerBound(value * _JUST_BELOW, f"linear losses, {words}", text)
         return
     text = "no projection; the last iterates are mixtures of Gaussians over how often the sample was met"
     kinds = kinds_of_steps(run)
@@ -132,8 +152,15 @@ def _losses(m: float) -> str:
     return f"quadratics of curvature {m:g}" if m else "linear losses"
 
 
-def _units(adjacency: str) -> Iterator[tuple[tuple[float, float], str]]:
-    """By how much a step with the sample moves either run, in units of eta K / b, a little less; and the losses."""
+def _moves(run: NoisySGD) -> Iterator[Move]:
+    """By how much a step that meets the sample moves the two runs, beyond one that does not; lengths."""
+    r = run.step_size_at(0) * run.clip_norm / run.batch
+    for (first, second), words in _units(run.adjacency):
+        yield (first * r, second * r), words
+
+
+def _units(adjacency: str) -> Iterator[Move]:
+    """The same in units of step size times clip norm over batch size, a little less than whole."""
     r = _JUST_BELOW
     if adjacency == "add_remove":
         yield (r, 0.0), "the sample at K, all others at 0"
@@ -155,6 +182,11 @@ def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, floa
         laws = [binomial_mixture([(T, q, unit * move) for T, q, move in kinds], std) for unit in pair]
         if not run.constant and max(len(law.places) for law in laws) > MOST:
             return 0.0
+        if run.constant and pair[1] == 0:
+            steps, q, move = kinds[-1]
+            offset = sum((times * exact(pair[0] * each) for times, _, each in kinds[:-1]), arb(0))
+            variance = run.steps * exact(noise) ** 2
+            found.append(component_below(target, steps, q, pair[0] * move, offset, variance))
         with suppress(ArithmeticError):  # too far apart for floats
             found.append(target.of_masses(*mixture_masses(target.order, *laws)))
     return max(found)
@@ -181,6 +213,7 @@ def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:
 
 
 def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
+    """Walks on the first coordinate of the domain, and the last step alone in directions of its own."""
     t = run.steps - 1
     step_size, noise, size = run.step_size_at(t), run.noise_std_at(t), run.batch_at(t)
     last = replace(run, steps=1, diameter=inf, step_size=step_size, noise_std=noise, batch_size=size)
@@ -194,3 +227,41 @@ def _on_an_interval(run: NoisySGD, assumption: Assumption, target: Target) -> It
     for words, witness in interval_witnesses(run, assumption, target) if followed else ():
         place = f"a capsule around an interval of length {2 * witness.half:.6g}; certified propagation of the density"
         yield LowerBound(witness.value, words, place, witness)
+
+
+def _contracting(run: NoisySGD, assumption: Assumption, target: Target) -> Iterator[LowerBound]:
+    """Quadratics without projection: a walk on an interval that is hardly ever left; leaving it is an error.
+
+    The curvature is the least that the assumption asks for, or the least multiple for which the interval is narrow
+    enough to be resolved. Weight decay adds to it.
+    """
+    eta, noise, h = run.step_size_at(0), run.noise_std_at(0), least_curvature(assumption)
+    extra = 4 * run.steps * float(ndtr(-_OUTLIERS)) * 1.01
+    while run.scheme.fixed_size and eta * (h + run.weight_decay) <= 1 and admits_curvature(assumption, h, run.diameter):
+        c = 1 - eta * (h + run.weight_decay)
+        halves = {
+            words: abs(moves[0]) / (1 - c) + _OUTLIERS * noise / sqrt(1 - c * c) if c < 1 else inf
+            for moves, words in _moves(run)
+        }
+        if 2 * max(halves.values()) <= widest(run) * noise:
+            for moves, words in _moves(run):
+                first, second = (last_masses(_walk(run, halves[words], c, move), extra=extra) for move in moves)
+                if first is not None and second is not None:
+                    yield LowerBound(
+                        target.of_masses(first, second) * _JUST_BELOW,
+                        f"{_losses(h)}, {words}",
+                        f"as update maps on the line, of which an interval of length {2 * halves[words]:g} is hardly "
+                        "ever left; certified propagation of the density",
+                    )
+            return
+        if not h:
+            return
+        h *= 1.5
+
+
+def _walk(run: NoisySGD, half: float, slope: float, move: float) -> Walk:
+    """Contractions with random batches of a fixed size, on [-half, half]."""
+    plain, met = (((1.0, Update.affine(slope, drift, half)),) for drift in (0.0, move))
+    epoch = run.batches if run.scheme.permuted else 1
+    step = WalkStep(run.noise_std_at(0), plain, met, run.batch / run.dataset_size if epoch == 1 else 0.0)
+    return Walk(run.steps, 2 * half, (step,), epoch)

@@ -6,22 +6,29 @@ k_j ~ Binomial(T_j, q_j), independent. A mass of the numerator is rounded down, 
 left out are lost to the numerator and are added to every cell of the denominator. scipy's ``ndtr`` is taken to be
 within 1e-12 of the normal tail, relatively, in its lower half; its argument is moved outwards by its own rounding.
 
+Under weight decay W_T is r sum_k c^k B_k + N(0, sigma^2 sum_k c^(2k)), c = 1 - eta lambda, where B_k = 1 if the step k
+before the last one met the sample. Each c^k is rounded down to a multiple of 1/n, and the sum to a greatest one. That
+moves the laws of the two runs no further apart: their ratio rises along the line, so that the best tests are half
+lines.
+
 Source: docs/proofs/lower_bounds.md.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import ceil, log, prod, sqrt
 
 import numpy as np
 from flint import arb
-from scipy.special import logsumexp, ndtr
+from scipy.special import gammaln, logsumexp, ndtr, ndtri, xlog1py, xlogy
 
+from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
-from lastiterate.numeric.lower.masses import Masses
-from lastiterate.numeric.rounding import geometric_sum, lower, precision, upper
+from lastiterate.numeric.lower.masses import Masses, Target
+from lastiterate.numeric.rounding import exact, geometric_sum, lower, precision, upper
 from lastiterate.numeric.run import NoisySGD
 
 _CELLS = 4000
@@ -40,9 +47,17 @@ MOST = 4096
 _KINDS = 3
 _NEGLIGIBLE = 1e-18
 """Weights below this share of the greatest are dropped where laws are convolved."""
+_PLACES, _FINEST, _OUTLIERS, _LONGEST = 2048, 64, 12.0, 20_000
+"""Under decay: places of the lattice; inverse of the least power that counts; standard deviations up to the last
+place; steps that count."""
+_SLACK = 1e-9
+"""Relative reduction of powers in floats."""
 
 Kinds = tuple[tuple[int, Fraction, float], ...]
 """Number of steps, probability that they meet the sample, and by how much they then move the iterate, a length."""
+
+Move = tuple[tuple[float, float], str]
+"""By how much a step that meets the sample moves the two runs, and the losses in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +153,17 @@ def mixture_masses(order: float | None, first: GaussianMixture, second: Gaussian
     return first.masses(edges), second.masses(edges)
 
 
+def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture) -> float:
+    """The greater of both directions, rounded down; 0 where floats do not reach."""
+    found = 0.0
+    for pair in ((first, second), (second, first)):
+        try:
+            found = max(found, target.of_masses(*mixture_masses(target.order, *pair)))
+        except ArithmeticError:  # too far apart for floats
+            continue
+    return found
+
+
 def affine_law(c: arb, steps: int, s: arb, sigma: arb) -> tuple[arb, arb]:
     """Gap of the means and common variance after ``steps`` updates x -> c x +- s/2 + N(0, sigma^2).
 
@@ -161,6 +187,35 @@ def one_step_below(order: float, rate: float, first: float, second: float, noise
         return 0.0
 
 
+def component_below(target: Target, steps: int, rate: Fraction, move: float, offset: arb, variance: arb) -> float:
+    """Loss of offset + move Binomial(steps, rate) + N(0, variance) against k = offset = 0, by one component.
+
+    The mixture is at least w times its k-th component N, w its weight. So at order alpha the divergence is at least
+    that of N and alpha / (alpha - 1) log w, and a hockey stick w times that of N at e^epsilon / w. Rounded down:
+    the two terms may nearly cancel, so that nothing here is rounded before.
+    """
+    order, delta = target.order, float(target.delta or 0)
+    q, k = float(rate), np.unique(np.linspace(0, steps, _LOOK).round())
+    about = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
+    about, mu = about + xlogy(k, q) + xlog1py(steps - k, -q), np.abs(k * move + float(offset)) / sqrt(float(variance))
+    if order is not None:
+        value = order * mu**2 / 2 + order / (order - 1) * about
+    else:
+        value = about + mu**2 / 2 - mu * ndtri(np.exp(np.minimum(log(delta) - about, -1e-9)))
+    best = int(k[value.argmax()])
+    total, exact_rate = arb(steps), arb(rate.numerator) / rate.denominator
+    log_weight = (total + 1).lgamma() - (arb(best) + 1).lgamma() - (total - best + 1).lgamma() + best * exact_rate.log()
+    log_weight += (total - best) * (1 - exact_rate).log() if best < steps else 0
+    squared = (best * exact(move) + offset) ** 2 / variance
+    if order is not None:
+        alpha = exact(order)
+        return max(0.0, lower(alpha * squared / 2 + alpha / (alpha - 1) * log_weight))
+    left = upper(exact(delta) * (-log_weight).exp())
+    if not left < 1:
+        return 0.0
+    return max(0.0, lower(exact(gdp_epsilon_below(max(lower(squared.sqrt()), 0.0), left)) + log_weight))
+
+
 def kinds_of_steps(run: NoisySGD) -> Kinds:
     """The kinds of steps of a run with random batches, without projection or weight decay.
 
@@ -178,3 +233,38 @@ def kinds_of_steps(run: NoisySGD) -> Kinds:
         (run.steps if run.constant else times, Fraction(batch, run.dataset_size), run.clip_norm * step_size / batch)
         for (batch, step_size), times in alike.items()
     )
+
+
+def decayed(run: NoisySGD, target: Target, moves: Iterator[Move]) -> Iterator[tuple[float, str]]:
+    """Losses under weight decay of at most 1 over the step size, with independent batches, and words."""
+    rate, pull = Fraction(run.batch, run.dataset_size), exact(run.step_size_at(0)) * exact(run.weight_decay)
+    c = float(1 - pull)
+    counted = (log(_FINEST) / -log(c) if c > 0 else 1) if c < 1 else run.steps
+    powers: Array = c ** np.arange(min(run.steps, ceil(counted), _LONGEST), dtype=np.float64)
+    total = float(powers.sum())
+    usual = total * float(rate)
+    most = ceil(min(usual + _OUTLIERS * (sqrt(usual) + 1), total))
+    _, variance = affine_law(1 - pull, run.steps, exact(0), exact(run.noise_std_at(0)))
+    for pair, words in moves:
+        laws = [_decayed_law(powers, rate, most, move, upper(variance.sqrt())) for move in pair]
+        yield mixture_loss(target, *laws), words
+
+
+def _decayed_law(powers: Array, rate: Fraction, most: int, move: float, std: float) -> GaussianMixture:
+    """The law of move sum_k c^k B_k + N(0, std^2), each c^k rounded down, and their sum to at most ``most``."""
+    if not move:
+        return GaussianMixture(np.zeros(1), np.ones(1), np.ones(1), 0.0, std)
+    per_move = max(_PLACES // most, 1)
+    places = np.floor(powers * (1 - _SLACK) * per_move).astype(int)
+    weights, met, unmet = np.zeros(most * per_move + 1), float(rate), float(1 - rate)
+    weights[0] = 1.0
+    for shift in places[places > 0]:
+        moved = np.zeros_like(weights)
+        moved[shift:] = weights[:-shift]
+        moved[-1] += weights[-shift:].sum()
+        weights = unmet * weights + met * moved
+    slack = (len(weights) + 8 * len(places)) * np.finfo(float).eps
+    kept = weights > weights.max() * _NEGLIGIBLE
+    missing = float(weights[~kept].sum()) * (1 + slack)
+    at = np.flatnonzero(kept) / per_move * move
+    return GaussianMixture(at, weights[kept] * (1 - slack), weights[kept] * (1 + slack), missing, std, 2)

@@ -228,11 +228,12 @@ class Grid:
         return _flush(total)
 
 
-def last_masses(walk: Walk, edges: Array | None = None) -> Masses | None:
+def last_masses(walk: Walk, edges: Array | None = None, extra: float = 0.0) -> Masses | None:
     """Certified masses of X_T before its projection: below the first edge, between edges, above the last one.
 
     Steps so long ago that they are forgotten are left out. None where the walk is too long or too wide for a useful
-    answer. ``edges`` are rising lengths; None for cells of sigma / 16 on [-D/2, D/2].
+    answer. ``edges`` are rising lengths; None for cells of sigma / 16 on [-D/2, D/2]. ``extra`` is the mass by which
+    any set of iterates may be off, for a walk that stands for another run.
     """
     noise, last = min(step.noise for step in walk.cycle), walk.cycle[-1]
     drift = max(abs(v - x) for step in walk.cycle for update in step.updates for x, v in update.points)
@@ -257,7 +258,7 @@ def last_masses(walk: Walk, edges: Array | None = None) -> Masses | None:
     parts += [(weight, update, done + (1 - chance) * unmet) for weight, update in last.plain]
     if edges is None:
         edges = cells_between(-walk.diameter / 2, walk.diameter / 2, last.noise / 16)
-    absolute = errors[0] + forgotten + steps * walk.missing
+    absolute = errors[0] + extra + forgotten + steps * walk.missing
     mass, error = np.zeros(len(edges) + 1), np.full(len(edges) + 1, absolute)
     for weight, update, on in parts:
         if weight > 0 and on.any():

@@ -177,6 +177,26 @@ def test_the_last_step_alone_is_the_whole_run_of_one_step() -> None:
                 assert below.value >= above * (1 - 3e-3)
 
 
+def test_contracting_runs_with_random_batches() -> None:
+    run = replace(RUN, sampling="without_replacement", diameter=inf)
+    found = lower_bounds(run, StronglyConvex(10.0, 5.0), order=2.0)
+    assert len(found) == 2
+    assert "curvature 5," in found[0].witness
+    steeper = lower_bound(replace(run, sampling="shuffled", steps=40), StronglyConvex(10.0, 0.01), order=2.0)
+    assert steeper.value > 0
+    assert "curvature 0.01" not in steeper.witness
+    assert 0 < max(one.value for one in found) <= bound(run, StronglyConvex(10.0, 5.0), order=2.0).epsilon
+
+
+@pytest.mark.nightly
+def test_a_contraction_that_floats_do_not_see() -> None:
+    """1 - eta m is 1: the curvature is raised until the interval is narrow enough, as for any other small one."""
+    run = replace(RUN, sampling="shuffled", steps=40, diameter=inf)
+    tiny, small = (lower_bound(run, StronglyConvex(10.0, m), order=2.0).value for m in (1e-19, 1e-3))
+    assert tiny == pytest.approx(small, rel=0.3)
+    assert lower_bound(replace(run, step_size=1e-18), StronglyConvex(10.0, 5.0), order=2.0).value == 0.0
+
+
 def test_domains_that_no_strongly_convex_lipschitz_loss_fits() -> None:
     nothing = lower_bound(replace(RUN, diameter=1.0, clip_norm=0.4), StronglyConvex(1.0, 1.0), order=2.0)
     assert nothing.value == 0
@@ -303,6 +323,11 @@ def test_schedules_of_a_few_kinds_with_random_batches_have_linear_witnesses_and_
     assert lower_bounds(_endless(diameter=1.0), Smooth(1.0), order=2.0)
 
 
+def test_mixtures_too_far_apart_for_floats_say_what_their_parts_do() -> None:
+    far = _endless(sampling="without_replacement", noise_std=1e-20)
+    assert 1e40 < lower_bound(far, Smooth(1.0), order=2.0).value <= bound(far, Smooth(1.0), order=2.0).epsilon
+
+
 def test_no_quadratic_is_flat_enough_for_poisson_batches() -> None:
     run = _endless(sampling="poisson", adjacency="")
     assert lower_bounds(run, StronglyConvex(1.0, 0.5), order=2.0) == []
@@ -313,6 +338,14 @@ def test_random_batches_that_hold_every_sample_are_full_batches() -> None:
     for sampling in ("without_replacement", "shuffled", "cyclic"):
         every = replace(full, batch_size=6, sampling=sampling)
         assert lower_bounds(every, Smooth(1.0), order=2.0) == lower_bounds(full, Smooth(1.0), order=2.0)
+
+
+def test_noise_far_smaller_than_a_step_leaves_what_one_component_shows() -> None:
+    """The densities of the mixtures are beyond floats; of all 200 steps with the sample one component speaks."""
+    run = NoisySGD(200, 0.1, 0.003, 1.0, 20, batch_size=4, sampling="poisson")
+    above, below = bound(run, Smooth(1.0), order=2.0).epsilon, lower_bound(run, Smooth(1.0), order=2.0).value
+    assert 0.999 * above <= below <= above
+    assert lower_bound(run, Smooth(1.0), delta=1e-5).value <= bound(run, Smooth(1.0), delta=1e-5).epsilon
 
 
 def test_readme() -> None:

@@ -3,14 +3,17 @@
 from fractions import Fraction
 from math import comb
 
+import mpmath
 import numpy as np
 import pytest
+from flint import arb
 from scipy.stats import norm
 
 from lastiterate.numeric.divergences import Mixture, renyi_mixtures
 from lastiterate.numeric.lower import line
-from lastiterate.numeric.lower.line import GaussianMixture, binomial_mixture, mixture_masses
-from lastiterate.numeric.lower.masses import renyi_below
+from lastiterate.numeric.lower.line import GaussianMixture, binomial_mixture, component_below, mixture_masses
+from lastiterate.numeric.lower.masses import Target, renyi_below
+from lastiterate.numeric.rounding import exact, precision
 
 
 def law_of(steps: int, rate: Fraction, move: float, noise: float) -> GaussianMixture:
@@ -56,6 +59,21 @@ def test_many_steps_keep_few_components() -> None:
     assert law.low.sum() <= 1 <= law.high.sum() + law.missing
     assert law.missing < 1e-12
     assert 0 < renyi_below(2.0, *mixture_masses(2.0, law, still)) < 2.0 * 1e-2**2 * 1e6 * 1e-6
+
+
+def test_a_component_whose_terms_nearly_cancel_is_rounded_down() -> None:
+    """All three steps meet the sample with probability 1/8: at order 2 the loss is 3 (move / noise)^2 - 2 log 8."""
+    noise, target = 1.3, Target(2.0, None)
+    move = noise * float(np.sqrt(2 * np.log(8) / 3)) * (1 + 1e-10)
+    with mpmath.workdps(50):
+        truth = 3 * (mpmath.mpf(move) / mpmath.mpf(noise)) ** 2 - 2 * mpmath.log(8)
+    rounded = noise * 3**0.5 / 3**0.5
+    with precision():
+        found = component_below(target, 3, Fraction(1, 2), move, arb(0), 3 * exact(noise) ** 2)
+        mutant = component_below(target, 3, Fraction(1, 2), move, arb(0), 3 * exact(rounded) ** 2)
+    assert truth * (1 - mpmath.mpf(10) ** -12) <= found <= truth
+    assert rounded < noise
+    assert mutant * (1 - 1e-13) > truth
 
 
 def test_components_left_out_are_added_to_the_denominator(monkeypatch: pytest.MonkeyPatch) -> None:

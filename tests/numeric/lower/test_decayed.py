@@ -1,0 +1,52 @@
+"""Linear losses under weight decay, random batches: below the truth, near it, and below every bound."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+import lastiterate as li
+from lastiterate.numeric.lower import line
+
+RUN = li.NoisySGD(8, 1.0, 1.0, 20.0, dataset_size=40, batch_size=8, sampling="poisson", weight_decay=0.2)
+
+
+def _truth(run: li.NoisySGD, delta: float) -> float:
+    """Epsilon of all 2^T ways to meet the sample, by half lines, in floats."""
+    c, rate = 1 - run.step_size_at(0) * run.weight_decay, run.batch / run.dataset_size
+    move = run.step_size_at(0) * run.clip_norm / run.batch
+    deviation = np.sqrt(sum(c ** (2 * k) for k in range(run.steps))) * run.noise_std_at(0)
+    places = np.linspace(-5, 30, 4000)
+    above = np.zeros_like(places)
+    for met in product((0, 1), repeat=run.steps):
+        weight = np.prod([rate if one else 1 - rate for one in met])
+        centre = move * sum(c**k * one for k, one in enumerate(met))
+        above += weight * norm.sf((places - centre) / deviation)
+    plain = norm.sf(places / deviation)
+    return float(brentq(lambda x: np.max(above - np.exp(x) * plain) - delta, 0, 40))
+
+
+@pytest.mark.parametrize("decay", [0.02, 0.2, 1.0])
+def test_it_is_below_the_truth_and_near_it(decay: float) -> None:
+    run = replace(RUN, weight_decay=decay)
+    found, truth = li.lower_bound(run, li.Convex(0.5), delta=1e-3), _truth(run, 1e-3)
+    assert 0.97 * truth < found.value <= truth
+    assert "linear losses" in found.witness
+    assert found.value <= li.bound(run, li.Convex(0.5), delta=1e-3).epsilon
+
+
+def test_rounding_up_would_be_above_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "_SLACK", -0.05)
+    assert li.lower_bound(RUN, li.Convex(0.5), delta=1e-3).value > _truth(RUN, 1e-3)
+
+
+@pytest.mark.nightly
+def test_long_runs_under_every_scheme_are_below_their_bounds() -> None:
+    for sampling, steps in (("poisson", 10**6), ("without_replacement", 100)):
+        run = replace(RUN, sampling=sampling, adjacency="", steps=steps, weight_decay=0.01)
+        for target in ({"delta": 1e-5}, {"order": 4.0}):
+            below, above = (f(run, li.Convex(0.5), **target) for f in (li.lower_bound, li.bound))
+            assert 0 < below.value <= above.epsilon
