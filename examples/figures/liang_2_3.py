@@ -134,7 +134,7 @@ def figure_3(
         "with the constants of its own proof, not normalised, and not as the released code has it."
     )
     title = "Liang et al., Figure 3: estimated and certified privacy of DPSGD-DC"
-    return Figure(title, note, (*panels, _at_order(said, f"b = {BATCHES_3[0]}")), "diameter of the domain")
+    return Figure(title, note, (*panels, _at_order(said, f"b = {BATCHES_3[0]}")))
 
 
 def _run(batch: int, epochs: int, noise: float, clip_norm: float, diameter: float) -> NoisySGD:

@@ -74,9 +74,7 @@ def figure_4(
         upward="training loss (cross-entropy; lower is better)",
         logarithmic=False,
     )
-    return Figure(
-        "Liang et al., Figure 4: training loss of DPSGD-GC", _note(len(rows[0]), epochs, rates), (panel,), "batch size"
-    )
+    return Figure("Liang et al., Figure 4: training loss of DPSGD-GC", _note(len(rows[0]), epochs, rates), (panel,))
 
 
 def _run(samples: int, rate: float, epochs: int) -> NoisySGD:

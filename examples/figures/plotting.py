@@ -23,8 +23,8 @@ CYCLE: Final = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#B8860B", "#332288"
 
 _ACROSS = 4
 """Panels in a row."""
-_PANEL, _LEAST, _LEGEND = (4.3, 4.9), 5.9, 3.0
-"""Inches: width and height of a panel, least width of all, width of the legend."""
+_PANEL, _LEAST, _LEGEND, _LINE = (4.3, 4.9), 5.9, 3.0, 0.175
+"""Inches: width and height of a panel, least width of all, width of the legend, height of one of its lines."""
 _WORDS, _LETTERS = 40, 17
 """Characters in a line of the legend, and in an inch of the note."""
 
@@ -123,14 +123,15 @@ def draw(figure: Figure) -> Canvas:
     across = min(len(figure.panels), _ACROSS)
     down = ceil(len(figure.panels) / across)
     wide = max(across * _PANEL[0], _LEAST) + _LEGEND
-    canvas = Canvas(figsize=(wide, down * _PANEL[1]), layout="constrained")
+    note = "\n".join(fill(line, int(_LETTERS * wide)) for line in figure.note.strip().split("\n"))
+    named = {_name(curve, panel.top): curve for panel in reversed(figure.panels) for curve in reversed(panel.curves)}
+    texts = _LINE * (len("\n".join(named).split("\n")) + len(note.split("\n")))
+    canvas = Canvas(figsize=(wide, max(down * _PANEL[1], texts)), layout="constrained")
     FigureCanvasAgg(canvas)
     for axes, panel in zip(canvas.subplots(down, across, squeeze=False).flat, figure.panels, strict=False):
         _fill(axes, panel)
     canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=11)
-    note = "\n".join(fill(line, int(_LETTERS * wide)) for line in figure.note.strip().split("\n"))
     canvas.supxlabel(note, x=0.01, ha="left", fontsize=7.5)
-    named = {_name(curve, panel.top): curve for panel in reversed(figure.panels) for curve in reversed(panel.curves)}
     samples = [canvas.axes[0].plot([], [], **_look(curve))[0] for curve in reversed(named.values())]
     canvas.legend(samples, reversed(named), loc="outside right upper", fontsize=8, frameon=False, handlelength=3)
     return canvas
