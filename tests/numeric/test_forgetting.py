@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.forgetting import Forgetting, forgetting
+from lastiterate.numeric.forgetting import Forgetting, _largest, forgetting
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
@@ -158,6 +159,17 @@ def test_every_scheme(sampling: str) -> None:
     one, more = (forgetting(run, Convex(1.0), steps, delta=1e-5) for steps in (1, 6))
     assert 0 <= more.epsilon < one.epsilon <= one.before
     assert more.epsilon <= more.retrained < more.shifts
+
+
+def test_poisson_batches_exceed_the_largest_size_with_a_share_of_delta() -> None:
+    run = replace(_run(1.0, 40, batch_size=5, sampling="poisson"), steps=6)
+    rest = run.dataset_size - 1
+    largest, left = _largest(run, 1e-5)
+    beyond = 6 * float(binom.sf(largest, rest, 5 / run.dataset_size))
+    assert left is not None
+    assert largest < rest
+    assert 0 < beyond <= 1e-5 - left
+    assert _largest(run, None) == (rest, None)
 
 
 @pytest.mark.nightly
