@@ -27,6 +27,15 @@ CLAIMS = (
         "Output perturbation: alpha D^2 / (2 sigma^2) bounds the divergence of the last iterate of (1)",
         at("Section 1", "with footnote 1; Figure 1, caption; A.15"),
         attacked("output_perturbation", CLIPPED_RUNS, "a tenth of the diameter", "noise counted twice"),
+        IntervalInequality(
+            log(_pushed**2 / _pulled + (1 - _pushed) ** 2 / (1 - _pulled)).subs(
+                {eta: 1, K: Rational(1, 2), sigma: 1, D: Rational(1, 100)}
+            ),
+            "<=",
+            Rational(1, 100) ** 2,
+            {},
+            "alpha = 2, T = 1, D = 0.01, drifts of +-1/2: the event of ending at the upper end",
+        ),
         statement=private(alpha * D**2 / (2 * sigma**2), *FULL_BATCHES),
         assumptions=(alpha > 1,),
         refutation=RefutingRun(
