@@ -36,6 +36,7 @@ CLAIMS = (
         IntervalInequality(SEEN, "<=", _equal_losses, {}, "T = 1, ten quadratics of one curvature").mutant(
             "half", right=_equal_losses / 2
         ),
+        IntervalInequality(SEEN, "<=", log(Rational(10, 9)), {}, "S is at most log(1/(1 - q))"),
         refutation=STRONGLY_CONVEX,
         remark="""(B.3) claims at most T S. The ten quadratics that break (5.3) have D_2 above 190 after one step,
         where S is below log(10/9). It holds with the cost of a step between two mixtures, at most twice the larger

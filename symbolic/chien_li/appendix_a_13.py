@@ -86,6 +86,12 @@ CLAIMS = (
         IntervalInequality(
             Min(200 * _s**2, _one), "<=", _cost_6, {}, "T = 200, L = 1: e(z) = z + eta L + s, 6 steps"
         ).mutant("D = 10, L = 2 K, T = 10000", left=Min(10_000 * _s**2, Integer(100)), right=_cost_25),
+        Inequality(
+            Min(200 * _s**2, _one),
+            "<=",
+            (6 * _small + 1) ** 2 / 6,
+            name="the same path, its equal shifts added by hand",
+        ),
         refutation=RefutingRun(
             fails=words(
                 "A step moves the runs apart by at most {}, and equal shifts over {} steps hide that and the diameter "

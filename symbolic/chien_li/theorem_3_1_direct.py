@@ -165,6 +165,13 @@ CLAIMS = (
         "(s V + Delta)^2 / W bounds the divergence for c = 1 + eta L without any test of feasibility",
         at("Section 3.1", "(11)"),
         attacked("affine_untested", SMOOTH_RUNS, "factor two dropped in 2 eta K / n", "noise counted twice"),
+        IntervalInequality(
+            T,
+            "<=",
+            window_cost(c, Integer(1), _zero, c**-T),
+            {c: (Rational(11, 10), Rational(11, 10)), T: (Integer(1000), Integer(1000))},
+            "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
+        ),
         assumptions=(alpha > 1,),
         refutation=RefutingRun(
             fails=words(

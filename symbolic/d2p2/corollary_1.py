@@ -62,6 +62,9 @@ CLAIMS = (
         at("Corollary 1"),
         Identity(put(PULLED, {x: Rational(1, 100), stab: Rational(133, 6600)}), S.Zero, "the run stays at 1/100"),
         Asymptotic(Rational(99, 100) ** 2 / 2, _rate, path={T: growth}, name="f(1/100) - f* in K"),
+        IntervalInequality(
+            Rational(99, 100) ** 2 / 2, "<=", 1000 * _rate, {T: (10**10, 10**10)}, "at K = 10^10, up to a constant 1000"
+        ),
         refutation=_STUCK,
         remark="""Of losses (x - a)^2/2, a = 0, 0, 0 and 4, in full batches without noise the normalised
         gradients at x = 1/100 add to 0 for gamma = 133/6600, so that a run from there stays there, and f - f* =

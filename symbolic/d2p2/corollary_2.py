@@ -128,6 +128,9 @@ CLAIMS = (
         Identity(put(PULLED, {x: _stays}), S.Zero, "of samples 0, 0, 0, 4 the normalised gradients cancel there"),
         Inequality(1 - stab / 2, "<", 1 - _stays, name="|grad f| there"),
         Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma"),
+        IntervalInequality(
+            1 - _stays, "<=", 1000 * stab, {stab: (Rational(1, 10**4), Rational(1, 10**4))}, "gamma = 1/10000"
+        ),
         assumptions=(stab > 0,),
         refutation=_COMPLEXITY,
         remark="""It rests on the clipping bias 2 sigma/sqrt(B) of (3). Four losses (x - a)^2/2, a = 0, 0, 0 and

@@ -49,6 +49,13 @@ CLAIMS = (
         Inequality(u, "<=", S.Zero, name="a mechanism with delta = 0; u is the exponential").mutant(
             "twice the exponential", right=-u
         ),
+        IntervalInequality(
+            _bound.subs({epsilon: 1, mu: 1}),
+            "<=",
+            delta_of_gdp(S.One, S.One),
+            {},
+            "Gaussian mechanism, mu = epsilon = 1, the best alpha",
+        ),
         statement=closed(
             Exists((alpha,), (alpha > 1,), (alpha - 1) * (RenyiDivergence(alpha, FIRST, SECOND) - epsilon) <= -chi),
             HockeyStick(exp(epsilon), FIRST, SECOND) <= exp(-chi),

@@ -66,6 +66,13 @@ CLAIMS = (
         Inequality(Rational(199, 2) ** 2 / 2, "<=", _far(Rational(101, 100)).subs(x, 100), name="x = 100").mutant(
             "twice gamma", right=_far(Rational(102, 100)).subs(x, 100)
         ),
+        IntervalInequality(
+            (_NOISY.true - _NOISY.claimed).subs(_NOISY.at),
+            "<=",
+            S.Zero,
+            {},
+            "from x* with noise: K = 2, d = 8, nu = 30",
+        ),
         statement=closed(
             Expectation(Function("f")(Symbol("mean iterate"))) - Symbol("f^*") <= _rate(1 + stab, log(T) + 1),
             ConvexSmooth(L),

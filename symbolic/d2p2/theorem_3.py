@@ -72,6 +72,7 @@ CLAIMS = (
         "d2p2/theorem_3",
         "(3): its clipping bias is 2 sigma/sqrt(B) + gamma; 27 samples, full batches, stuck at slope 56/9",
         at("Theorem 3", "(3)"),
+        IntervalInequality(SLOPE, "<=", _bound.subs(_STALLED.at), {}, "K = 10^5, eta = 1/1000"),
         Simulated("stalled_gradient", "<=", _noisy, _run, name="the run itself, K = 500, nu = 1/20").mutant(
             "half, simulated", value=_noisy / 2
         ),

@@ -18,6 +18,8 @@ _claimed = STEP / beta
 _gaussian = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)
 _small_orders = 8 * alpha * K**2 / (beta * n**2 * sigma_dp**2)
 _noise = b * sqrt(beta) * sigma_dp / (2 * K)
+# Of the event theta_1 > 20 alone, n = 10, b = K = sigma_DP = 1, alpha = 20.
+EVENT = (20 * log(tail(Integer(19)) / 10) - 19 * log(tail(Integer(20)))) / 19
 _affinity = p**2 / q + (1 - p) ** 2 / (1 - q)
 
 _u, _v = Vector("u"), Vector("v")
@@ -52,6 +54,7 @@ CLAIMS = (
             {beta: (Rational(1, 2), Integer(1))},
             "n = 10, b = K = sigma_DP = 1, alpha = 20, every share; numerator with the added sample",
         ).mutant("n^2 for n b", right=40 / (beta * 100)),
+        IntervalInequality(EVENT, "<=", Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
         refutation=RefutingRun(
             fails=words(
                 "The proof bounds one order of the two data sets, the larger one second. With it first a step costs "

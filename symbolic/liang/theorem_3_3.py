@@ -8,6 +8,7 @@ step at alpha = 4 log n already costs n/16 times the rate. (42), with n^2 for n 
 wide noise and stands up to attacks in both. C is K here, and z stands for log n where alpha = 4 log n.
 """
 
+from lastiterate.symbolic.liang.lemma_3_2 import EVENT
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at, earlier
 from lastiterate.symbolic.prelude import *
 
@@ -109,6 +110,7 @@ CLAIMS = (
             {beta: (Rational(1, 2), Rational(99, 100))},
             "n = 10, b = K = sigma_DP = T = 1, alpha = 20",
         ).mutant("half", right=2 / beta),
+        IntervalInequality(EVENT, "<=", 4 / beta, {beta: (Rational(3, 4), Rational(99, 100))}, "theta_1 > 20 alone"),
         refutation=RefutingRun(
             fails=words(
                 "The proof bounds the order with the larger data set second; with it first one step costs {}.", _sampled

@@ -200,6 +200,13 @@ CLAIMS = (
             {beta: (Rational(1, 4), Rational(9, 10))},
             "alpha = 2, n = 100, K = 10, D = 0.01, T = 1",
         ).mutant("without D", right=(4 * K**2 / (beta * n)).subs(_numbers)),
+        IntervalInequality(
+            (K**2 / 2 - log(2 * n**2)).subs(_numbers),
+            "<=",
+            (4 * K**2 / (beta * n) + D**2 / (1 - beta)).subs({**_numbers, **_edge}),
+            {beta: (Rational(1, 4), Rational(9, 10))},
+            "log(p^2/q) from p >= 1/(2 n) and Chernoff's q <= exp(-K^2/2)/2",
+        ),
         refutation=RefutingRun(
             fails=words(
                 "The proof bounds one order of the two data sets, the larger one second; with it first a gradient far "
