@@ -110,7 +110,7 @@ def _cheapest_position(run: Any, assumption: Any) -> Any:
 _STEP = NoisySGD.step_size_at
 _S, _SP, _P = assumptions.StronglyConvex, ShiftProgram, taut_string.Participations
 _PAIR, _SHARES = dominating.DominatingPair, noise_split.Shares
-_BEFORE, _OVER = _P.before_end, assumptions.Modulus.over_sizes
+_OVER = assumptions.Modulus.over_sizes
 _ADD = property(lambda _: ("add",))
 _Fault = tuple[str, str, Any, str, Any]
 FIXED: dict[str, _Fault] = {
@@ -157,7 +157,8 @@ FIXED: dict[str, _Fault] = {
     "the cheapest batch of an epoch": (
         "attacked/cyclic", f"convex, {RENYI}", positions, "worst_position", _cheapest_position),
     "participations a step too early": (
-        "recomputed/cyclic", f"convex, {RENYI}", _P, "before_end", lambda self, k: _BEFORE(self, k) + (k > 2)),
+        "recomputed/cyclic", f"convex, {RENYI}", optimum, "Participations",
+        lambda *all_: _P(*all_[:6], all_[6] + 1, *all_[7:])),
     "what a piece of the string hides over 1.05": (
         "recomputed/cyclic", f"strongly_convex, {RENYI}", taut_string, "run_forward",
         divided(taut_string.run_forward, 1.05)),
@@ -177,7 +178,7 @@ RANDOM: dict[str, _Fault] = {
     "the smaller direction of a step without replacement": (
         "attacked/without_replacement", f"smooth, {RENYI}", dominating, "replacement_step", s_down),
     "half the move of a Poisson step": (
-        "attacked/poisson", f"convex, {RENYI}", windows, "outcome_distance", divided(drawn.outcome_distance, 2)),
+        "attacked/poisson", f"convex, {RENYI}", drawn, "outcome_distance", divided(drawn.outcome_distance, 2)),
     "the step size of a Poisson step squared": (
         "attacked/poisson", f"smooth, {RENYI}", assumptions.Sized, "expansion", _step_size_squared),
     "large batches that do not overshoot": (
