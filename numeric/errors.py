@@ -56,7 +56,7 @@ class Interrupted(Exception):  # noqa: N818  # not an error
 
 
 def suggestion(
-    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.7, prefix: str = ""
+    got: object, known: Iterable[str], otherwise: str = "choose one of them.", *, cutoff: float = 0.66, prefix: str = ""
 ) -> str:
     """The end of an error about an unknown name: the nearest known one, whatever its case, or ``otherwise``.
 
@@ -66,7 +66,8 @@ def suggestion(
     ('did you mean poisson?', 'did you mean L?', 'choose one of them.')
     """
     names = {name.casefold(): name for name in known}
-    near = get_close_matches(str(got).casefold(), names, n=1, cutoff=cutoff)
+    least = cutoff if len(str(got)) > 2 else 0.7  # of two letters a common one says little
+    near = get_close_matches(str(got).casefold(), names, n=1, cutoff=least)
     return f"did you mean {prefix}{names[near[0]]}?" if near else otherwise
 
 

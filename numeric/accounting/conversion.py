@@ -30,7 +30,7 @@ _NEAR_ZERO = 1e-4
 _LEAST_LOG = -744.0
 """Of a float above 0."""
 _LARGE = 1e6
-"""From here on epsilon, above 1e11, is not searched for."""
+"""From here on the second term of the formula changes epsilon by less than 1e-12 of it."""
 _WIDEST = 40.0
 """Phi(-40) is below every positive float."""
 
@@ -210,8 +210,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         return inf
     if mu < _LARGE and gdp_delta(mu, 0.0) <= delta:
         return 0.0
-    with precision():  # what the first term of the formula needs at any delta
-        low, high = 0.0, upper(exact(mu) ** 2 / 2 + exact(mu) * exact(_WIDEST))
+    low, high = 0.0, _first_term_alone(mu, delta)
     if mu >= _LARGE:
         return high
     while nextafter(low, inf) < high:  # floats are finitely many: this ends on neighbours
@@ -238,3 +237,14 @@ def gdp_epsilon_below(mu: float, delta: float) -> float:
 def _size(mu: float) -> None:
     if mu < 0:
         raise InputError(f"mu needs a number of at least 0, got mu={mu:g}; take its size.")
+
+
+def _first_term_alone(mu: float, delta: float) -> float:
+    """mu^2 / 2 + mu z with Phi(-z) <= delta, rounded up and at least 0: what the first term of the formula needs."""
+    with precision():
+        low, high = -_WIDEST, _WIDEST
+        while nextafter(low, inf) < high:
+            middle = (low + high) / 2
+            below = (exact(middle) / arb(2).sqrt()).erfc() / 2 <= exact(delta)
+            low, high = (low, middle) if below else (middle, high)
+        return max(upper(exact(mu) ** 2 / 2 + exact(mu) * exact(high)), 0.0)
