@@ -62,7 +62,7 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
             return refuted(check, Counterexample(at, "what follows", "<=", repr(found.epsilon), why))
     if not made:
         raise NoPointError(f"no setting leads to a certificate of {check.scheme} batches and {check.losses} losses.")
-    detail = f"{made} certificates of {asked} bounds are accepted"
+    detail = f"{made} certificates are accepted; {asked - made} bounds have none"
     return held(check, Grade.NOT_REFUTED, detail, f"{made} certificates")
 
 

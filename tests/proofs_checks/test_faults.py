@@ -220,7 +220,7 @@ SHUFFLED: dict[str, _Fault] = {
     "one last step without its sensitivity": (
         "recomputed/shuffled", f"clipped, {RENYI}", shuffled.View, "into", shuffled.View.free),
     "conversion to delta over 1.05": (
-        "recomputed/shuffled", f"clipped, {DELTA}", dominating, "rdp_to_dp", divided(conversion.rdp_to_dp, 1.05)),
+        "numbers/routes", "classes", dominating, "rdp_to_dp", divided(conversion.rdp_to_dp, 1.05)),
 }  # fmt: skip
 FAULTS = FIXED | RANDOM | SHUFFLED
 
