@@ -19,8 +19,6 @@ from lastiterate.symbolic.checks import (
     sum_induction,
 )  # fmt: skip
 from lastiterate.symbolic.claim import Claim, CodeTest, Ours, RefutingRun, Step, Words, words
-from lastiterate.symbolic.derivations import statements
-from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (

@@ -306,7 +306,7 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
             if low == high or end in (sp.oo, -sp.oo):
                 continue
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
-            left, right = (side.xreplace({symbol: sp.sympify(end)}) for side in (check.left, check.right))
+            left, right = (side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right))
             if shown(sp.S.Zero, slope, "<=", (), dict(check.box)) and shown(left, right, check.sign, elsewhere, rest):
                 return f"the slope keeps its sign from {symbol} = {end} on"
     return ""

@@ -12,6 +12,7 @@ holds; the window is printed with $(1 - c)^2$ for $1 - c^2$.
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.refutations import STRONGLY_CONVEX
 from lastiterate.symbolic.altschuler_talwar.section_5_1 import SEEN
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS
 

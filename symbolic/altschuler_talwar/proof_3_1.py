@@ -17,6 +17,8 @@ with $z^{-\alpha - 1}$.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at, event
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
 

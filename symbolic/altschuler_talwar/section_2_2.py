@@ -10,6 +10,7 @@ All hold. But $S_\alpha$ is one of two orders: the other is far larger at large 
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step
 

@@ -14,6 +14,7 @@ The other statements hold; Proposition 3.2 is printed with the map of time $T - 
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.deductions import CLOSE, CONTRACTION
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.derivations.statements import APART, OTHER_MAP

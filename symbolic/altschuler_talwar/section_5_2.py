@@ -11,6 +11,7 @@ visit of $i^*$ on, and $s r/(r - j + 1)$ more after the last.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import REPLACED_LETTERS, X, Y, replaced_sample
 

@@ -11,6 +11,7 @@ proportion to the squares of the step sizes cost less.
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, SEEN, claimed
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 
 _size: Any = Function("eta", positive=True)

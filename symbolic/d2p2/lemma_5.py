@@ -12,6 +12,7 @@ $\epsilon \le 2\ln(1/\delta)$.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
+from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
 _bound = 7 * b**2 * alpha / (nu**2 * n**2)

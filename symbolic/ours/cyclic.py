@@ -9,6 +9,7 @@ obstacle of the taut string is concave: slopes between participations rise by $c
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 

@@ -10,6 +10,7 @@ with $S$ the profile of a step whose coin is hidden. Any shifts $a_t$ that hide 
 $\mu^2 = \sum_t a_t^2/\sigma_t^2$, beside the coins.
 """
 
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.known_batches import feasible
 from lastiterate.symbolic.prelude import *
 

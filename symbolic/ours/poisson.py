@@ -11,6 +11,7 @@ size. (Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take $h = \eta$ for e
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
 from lastiterate.symbolic.derivations import checks
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.formulas.accounting import recurring
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import step

@@ -10,6 +10,7 @@ $\mu^2 = \sum_t a_t^2/((1 - \beta_t)\sigma_t^2)$: no law is conditioned on the f
 """
 
 from lastiterate.symbolic.chien_li.paper import COMMON, attacked, linear
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.losses import omega
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.prelude import *

@@ -9,6 +9,8 @@ costs-to-go are convex in the distance, which value iteration over epochs rests 
 2025 asks for the mean.)
 """
 
+from lastiterate.symbolic.derivations import statements
+from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 
