@@ -153,7 +153,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["run.toml", "--delta", "1e-5", "--others", "sideways"], "others needs one of still, pull, outward"),
         (["run.toml", "--delta", "1e-5", "--target", "1"], "target needs an index below dataset_size=1, got target=1"),
         (["run.toml", "--delta", "1e-5", "--device", "cuda:99"], "got device=cuda:99"),
-        (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "choose one of iris-mlp, iris-mlp-tanh"),
+        (["run.toml", "--delta", "1e-5", "--workload", "builtin:iris"], "did you mean builtin:iris-mlp"),
         (["run.toml", "--delta", "1e-5", "--threads", "0"], "threads needs a whole number of at least 1"),
         (
             ["none.toml", "--delta", "1e-5"],
