@@ -13,6 +13,7 @@ from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction.chain import TableCandidate
 from lastiterate.numeric.contraction.table import Table
 from lastiterate.numeric.shift_program.positions import fixed_routes
+from lastiterate.numeric.subsampling.windows import composition_route
 
 _SCHEMES = ("full", "cyclic", "shuffled", "poisson", "without_replacement")
 _RUNS = 40
@@ -32,7 +33,11 @@ class Attack:
     @property
     def table(self) -> Table | None:
         """The table that `bound` makes; other routes are not looked at."""
-        other = fixed_routes(self.run, self.assumption, None, None, every=False)[0]
+        other = (
+            composition_route(self.run)
+            if self.run.scheme.random
+            else fixed_routes(self.run, self.assumption, None, None, every=False)[0]
+        )
         for found in contracted(self.run, self.assumption, None, self.delta, [other]):
             assert isinstance(found, TableCandidate)
             return found.table

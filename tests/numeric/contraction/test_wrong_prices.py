@@ -13,6 +13,7 @@ from lastiterate.numeric.bound import contracted
 from lastiterate.numeric.contraction import chain, fixed_batches, random_batches
 from lastiterate.numeric.contraction.chain import DrawnStretch, Prices, TableCandidate
 from lastiterate.numeric.shift_program.positions import fixed_routes
+from lastiterate.numeric.subsampling.windows import composition_route
 
 Patch = pytest.MonkeyPatch
 _CONVEX, _RATIOS = li.Convex(0.01), np.exp(np.linspace(0, 6, 40))
@@ -36,7 +37,7 @@ def _run(sampling: str, steps: int, batches: int, s: float, diameter: float, **o
 
 def _power(run: li.NoisySGD, position: int) -> float:
     """The greatest ratio, over ratios, orders and three attacks, of what is lost to what the table says."""
-    other = fixed_routes(run, _CONVEX, None, None, every=False)[0]
+    other = composition_route(run) if run.scheme.random else fixed_routes(run, _CONVEX, None, None, every=False)[0]
     found = contracted(run, _CONVEX, None, 1e-3, [other])[0]
     assert isinstance(found, TableCandidate)
     worst = 0.0
