@@ -35,7 +35,7 @@ class Attack:
         """The table that `bound` makes; other routes are not looked at."""
         other = (
             composition_route(self.run)
-            if self.run.scheme.random
+            if self.run.sampling not in ("full", "cyclic")
             else fixed_routes(self.run, self.assumption, None, None, every=False)[0]
         )
         for found in contracted(self.run, self.assumption, None, self.delta, [other]):

@@ -37,7 +37,11 @@ def _run(sampling: str, steps: int, batches: int, s: float, diameter: float, **o
 
 def _power(run: li.NoisySGD, position: int) -> float:
     """The greatest ratio, over ratios, orders and three attacks, of what is lost to what the table says."""
-    other = composition_route(run) if run.scheme.random else fixed_routes(run, _CONVEX, None, None, every=False)[0]
+    other = (
+        composition_route(run)
+        if run.sampling not in ("full", "cyclic")
+        else fixed_routes(run, _CONVEX, None, None, every=False)[0]
+    )
     found = contracted(run, _CONVEX, None, 1e-3, [other])[0]
     assert isinstance(found, TableCandidate)
     worst = 0.0
