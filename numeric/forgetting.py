@@ -37,6 +37,9 @@ from lastiterate.numeric.losses.assumptions import Assumption, described_assumpt
 from lastiterate.numeric.rounding import printed_up
 from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 
+_MOST_STEPS = 10**9
+"""Clean steps at most."""
+
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a
 share of delta a step, a Poisson batch is larger than is assumed."""
@@ -133,9 +136,71 @@ def forgetting(
     >>> found.epsilon < found.retrained < found.shifts
     True
     """
+    steps = count("clean_steps", clean_steps)
+    return _after(*_deleted(run, assumption, order, delta, step_size, noise_std), assumption, steps)
+
+
+@teaches()
+def steps_to_forget(
+    run: NoisySGD,
+    assumption: Assumption,
+    *,
+    epsilon: float,
+    order: float | None = None,
+    delta: float | None = None,
+    step_size: float | None = None,
+    noise_std: float | None = None,
+    retrained: bool = False,
+) -> Forgetting:
+    """Find a number of clean steps that meets a target while one step fewer misses it.
+
+    Arguments are those of `forgetting`, with a target ``epsilon`` > 0, which is of `Forgetting.retrained` if
+    ``retrained``, in place of the number of steps.
+
+    Raises:
+        InputError: as `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
+    """
+    epsilon = positive("epsilon", epsilon, toward=-inf)
+    trained, step = _deleted(run, assumption, order, delta, step_size, noise_std)
+    if not retrained and trained.epsilon <= epsilon:
+        raise InputError(
+            f"steps_to_forget needs a target below the {trained.epsilon:.6g} that holds at the deletion, got "
+            f"epsilon={epsilon:g}; no clean step is needed."
+        )
+
+    @cache
+    def at(steps: int) -> Forgetting:
+        return _after(trained, step, assumption, steps)
+
+    def missed(steps: int) -> bool:
+        return (at(steps).retrained if retrained else at(steps).epsilon) > epsilon
+
+    low, high = 0, 1
+    while missed(high):
+        if high >= _MOST_STEPS:
+            raise InputError(
+                f"The target needs to be within reach of {_MOST_STEPS:,} clean steps, got epsilon={epsilon:g}; add "
+                "noise to the clean steps."
+            )
+        low, high = high, min(4 * high, _MOST_STEPS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if missed(middle) else (low, middle)
+    return at(high)
+
+
+def _deleted(
+    run: NoisySGD,
+    assumption: Assumption,
+    order: float | None,
+    delta: float | None,
+    step_size: float | None,
+    noise_std: float | None,
+) -> tuple[Bound, NoisySGD]:
+    """The bound at the deletion, and one clean step as a run."""
     described_run("forgetting", run)
     described_assumption(assumption)
-    steps, (order, delta) = count("clean_steps", clean_steps), order_or_delta("forgetting", order, delta)
+    order, delta = order_or_delta("forgetting", order, delta)
     if not isfinite(run.diameter):
         raise InputError(
             "forgetting needs a domain of finite diameter, got diameter=inf: without a projection the distance of two "
@@ -143,9 +208,13 @@ def forgetting(
         )
     eta = run.step_size_at(run.steps - 1) if step_size is None else positive("step_size", step_size)
     noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
-    after = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has as many numbers as steps
-    refuse_extreme("forgetting", after, assumption)
-    trained, after = bound(run, assumption, order=order, delta=delta), replace(after, steps=steps)
+    step = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has as many numbers as steps
+    refuse_extreme("forgetting", step, assumption)
+    return bound(run, assumption, order=order, delta=delta), step
+
+
+def _after(trained: Bound, step: NoisySGD, assumption: Assumption, steps: int) -> Forgetting:
+    order, delta, after = trained.order, trained.delta, replace(step, steps=steps)
     largest, left = _largest(after, delta)
     clean = Clean(after, assumption, largest)
     pair = DominatingPair(clean.cost(steps))

@@ -58,7 +58,7 @@ SUBJECTS = (
         "choices",
         "Plan a run",
         "Compare, calibrate, sweep, and ask whether releasing the last iterate alone gains anything.",
-        "compare Comparison calibrate Calibrated advise Advice sweep forgetting Forgetting",
+        "compare Comparison calibrate Calibrated advise Advice sweep forgetting steps_to_forget Forgetting",
     ),
     Subject(
         "lower",

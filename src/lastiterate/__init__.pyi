@@ -15,6 +15,7 @@ from lastiterate.numeric.dp_events import to_pld as to_pld
 from lastiterate.numeric.errors import InputError as InputError
 from lastiterate.numeric.forgetting import Forgetting as Forgetting
 from lastiterate.numeric.forgetting import forgetting as forgetting
+from lastiterate.numeric.forgetting import steps_to_forget as steps_to_forget
 from lastiterate.numeric.losses.assumptions import Assumption as Assumption
 from lastiterate.numeric.losses.assumptions import Blocks as Blocks
 from lastiterate.numeric.losses.assumptions import Clipped as Clipped

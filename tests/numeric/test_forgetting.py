@@ -14,8 +14,8 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.contraction.table import Table, spread_nodes, unknown
 from lastiterate.numeric.contraction.uses import Clean
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.forgetting import Forgetting, _largest, forgetting
-from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
+from lastiterate.numeric.forgetting import Forgetting, _largest, forgetting, steps_to_forget
+from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
 
 _G = np.exp(spread_nodes(0.01, 20.0, 60))
@@ -153,6 +153,16 @@ def test_training_and_then_clean_steps_against_an_exact_pair() -> None:
     assert found.epsilon < found.before
 
 
+@pytest.mark.parametrize("assumption", [Convex(1.0), Clipped()], ids=str)
+def test_least_steps(assumption: Assumption) -> None:
+    run = _run(2.0, 500, dataset_size=2)
+    for retrained in (False, True):
+        found = steps_to_forget(run, assumption, epsilon=0.1, delta=1e-5, retrained=retrained)
+        fewer = forgetting(run, assumption, found.clean_steps - 1, delta=1e-5)
+        assert (found.retrained if retrained else found.epsilon) <= 0.1
+        assert (fewer.retrained if retrained else fewer.epsilon) > 0.1
+
+
 @pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])
 def test_every_scheme(sampling: str) -> None:
     run = _run(1.0, 40, batch_size=5, sampling=sampling)
@@ -200,11 +210,19 @@ def test_bad_input(change: dict[str, float], more: dict[str, float], words: str)
         forgetting(replace(_run(2.0, 10), **change), Convex(1.0), 3, **more)  # type: ignore[arg-type]
 
 
-def test_bad_steps() -> None:
+def test_bad_steps_and_targets() -> None:
     with pytest.raises(InputError, match="clean_steps needs"):
         forgetting(_run(2.0, 10), Convex(1.0), 0, delta=1e-5)
+    with pytest.raises(InputError, match="no clean step is needed"):
+        steps_to_forget(_run(2.0, 10), Convex(1.0), epsilon=50, delta=1e-5)
     with pytest.raises(InputError, match="forgetting needs a NoisySGD"):
         forgetting("run", Convex(1.0), 3, delta=1e-5)  # type: ignore[arg-type]
+
+
+def test_a_target_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lastiterate.numeric.forgetting._MOST_STEPS", 4)
+    with pytest.raises(InputError, match="within reach of 4 clean steps"):
+        steps_to_forget(_run(4.0, 10), Convex(1.0), epsilon=0.01, delta=1e-5)
 
 
 def _told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, str, object]:
@@ -219,13 +237,13 @@ def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out, _, code = _told(capsys, run, "--steps", "3", "--delta", "1e-5")
     assert code == 0
     assert "against the run that never saw the sample" in out
-    out, _, _ = _told(capsys, run, "--steps", "3", "--delta", "1e-5", "--json")
+    out, _, _ = _told(capsys, run, "--epsilon", "0.1", "--delta", "1e-5", "--json")
     said = json.loads(out)
-    assert said["clean_steps"] == 3
-    assert said["epsilon"] == forgetting(*_loaded(run), 3, delta=1e-5).epsilon < said["before"]
+    assert said["epsilon"] <= 0.1 < said["before"]
+    assert said["clean_steps"] == steps_to_forget(*_loaded(run), epsilon=0.1, delta=1e-5).clean_steps
     _, err, code = _told(capsys, run, "--delta", "1e-5")
     assert code == 2
-    assert "--steps" in err
+    assert "exactly one of --steps and --epsilon" in err
     free = tmp_path / "run.toml"
     free.write_text(Path(run).read_text().replace("diameter = 1.0", "# "))
     _, err, code = _told(capsys, str(free), "--steps", "3", "--delta", "1e-5")

@@ -1,4 +1,4 @@
-"""``lastiterate forget``: what clean steps leave of a deleted sample."""
+"""``lastiterate forget``: what clean steps leave of a deleted sample, or how many of them a target needs."""
 
 from pathlib import Path
 from typing import Any
@@ -10,23 +10,36 @@ from lastiterate.commands.output import say_result
 _EXAMPLES = """\b
 Examples:
   lastiterate forget run.toml --steps 20 --delta 1e-5
-  lastiterate forget run.toml --steps 20 --order 2 --json
+  lastiterate forget run.toml --epsilon 0.1 --delta 1e-5 --json
 """
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("run_file", type=click.Path(path_type=Path))
-@click.option("--steps", type=int, required=True, help="Clean steps, on the data without the sample.")
+@click.option("--steps", type=int, help="Clean steps, on the data without the sample.")
+@click.option("--epsilon", type=float, help="A target: find the number of clean steps that meets it.")
+@click.option("--retrained", is_flag=True, help="The target is for a comparison with a retrained model.")
 @click.option("--order", type=float, help="Order alpha > 1 of Renyi numbers.")
 @click.option("--delta", type=float, help="Delta of (epsilon, delta) numbers.")
 @click.option("--step-size", type=float, help="Step size of the clean steps; by default that of the last step.")
 @click.option("--noise-std", type=float, help="Noise of the clean steps; by default that of the last step.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(run_file: Path, steps: int, as_json: bool, **target: Any) -> None:
+def command(
+    run_file: Path, steps: int | None, epsilon: float | None, retrained: bool, as_json: bool, **target: Any
+) -> None:
     """Bound what the last iterate still reveals of a deleted sample of the run in RUN_FILE, after clean steps."""
-    from lastiterate.numeric.forgetting import forgetting
+    from lastiterate.numeric.errors import InputError
+    from lastiterate.numeric.forgetting import forgetting, steps_to_forget
     from lastiterate.numeric.run_file import load_run
 
+    if (steps is None) == (epsilon is None):
+        raise InputError(
+            f"forget needs a number of steps or a target, got steps={steps}, epsilon={epsilon}; pass exactly one of "
+            "--steps and --epsilon."
+        )
     run, assumption = load_run(run_file)
-    found = forgetting(run, assumption, steps, **target)
+    if epsilon is None:
+        found = forgetting(run, assumption, steps or 0, **target)
+    else:
+        found = steps_to_forget(run, assumption, epsilon=epsilon, retrained=retrained, **target)
     say_result(found, str(found.table()), as_json=as_json)
