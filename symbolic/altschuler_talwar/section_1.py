@@ -135,7 +135,7 @@ CLAIMS = (
         "altschuler_talwar/section_1/fixed_points",
         "A contraction of R^d fixes every point between two fixed points, so that these form a convex set",
         at("Section 1.2", "Convexity"),
-        _between(S.One, S.Zero, "c = 1"),
+        _between(S.One, S.Zero, "c = 1").mutant("c = 101/100", _between(Rational(101, 100), S.Zero, "c")),
         _between(c, (c**2 - 1) * theta * (1 - theta), "any c"),
         assumptions=(theta <= 1,),
         letters={theta: "share of the way from one fixed point to the other"},

@@ -109,7 +109,9 @@ CLAIMS = (
             z * (1 - (j - 1 + (y - 1) * r + x) / w) + s * (r - x),
             "distance x steps after visit y",
         ),
-        Inequality(S.Zero, "<= and attained", z * (1 - theta / w) + s * (r - x), (theta <= w, x <= r), "not negative"),
+        Inequality(
+            S.Zero, "<= and attained", z * (1 - theta / w) + s * (r - x), (theta <= w, x <= r), "not negative"
+        ).mutant("a tenth of a step more", sign="<=", given=(10 * theta <= 10 * w + 1, x <= r)),
         Inequality(
             S.Zero,
             "<= and attained",

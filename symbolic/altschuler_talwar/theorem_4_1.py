@@ -171,7 +171,7 @@ CLAIMS = (
             (Le(_run(0), 0), Eq(_mirrored(0), _run(0))),
             (_clamped(_run, _noise(t)), _clamped(_mirrored, -_noise(t))),
             name="from one start at 0 or below, noise Z and -Z",
-        ),
+        ).mutant("start at D/100 or below", first=(Le(_run(0), D / 100), Eq(_mirrored(0), _run(0)))),
         Inequality(x, "<= and attained", S.Half, (x + y <= 1, Eq(x, y)), "disjoint events of equal probability"),
         Induction(
             t,

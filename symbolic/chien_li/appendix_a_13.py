@@ -147,7 +147,9 @@ CLAIMS = (
             ),
             name="a window: the powers c^-j times s + a_j, the squares of the powers, what the steps cost",
         ),
-        Inequality(z**2 / W, "<= and attained", y, (z <= x, x**2 <= W * y), "x reached, z = s V + Delta: no less"),
+        Inequality(
+            z**2 / W, "<= and attained", y, (z <= x, x**2 <= W * y), "x reached, z = s V + Delta: no less"
+        ).mutant("infeasible shifts too", sign="<=", given=(x**2 <= W * y,)),
     ),
     Ours(
         "chien_li/appendix_a_13/search_over_tau",

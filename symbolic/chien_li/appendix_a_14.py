@@ -48,7 +48,7 @@ CLAIMS = (
         at("A.14", "(129)"),
         Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents"),
         Inequality(Integer(1), "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z"),
-        letters={p: "v^s", q: "(1 - v)^s", lam: "s"},
+        letters={lam: "s"},
     ),
     Step(
         "chien_li/appendix_a_14/case_1",

@@ -30,7 +30,7 @@ CLAIMS = (
         "chien_li/lemma_3_9",
         "1)-3): g(0) = 0, g is continuous at 0, grows strictly and without limit, so h is increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
-        Identity(put(_g, {x: 0}), Integer(0), "g(0) = 0"),
+        Identity(put(_g, {x: 0}), Integer(0), "g(0) = 0").mutant("L", right=L),
         Inequality(x + L * a, "<", y + L * d, (x < y, a <= d), "g grows; a = x^lambda, d = y^lambda"),
         Identity(put(x**lam, {x: r ** (1 / lam)}), r, "as small as r is at r^(1/lambda): g is continuous at 0"),
         Inequality(x, "<=", x + L * a, name="g(x) >= x: no limit; a = x^lambda"),

@@ -12,13 +12,14 @@ prints beta_t sigma for sqrt(beta_t) sigma. gamma and kappa are densities at one
 moved Gaussian.
 """
 
+from lastiterate.symbolic.altschuler_talwar.paper import event
 from lastiterate.symbolic.chien_li.paper import LAST_ITERATES, at, sampled_bound
 from lastiterate.symbolic.prelude import *
 
 _one, _tenth = Integer(1), Rational(1, 10)
 _ceiling = log(1 / (1 - _tenth))
 _against_zero = SampledUp(_tenth, _one, Integer(20))
-_event = (20 * log(tail(Integer(19)) / 10) - 19 * log(tail(Integer(20)))) / 19  # by data processing
+_event = event(Integer(20), tail(Integer(19)) / 10, tail(Integer(20)))
 _noise = sigma / sensitivity(b)
 _posterior = q * kappa / ((1 - q) * gamma + q * kappa)
 _densities = (q < 1, gamma > 0, kappa > 0)

@@ -80,7 +80,9 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/composition_forced",
         "Where e(z) >= z + s, no path from z = 0 costs less than composition, T s^2",
         at("Section 5", "Uniform strict improvement"),
-        Inequality(s**2 + 2 * s * z, "<= and attained", a**2 + 2 * s * x, (x >= z + s - a,), "one step"),
+        Inequality(s**2 + 2 * s * z, "<= and attained", a**2 + 2 * s * x, (x >= z + s - a,), "one step").mutant(
+            "e(z) >= z only", sign="<=", given=(x >= z - a,)
+        ),
         Induction(
             t,
             Le(t * s**2, C(t) + 2 * s * _distance(t)),
@@ -150,7 +152,9 @@ CLAIMS = (
         Identity(c * _state.subs(u, c * v), _level * v - s, "the last state but one", (Ne(c, 1),)),
         Inequality(_zero, "<=", _state, (c < 1, u >= 1, u <= v), "states, c < 1"),
         Inequality(_zero, "<=", Delta + s * a - level(s, Delta, x, x) * a, (a <= x, x > 0), "states, c = 1"),
-        Inequality(_zero, "<=", _state, (c > 1, u <= 1, u >= c * v, _level * v >= s), "states, c > 1 with the test"),
+        Inequality(_zero, "<=", _state, (c > 1, u <= 1, u >= c * v, _level * v >= s), "states, c > 1").mutant(
+            "feasibility test forgotten", given=(c > 1, u <= 1, u >= c * v)
+        ),
         assumptions=(Ne(v, 1),),
         letters={
             u: "c^-t, after t steps",

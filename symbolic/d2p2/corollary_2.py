@@ -127,7 +127,7 @@ CLAIMS = (
         at("Section 3.2", "below Corollary 2"),
         Identity(put(PULLED, {x: _stays}), S.Zero, "of samples 0, 0, 0, 4 the normalised gradients cancel there"),
         Inequality(1 - stab / 2, "<", 1 - _stays, name="|grad f| there"),
-        Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma"),
+        Asymptotic(1 - _stays, stab, path={stab: 1 / growth}, name="xi = gamma").mutant("its square", right=stab**2),
         IntervalInequality(
             1 - _stays, "<=", 1000 * stab, {stab: (Rational(1, 10**4), Rational(1, 10**4))}, "gamma = 1/10000"
         ),
@@ -152,7 +152,9 @@ CLAIMS = (
         "Table 1, beside the bias sigma + gamma: the rate for non-convex losses is 1/sqrt(K) + ln K/K^1.5",
         at("Table 1", "D2P2-SGD (Non-convex)"),
         *_CHECKS,
-        IntervalInequality(SLOPE, "<", DEVIATION + TWELFTH, {}, "the slope of the 27 samples is within it"),
+        IntervalInequality(SLOPE, "<", DEVIATION + TWELFTH, {}, "the slope of the 27 samples is within it").mutant(
+            "gamma alone", right=TWELFTH
+        ),
         misprint=Asymptotic(
             SLOPE, 1 / sqrt(T) + log(T) / T ** Rational(3, 2), path={T: growth, stab: TWELFTH}, name="the 27 samples"
         ),

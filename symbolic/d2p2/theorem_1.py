@@ -123,7 +123,7 @@ CLAIMS = (
             (Eq(y**4, C_2 * chi), chi >= 64 * C_2, C_2 * chi >= 1),
             "y^4 = eps^2 nu^2 = C_2 ln(1/delta)",
         ),
-        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta"),
+        Unbounded(exp(-chi / 2), exp(-chi), {chi: growth}, name="over delta").mutant("its root", right=exp(-chi / 2)),
         letters={x: "|A|", z: "|e|", xi: "iterate A^2 g + A e, g = 1 or -1", y: "sqrt(eps nu)", u: "between 0 and 1"}
         | {p: "probability of the event where g = 1", q: "where g = -1"},
     ),

@@ -61,17 +61,17 @@ def _far(gradient: Expr) -> Expr:
 CLAIMS = (
     Claim(
         "d2p2/theorem_2",
-        "(2) bounds E f(mean iterate) - f*; here x^2/2, d = p = 1, K = 3, eta = 1/2, no noise, from x = 100",
+        "(2) bounds E f(mean iterate) - f*, here of L |x|^2/2: from x = 100 without noise, and from x* with noise",
         at("Theorem 2", "(2)"),
-        Inequality(Rational(199, 2) ** 2 / 2, "<=", _far(Rational(101, 100)).subs(x, 100), name="x = 100").mutant(
-            "twice gamma", right=_far(Rational(102, 100)).subs(x, 100)
-        ),
+        Inequality(
+            Rational(199, 2) ** 2 / 2, "<=", _far(Rational(101, 100)).subs(x, 100), name="K = 3, d = p = 1, no noise"
+        ).mutant("twice gamma", right=_far(Rational(102, 100)).subs(x, 100)),
         IntervalInequality(
             (_NOISY.true - _NOISY.claimed).subs(_NOISY.at),
             "<=",
             S.Zero,
             {},
-            "from x* with noise: K = 2, d = 8, nu = 30",
+            "K = 2, p = 1, d = 8, nu = 30",
         ),
         statement=closed(
             Expectation(Function("f")(Symbol("mean iterate"))) - Symbol("f^*") <= _rate(1 + stab, log(T) + 1),
@@ -167,7 +167,7 @@ CLAIMS = (
             "twice gamma", right=_far(Rational(102, 100))
         ),
         remark="""(20) puts 1 for the |g_k| in the denominator, which is the norm before normalising. On x^2/2 from x =
-        100 with eta = 1/2, three steps of mean length at most eta leave f above 99^2/2 = 4900, where (2) has 3368.
+        100 with eta = 1/2, three steps of mean length at most eta leave f above 99^2/2 = 4900, where (2) has 3367.
         With a bound G of all gradients, G + gamma for 1 + gamma, the step holds.""",
     ),
     Ours(
@@ -220,7 +220,7 @@ CLAIMS = (
             (gamma >= 0,),
             "last distance dropped",
             attained=(Eq(gamma, 0),),
-        ),
+        ).mutant("half", sign="<=", right=kappa / (2 * T), given=(gamma >= 0, kappa >= 0), attained=()),
     ),
     Step(
         "d2p2/appendix_a_8/left_side",

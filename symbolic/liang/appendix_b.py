@@ -57,7 +57,9 @@ CLAIMS = (
         "(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
         at("Theorem B.2", "(46)"),
         Identity(T * b / n * put(alpha * a**2 / (2 * beta * sigma_dp**2), {a: 2 * K / b}), STEP / beta * T, "(46)"),
-        Unbounded(2 / beta, Integer(1), {beta: 1 / growth}, name="no bound"),
+        Unbounded(2 / beta, Integer(1), {beta: 1 / growth}, name="no bound").mutant(
+            "beta at least 1/2", path={beta: Rational(1, 2) + 1 / growth}
+        ),
         assumptions=_share,
     ),
     Step(

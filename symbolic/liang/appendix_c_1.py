@@ -4,7 +4,7 @@ With $\rho = (L/\mu)^{1/4}$ and $G = \sqrt{l - l^*}$ a step loses, but for the n
 $$\tfrac{12}{25} \tfrac{\eta C G}{\sqrt{2 L}} \ (1.1: \|\nabla l\| \ge 35 \sigma_{SGD} \rho^3), \quad
 G < \tfrac{35}{\sqrt 2} \tfrac{L^{3/4}}{\mu^{5/4}} \sigma_{SGD}\ (1.2), \quad
 \tfrac15 \tfrac{\eta C G}{\sqrt{2 L}} \ (2.1: \|\nabla l\| > \tfrac C2), \quad
-\tfrac{1}{25} \eta G^2 - \tfrac{4 \eta \sigma_{SGD}^3}{\mu C} \ (2.2),$$
+\tfrac{1}{25} \eta G^2 - \tfrac{4 \eta \sigma_{SGD}^3}{\mu C} - \tfrac{2 \eta^2 \sigma_{SGD}^2}{b} \ (2.2),$$
 and (79) collects the sums over $t = 0, \dots, T$ in the six terms of (17).
 
 Gaps: (69) uses the step of another case, (73) and (74) bound means wrongly, and (79) takes the smaller of two
@@ -26,6 +26,8 @@ _slope, _fifth_part = g <= sqrt(2 * L) * G, 2 * K * G / (5 * sqrt(2 * L))
 _x, _y = Vector("x"), Vector("y")
 _five = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _noise = dim * eta**2 * sigma_dp**2
+_Z = Symbol("Z")
+_squared = gaussian_mean([Transposed(_Z), _Z], entries={_Z: (dim, Integer(1), eta**2 * sigma_dp**2)})
 _third_line = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + _noise
 _mean = inner(TOTAL / b, TOTAL / b)
 _spread = Norm(MEAN) ** 2 + (SQUARES - Norm(MEAN) ** 2) / b
@@ -159,8 +161,9 @@ CLAIMS = (
         "liang/appendix_c_1/noise_of_d",
         "(69): the noise adds d eta^2 sigma_DP^2; its first line prints eta^2 sigma_DP^2",
         at("C.1", "(69)"),
+        Expected(_squared, "==", _noise, name="every d"),
         Simulated("noise_energy", "==", _noise, _five, _q(1, 2), "d = 5"),
-        misprint=Simulated("noise_energy", "==", eta**2 * sigma_dp**2, _five, _q(1, 2), "as printed"),
+        misprint=Expected(_squared, "==", eta**2 * sigma_dp**2, name="as printed"),
         remark="""The mean square of d coordinates is d eta^2 sigma_DP^2, as the second line of (69) has it.
         The earlier version's (60) has the same slip.""",
     ),

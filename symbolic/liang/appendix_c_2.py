@@ -109,6 +109,7 @@ CLAIMS = (
         at("C.2", "(88)"),
         Identity(put(_variance, {T: _T_88}), 1 / (b * dim), "the noise at (88)"),
         Inequality(64 / b**2, "<", 1 / (b * dim), (b > 64 * dim,), "enough"),
+        Inequality(r / (b * dim), "<", 64 / b**2, (r * b < 64 * dim,), "and no r serves"),
         Identity(put(_variance, {T: _T_92}), (L * chi / (dim * epsilon * n * sigma_sgd) ** 2) ** _third / b, "(92)"),
         assumptions=_positive,
         repairs="liang/appendix_c_2/privacy_range",
@@ -152,6 +153,7 @@ CLAIMS = (
         "The smaller of (91) and 1/(9 L) keeps the sampling term at most the rate (90)",
         at("C.2", "(91)"),
         Inequality(eta * L * u**6 / b, "<= and attained", u**4 * v, (eta * L <= b * v / u**2,), "the terms"),
+        Inequality(Rational(1, 9), "<", r * b * v / u**2, (9 * r * b > 1, Eq(v, u**2)), "no r serves (91)"),
         repairs="liang/appendix_c_2/large_noise_step_size",
     ),
     Claim(

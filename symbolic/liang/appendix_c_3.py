@@ -140,7 +140,9 @@ CLAIMS = (
             "its share of the largest",
         ),
         Inequality(x ** Rational(3, 4), "<= and attained", Integer(1), (x <= 1,), "the share", attained=(Eq(x, 1),)),
-        Unbounded(_rate_1, _rate_2, _edge, (_widest >= _rate_1,), "at the edge"),
+        Unbounded(_rate_1, _rate_2, _edge, (_widest >= _rate_1,), "at the edge").mutant(
+            "log(1/delta) smaller", path=_edge | {L: growth**9, chi: growth**-12}
+        ),
         assumptions=(m <= L, epsilon > 0),
         letters={x: "share of the largest term in the case"},
         repairs="liang/appendix_c_3/left_out",

@@ -96,6 +96,7 @@ CLAIMS = (
             path={x: growth, D: Integer(1), y: Integer(1)},
             name="roots at b = n, x = eta L, y = eta C/b",
         ).mutant("half of its growth", left=x * D / 2 + y),
+        Inequality((1 + x) * D / 2 + y, "<=", D + y, name="at some eta L"),
         remark="""(54) grows with eta L without limit while the naive bound does not contain L. For eta L <= 1
         and b <= n (54) is the smaller, with D a diameter in it and a radius in the naive bound; at one
         diameter and for full batches the naive bound is never the larger.""",

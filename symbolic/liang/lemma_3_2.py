@@ -10,6 +10,7 @@ batches of b = |B_t| samples, as section 2.2 has them; with probability b/n for 
 eta L n/b. C is K.
 """
 
+from lastiterate.symbolic.altschuler_talwar.paper import event
 from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
@@ -19,7 +20,7 @@ _gaussian = 2 * alpha * K**2 / (beta * b**2 * sigma_dp**2)
 _small_orders = 8 * alpha * K**2 / (beta * n**2 * sigma_dp**2)
 _noise = b * sqrt(beta) * sigma_dp / (2 * K)
 # Of the event theta_1 > 20 alone, n = 10, b = K = sigma_DP = 1, alpha = 20.
-EVENT = (20 * log(tail(Integer(19)) / 10) - 19 * log(tail(Integer(20)))) / 19
+EVENT = event(Integer(20), tail(Integer(19)) / 10, tail(Integer(20)))
 _affinity = p**2 / q + (1 - p) ** 2 / (1 - q)
 
 _u, _v = Vector("u"), Vector("v")

@@ -118,7 +118,7 @@ CLAIMS = (
         proof("expansions", "Convex and strongly convex losses"),
         NormBound(
             _d - h * _g, c * z, (*_near, _square(_g) <= L * inner(_g, _d), c >= 1, c >= h * L - 1), "cocoercivity"
-        ),
+        ).mutant("not convex", given=(*_near, Norm(_g) <= L * Norm(_d), c >= 1, c >= h * L - 1)),
         _step(convex("f", L), Max(1, h * L - 1)),
         *_sizes(S.Zero),
         letters=_POINTS,
@@ -137,8 +137,12 @@ CLAIMS = (
         "Clipped gradients of a convex loss of a linear score are those of a convex, K-Lipschitz loss, no less smooth",
         proof("expansions", "Clipping that acts on convex losses"),
         Inequality(gamma * Min(1, K / Abs(gamma)), "==", _cut(gamma), (Ne(gamma, 0),), "clipping cuts the slope"),
-        Inequality(_cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing"),
-        Inequality(Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper"),
+        Inequality(_cut(gamma), "<= and attained", _cut(kappa), (gamma <= kappa,), "the slope is nondecreasing").mutant(
+            "any two slopes", given=()
+        ),
+        Inequality(Abs(_cut(kappa) - _cut(gamma)), "<= and attained", Abs(kappa - gamma), name="and no steeper").mutant(
+            "three percent less", right=Rational(97, 100) * Abs(kappa - gamma)
+        ),
         Inequality(Abs(_cut(kappa)), "<= and attained", K, name="and at most K, either way"),
         letters={gamma: "slope at a score, times |x|", kappa: "slope at a larger score, times |x|"},
     ),

@@ -98,7 +98,9 @@ CLAIMS = (
         Inequality(
             _factor(p * x + (1 - p) * y), "<= and attained", p * _factor(x) + (1 - p) * _factor(y), name="convexity"
         ).mutant("weights exchanged", right=(1 - p) * _factor(x) + p * _factor(y)),
-        Inequality(_factor(z), "<= and attained", Max(_factor(x), _factor(y)), (x <= z, z <= y), "between two sizes"),
+        Inequality(
+            _factor(z), "<= and attained", Max(_factor(x), _factor(y)), (x <= z, z <= y), "between two sizes"
+        ).mutant("the larger size alone", sign="<=", right=_factor(y)),
         assumptions=(p <= 1,),
         letters={a: "m, strong convexity, or 0", x: "h of a size", y: "h of another", z: "h between"},
     ),

@@ -91,7 +91,7 @@ CLAIMS = (
             _mean(_stage(x, z), _stage(y, g)),
             _weight,
             "cost of a stage, convex in state and target",
-        ),
+        ).mutant("three percent less of a state", sign="<=", right=_mean(_stage(97 * x / 100, z), _stage(y, g))),
         # d is the least cost over all targets, at the mean of two states; on the right any targets of those states.
         Inequality(
             d,
@@ -99,7 +99,7 @@ CLAIMS = (
             _mean(_stage(x, z) / r + P, _stage(y, g) / r + R),
             (*_weight, d <= _stage(_mean(x, y), _mean(z, g)) / r + G, _mean(P, R) >= G),
             "the least over targets, where what follows is convex",
-        ),
+        ).mutant("what follows is not convex", given=(*_weight, d <= _stage(_mean(x, y), _mean(z, g)) / r + G)),
         Inequality(1 + kappa, "<= and attained", exp(kappa), name="exp is above its tangent", attained=(Eq(kappa, 0),)),
         Inequality(
             S.One,
@@ -114,7 +114,9 @@ CLAIMS = (
             "and about any mean",
         ),
         _orders(lambda total, one: gains(total, _chance(t) * one(t)), "so the mean of exp is convex"),
-        Inequality(log(rho), "<= and attained", S.Zero, (rho <= 1,), "at most 1, so that its log", (Eq(rho, 1),)),
+        Inequality(
+            log(rho), "<= and attained", S.Zero, (rho <= 1,), "at most 1, so that its log", (Eq(rho, 1),)
+        ).mutant("three percent more", sign="<=", given=(97 * rho <= 100,)),
         Identity(log(rho * exp(gamma)), log(rho) + gamma, "makes the pool at most the mean of two pools"),
         _orders(lambda most, one: Eq(most(t + 1), Max(most(t), one(t))), "so is the greatest"),
         assumptions=_weight,

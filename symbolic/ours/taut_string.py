@@ -15,6 +15,14 @@ from lastiterate.symbolic.windows import FREE_STEPS
 # bends: that is where it touches what R may not pass below. Both begin at one point; the energies are Y and N.
 _energy, _taut_energy, _clock, _bend = (Function(name, nonnegative=True) for name in "YNxk")
 _any, _taut, _slope, _taut_slope = (Function(name, real=True) for name in "RMhg")
+_LAWS = (
+    gains(_any, _clock(t) * _slope(t)),
+    gains(_taut, _clock(t) * _taut_slope(t)),
+    gains(_energy, _clock(t) * _slope(t) ** 2),
+    gains(_taut_energy, _clock(t) * _taut_slope(t) ** 2),
+    Eq(_taut_slope(t + 1), _taut_slope(t) - _bend(t)),
+    Ge(_bend(t) * (_any(t + 1) - _taut(t + 1)), 0),
+)
 # The parabola r y^2 plus the chord, from x to z, of what is left of values gamma and kappa.
 _share = (y - x) / (z - x)
 
@@ -37,16 +45,9 @@ CLAIMS = (
             t,
             Ge(_energy(t), _taut_energy(t) + 2 * _taut_slope(t) * (_any(t) - _taut(t))),
             (*begin(_energy, _taut_energy), Eq(_any(0), _taut(0))),
-            (
-                gains(_any, _clock(t) * _slope(t)),
-                gains(_taut, _clock(t) * _taut_slope(t)),
-                gains(_energy, _clock(t) * _slope(t) ** 2),
-                gains(_taut_energy, _clock(t) * _taut_slope(t) ** 2),
-                Eq(_taut_slope(t + 1), _taut_slope(t) - _bend(t)),
-                Ge(_bend(t) * (_any(t + 1) - _taut(t + 1)), 0),
-            ),
+            _LAWS,
             name="no string that ends where the concave one does, R = M, costs less",
-        ),
+        ).mutant("the concave one bends anywhere", laws=_LAWS[:-1]),
     ),
     Ours(
         "ours/value_iteration/concave",
@@ -76,7 +77,9 @@ CLAIMS = (
         "ours/kinks/concave",
         "No cheapest path rests on a concave kink: if the cost does not fall to the right, it falls to the left",
         proof("expansions", "Kinks"),
-        Inequality(x, "<", a * c, (a > 0, x <= a * r, c > r), "the left slope is positive"),
+        Inequality(x, "<", a * c, (a > 0, x <= a * r, c > r), "the left slope is positive").mutant(
+            "no kink", given=(a > 0, x <= a * r, c >= r)
+        ),
         letters={c: "left slope of e", r: "right slope", a: "shift after the kink", x: "shift before it"},
     ),
 )
