@@ -16,9 +16,10 @@ the mean of the hockey sticks at $z \ge 1$ with the weight $z^{\alpha - 2}$, and
 with $z^{-\alpha - 1}$.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, event
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.checks import windows
+from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
 

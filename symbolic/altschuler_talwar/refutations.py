@@ -4,7 +4,7 @@ One sample of n has the gradient -K or 0 and the others 0, so that one step on a
 (1 - q) N(0, 1) + q N(K/(b sigma_DP), 1), q = b/n; with a domain, an iterate above alpha distinguishes them.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import event
+from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 
 _loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)

@@ -10,12 +10,13 @@ Proposition 5.4: Proposition 3.2 for $c$-Lipschitz maps, $z_t = c z_{t - 1} + s_
 5.1. With the cost of a step between two mixtures for $S$ it holds.
 """
 
-from lastiterate.symbolic.altschuler_talwar.paper import at, event
+from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.deductions import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.derivations.statements import APART, FACTOR, OTHER_MAP
+from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 

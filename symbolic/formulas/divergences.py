@@ -150,3 +150,15 @@ class SampledDown(_OfSampling):
     """
 
     direction = "down"
+
+
+def event(order: Expr, first: Expr, second: Expr) -> Expr:
+    """A lower bound of D_order from an event of these two probabilities, the law of ``first`` first.
+
+    Source: data processing; the term of the complement is dropped.
+
+    >>> from sympy import Rational
+    >>> event(Rational(2), Rational(1, 2), Rational(1, 32)).simplify()
+    log(8)
+    """
+    return (order * log(first) - (order - 1) * log(second)) / (order - 1)

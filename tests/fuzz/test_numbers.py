@@ -199,6 +199,8 @@ def _calls(junk: Any, other: Any) -> dict[str, Any]:
         "forgetting": lambda: li.forgetting(_RUN, _FLAT, junk, order=other),
         "forgetting run": lambda: li.forgetting(junk, other, 3, delta=1e-3),
         "forgetting schedule": lambda: li.forgetting(_RUN, _FLAT, 3, order=2.0, step_size=junk, noise_std=other),
+        "steps_to_forget": lambda: li.steps_to_forget(_RUN, _FLAT, epsilon=junk, delta=other),
+        "steps_to_forget run": lambda: li.steps_to_forget(junk, other, epsilon=0.5, order=2.0),
         "participation": lambda: li.participation(_RUN, _FLAT, steps=junk, order=other),
         "participation position": lambda: li.participation(_RUN, _FLAT, position=junk, order=other),
         "participation run": lambda: li.participation(junk, other, steps=[0], order=2.0),
