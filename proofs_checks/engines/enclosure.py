@@ -8,6 +8,7 @@ range of each operation over [X, oo], and no slope is taken there.
 
 Lemma 2. A gap that is defined on low <= x <= high, or x < oo, with a derivative that is nowhere negative there, is
 least at low. So where both are shown on the whole box, conditions aside, the face x = low is all that is left to show.
+A slope that is shown at the whole numbers of a box alone says nothing of those between them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -302,8 +303,9 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
     for symbol, (low, high) in check.box.items():
         rest = {s: ends for s, ends in check.box.items() if s != symbol}
         elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
+        grid = symbol.is_integer and not {low, high} & {sp.oo, -sp.oo}
         for direction, end in ((1, low), (-1, high)):
-            if low == high or end in (sp.oo, -sp.oo):
+            if grid or low == high or end in (sp.oo, -sp.oo):
                 continue
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
             left, right = (side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right))

@@ -70,6 +70,15 @@ def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
     assert outcome(left, "<=", right, box).status is not Status.HELD
 
 
+def test_a_slope_at_whole_numbers_says_nothing_of_those_between_them(monkeypatch):
+    """At 0, 1 and 2 the slope in k is 0, and the right side falls from 1 + (x**2 - 2)**2 to 0 at k = 2, x**2 = 2."""
+    monkeypatch.setattr(enclosure, "_ALL", 100)
+    monkeypatch.setattr(enclosure, "_NEAR", 100)
+    n = sp.Symbol("k", integer=True)
+    falls = 1 - n**2 * R(15, 4) * (1 - R(5, 3) * n + n**2 - n**3 / 5)
+    assert outcome(ZERO, "<", falls + (x**2 - 2) ** 2, {n: (0, 2), x: (1, 2)}).status is Status.UNDECIDED
+
+
 def test_ends_in_the_wrong_order_are_refused():
     with pytest.raises(InputError, match="turn them round"):
         enclosure.decide(IntervalInequality(x, "<=", x + 1, {x: (oo, 0)}), ())
