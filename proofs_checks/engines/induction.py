@@ -26,6 +26,7 @@ from lastiterate.proofs_checks.exact_values import Point, point_text, truth_at
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Induction, Recursion
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.notation import PREVIOUS
 
 _OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
@@ -166,7 +167,11 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
             f"closed_form={check.closed_form} and index={check.index}; write them out."
         )
     value = sp.Function(_VALUE, real=True)
+    said = (
+        one.xreplace({check.index: PREVIOUS}) for one in (check.initial, check.step, check.closed_form, *assumptions)
+    )
     index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
+    index = new_letter(index, *said)  # a sum may bind a letter of this name
     first, *known = (one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions))
     law = sp.Eq(value(index + 1), check.step.xreplace({PREVIOUS: value(index), check.index: index + 1}))
     closed = sp.Eq(check.closed_form.xreplace({check.index: index}), value(index))

@@ -12,8 +12,8 @@ from lastiterate.proofs_checks.engines import decide_check, induction
 from lastiterate.proofs_checks.engines.induction import NOT_SHOWN
 from lastiterate.proofs_checks.engines.runs import POINTS, sequence_runs
 from lastiterate.proofs_checks.verdict import Status, Verdict
-from lastiterate.symbolic.checks import Induction
-from lastiterate.symbolic.notation import K, c, s, t
+from lastiterate.symbolic.checks import Induction, Recursion
+from lastiterate.symbolic.notation import PREVIOUS, K, c, s, t
 
 a, u, v, w, z = (sp.Function(name, nonnegative=True) for name in "auvwz")
 x, y = (sp.Function(name, real=True) for name in "xy")
@@ -83,6 +83,13 @@ def test_the_index_runs_over_all_whole_numbers_and_nothing_else_is_said_of_it():
         induction.decide(Induction(s, sp.Le(z(s), 1)), ())
     with pytest.raises(InputError, match="free of the index"):
         induction.decide(CLOSED, (t <= 3, c < 1))
+
+
+@pytest.mark.parametrize(("start", "step", "status"), [(6, 6, Status.HELD), (14, 0, Status.REFUTED)])
+def test_a_sum_binds_a_letter_of_the_name_of_the_index(start, step, status):
+    n, bound = (sp.Symbol("n", integer=True, **{sign: True}) for sign in ("positive", "nonnegative"))
+    closed = sp.Sum(n * bound, (bound, 1, 3))  # 6 n, and 14 where both letters are taken for one
+    assert decide_check(Recursion(n, sp.Integer(start), PREVIOUS + step, closed, start=1), ()).status is status
 
 
 def test_only_a_declared_sign_is_a_premise_of_what_is_put_in():
