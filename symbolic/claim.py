@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from sympy import And, Basic, Expr, Integer, Symbol
 from sympy.logic.boolalg import Boolean, true
 
 from lastiterate.symbolic.checks import Check, Cited, Deduced, IntervalInequality, VectorInequality, constant
+from lastiterate.symbolic.notation import alpha
 from lastiterate.symbolic.papers import Source
 from lastiterate.symbolic.statement import ForAll, Statement, closed, given
 
@@ -27,6 +28,10 @@ Words: TypeAlias = tuple[str, *tuple[Basic, ...]]
 def words(sentence: str, *parts: Basic) -> Words:
     """A sentence with expressions in it."""
     return sentence, *parts
+
+
+LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
+"""The quantity of a run that refutes a bound of the privacy loss."""
 
 
 @dataclass(frozen=True)

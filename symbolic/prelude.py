@@ -18,12 +18,12 @@ from lastiterate.symbolic.checks import (
     Simulated, Tracked, Unbounded, Units, UpperBound, Value, VectorInequality, begin, gains, mean_square,
     sum_induction,
 )  # fmt: skip
-from lastiterate.symbolic.claim import Claim, CodeTest, Ours, RefutingRun, Step, Words, words
+from lastiterate.symbolic.claim import LAST_ITERATES, Claim, CodeTest, Ours, RefutingRun, Step, Words, words
 from lastiterate.symbolic.expectations import MEAN, SQUARES, TOTAL, Transposed, batch_mean, gaussian_mean
 from lastiterate.symbolic.families import ConvexSet, Functions, InSet, Operators, convex, smooth, strongly_convex
 from lastiterate.symbolic.formulas.divergences import (
-    SampledDown, SampledUp, chi_square, cumulative, delta_of_gdp, density_exponent, exchanged, hockey_stick,
-    moment_exponent, projected_moment, projected_order_limit, projected_step, renyi, tail,
+    SampledDown, SampledUp, chi_square, cumulative, delta_of_gdp, density_exponent, event, exchanged, hockey_stick,
+    moment_exponent, projected_moment, projected_order_limit, projected_step, renyi, tail, two_coins,
 )  # fmt: skip
 from lastiterate.symbolic.formulas.shift_program import (
     best_share, best_window_cost, cost, direct_cost, feasibility, level, split_cost, sums, v_sum, w_sum,

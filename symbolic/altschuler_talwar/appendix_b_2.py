@@ -16,7 +16,6 @@ from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import SEEN as MANY_STEPS
 from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
 from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 
 # One step on an interval of diameter 100 or more; ten losses, zero but for i*, of gradient -1 or 0; b = eta = sigma_DP

@@ -19,7 +19,6 @@ with $z^{-\alpha - 1}$.
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.derivations.checks import windows
-from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, PROJECTED_LETTERS, noisy_map, projected_map
 

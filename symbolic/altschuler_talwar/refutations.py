@@ -4,10 +4,8 @@ One sample of n has the gradient -K or 0 and the others 0, so that one step on a
 (1 - q) N(0, 1) + q N(K/(b sigma_DP), 1), q = b/n; with a domain, an iterate above alpha distinguishes them.
 """
 
-from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 
-_loss: Final[Words] = ("Rényi divergence of order {} of the last iterates", alpha)
 _rate, _far = b / n, 2 / sigma_dp  # of sampling; deviations between the minimisers -1 and 1
 _step, _most = SampledDown(_rate, b * sigma_dp / (2 * K), alpha), log(n / (n - b))
 _side = cumulative(K / ((n + 1) * sigma_dp))  # probability to be on one's side of the middle of means 2 K/(n + 1) apart
@@ -25,7 +23,7 @@ SMALL_BATCHES: Final = RefutingRun(
     ),
     at={**_run, K: 1, sigma_dp: 1, D: 100, alpha: 20},
     run="one step; the gradient of one sample is -K or 0, all others are 0",
-    quantity=_loss,
+    quantity=LAST_ITERATES,
     claimed=T * _step,
     true=event(alpha, tail(alpha - 1) * _rate, tail(alpha)),
     says=private(T * _step, Convex(L, K), Diameter(D), BatchesOf(b, n), eta * L <= 2),
@@ -40,7 +38,7 @@ ALL_ORDERS: Final = RefutingRun(
     ),
     at={**_run, K: 1, sigma_dp: 4, D: 1000, alpha: 200},
     run="one step from the middle of an interval, seen above alpha; one sample has the gradient -K or 0, all others 0",
-    quantity=_loss,
+    quantity=LAST_ITERATES,
     claimed=T * _step,
     true=event(alpha, _rate * tail((alpha - 1) / sigma_dp), tail(alpha / sigma_dp)),
     says=_AllOrders(alpha, sigma_dp),
@@ -54,7 +52,7 @@ STRONGLY_CONVEX: Final = RefutingRun(
     ),
     at={**_run, K: 3, L: 1, m: 1, D: 4, sigma_dp: Rational(1, 10), alpha: 2},
     run="one step on [-2, 2]; ten losses with curvature 1 and minimum at -1, that of the replaced sample at 1 or -1",
-    quantity=_loss,
+    quantity=LAST_ITERATES,
     claimed=T * _step,
     true=event(alpha, _rate / 2, tail(_far)),
     says=private(T * _step, StronglyConvex(m, L, K), Diameter(D), BatchesOf(b, n), Eq(eta, 2 / (L + m))),
@@ -68,8 +66,8 @@ REMOVAL: Final = RefutingRun(
     ),
     at={n: 10, K: 5, sigma_dp: 1, eta: 1, T: 1, D: 1000, alpha: 2},
     run="one full-batch step on an interval, seen by its side of a point; n linear losses of slope K, and one more, -K",
-    quantity=_loss,
+    quantity=LAST_ITERATES,
     claimed=alpha * K**2 / (2 * n**2 * sigma_dp**2),
-    true=log(_side**2 / (1 - _side) + (1 - _side) ** 2 / _side),
+    true=two_coins(_side, 1 - _side),
     says=_Removal(K, 2 * K),
 )

@@ -16,7 +16,6 @@ from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.derivations.deductions import CLOSE, LIPSCHITZ
 from lastiterate.symbolic.derivations.iterations import A
 from lastiterate.symbolic.derivations.statements import APART, FACTOR, OTHER_MAP
-from lastiterate.symbolic.formulas.divergences import event
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import MAP_LETTERS, noisy_map, step
 

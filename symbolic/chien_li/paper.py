@@ -38,9 +38,8 @@ COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise coun
 at: Final = partial(Source, PAPERS["chien_li"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""
 
-LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
 SHIFT_COST: Final[Words] = words("cost of the cheapest shifts, in units of {}", alpha / (2 * sigma**2))
-"""The quantities that a refuting run measures."""
+"""The quantity of a run that refutes a remark on shifts."""
 
 FULL_BATCHES: Final = (Clipped(K), Diameter(D), FullBatches(n))
 """Assumptions of Theorems 3.1 and 3.7."""

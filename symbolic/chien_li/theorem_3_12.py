@@ -12,8 +12,7 @@ prints beta_t sigma for sqrt(beta_t) sigma. gamma and kappa are densities at one
 moved Gaussian.
 """
 
-from lastiterate.symbolic.chien_li.paper import LAST_ITERATES, at, sampled_bound
-from lastiterate.symbolic.formulas.divergences import event
+from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.prelude import *
 
 _one, _tenth = Integer(1), Rational(1, 10)

@@ -146,7 +146,7 @@ CLAIMS = (
         "(13): with nu^2 = C_2^2 (B K/n)^2 chi/epsilon^2 some constant C_2 serves all epsilon and delta",
         at("A.3", "(13)"),
         Inequality(_needed, "<=", C_2**2, name="from 1 + 2 chi/epsilon to C_2^2 chi/(14 epsilon)").mutant(
-            "14", right=Integer(29)
+            "29", right=Integer(29)
         ),
         Asymptotic(_needed, S.One, path={u: growth, v: S.One}, name="epsilon large against chi"),
         remark="""(13) asks for an order between 1 + 2 chi/epsilon and C_2^2 chi/(14 epsilon), chi = log(1/delta), so

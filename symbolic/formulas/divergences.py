@@ -162,3 +162,8 @@ def event(order: Expr, first: Expr, second: Expr) -> Expr:
     log(8)
     """
     return (order * log(first) - (order - 1) * log(second)) / (order - 1)
+
+
+def two_coins(first: Expr, second: Expr) -> Expr:
+    """D_2 of a coin with the first probability of heads from a coin with the second."""
+    return log(first**2 / second + (1 - first) ** 2 / (1 - second))

@@ -35,9 +35,6 @@ OUTPUT_PERTURBATION: Final[Expr] = _renyi * D**2
 LAST_STEP: Final[Expr] = _renyi * update.modulus(D, r, eta, K, n) ** 2
 """alpha e(D)^2 / (2 sigma^2), r the modulus of the gradients at D; for other expansions as there."""
 
-WINDOW: Final[Expr] = _renyi * Sum(SHIFTS[j] ** 2, (j, 1, w))
-"""Our bound: shifts that hide the distance at the start of the window step by step, no noise split."""
-
 EQUATION_B_1: Final[Expr] = _renyi * w * ((D + _full) / w + _full) ** 2
 """Altschuler & Talwar 2022, (B.1), beside composition; least over w <= T."""
 

@@ -8,7 +8,7 @@ with a small step. With eta^2 below it, it bounds the last step, D the radius (i
 = 1.1, eta = 0.2.
 """
 
-from lastiterate.symbolic.liang.paper import LAST_ITERATES, SMOOTH, at, two_coins
+from lastiterate.symbolic.liang.paper import SMOOTH, at
 from lastiterate.symbolic.prelude import *
 
 _naive = 2 * alpha * (D + eta * K / b) ** 2 / sigma_dp**2

@@ -10,8 +10,7 @@ batches of b = |B_t| samples, as section 2.2 has them; with probability b/n for 
 eta L n/b. C is K.
 """
 
-from lastiterate.symbolic.formulas.divergences import event
-from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at
+from lastiterate.symbolic.liang.paper import STEP, at
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.vector_steps import CLIPPING, X, Y, projection
 

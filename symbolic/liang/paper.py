@@ -25,11 +25,3 @@ DOMAIN: Final = alpha * (1 + eta * L) ** 2 * D**2 / (2 * eta**2 * sigma_dp**2)
 
 REACH: Final = (1 + eta * L) ** 2 * n * b * D**2 / (eta**2 * K**2)
 """T-bar of (12) and (18), which is 4 B/A."""
-
-LAST_ITERATES: Final[Words] = words("Rényi divergence of order {} of the last iterates", alpha)
-"""The quantity that a refuting run measures."""
-
-
-def two_coins(first: Expr, second: Expr) -> Expr:
-    """D_2 of a coin with the first probability of heads from a coin with the second."""
-    return log(first**2 / second + (1 - first) ** 2 / (1 - second))

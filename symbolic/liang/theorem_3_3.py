@@ -9,7 +9,7 @@ wide noise and stands up to attacks in both. C is K here, and z stands for log n
 """
 
 from lastiterate.symbolic.liang.lemma_3_2 import EVENT
-from lastiterate.symbolic.liang.paper import LAST_ITERATES, STEP, at, earlier
+from lastiterate.symbolic.liang.paper import STEP, at, earlier
 from lastiterate.symbolic.prelude import *
 
 _sampled = SampledUp(b / n, b * sigma_dp / K, alpha)

@@ -13,7 +13,7 @@ the best share beta*, (53), and keeps one term of (sqrt A + sqrt B)^2, (54), in 
 in what follows, and C is K.
 """
 
-from lastiterate.symbolic.liang.paper import DOMAIN, LAST_ITERATES, REACH, STEP, at, earlier, two_coins
+from lastiterate.symbolic.liang.paper import DOMAIN, REACH, STEP, at, earlier
 from lastiterate.symbolic.prelude import *
 
 _half = Rational(1, 2)

@@ -48,7 +48,7 @@ CLAIMS = (
     Ours(
         "ours/derived/without_replacement",
         "Batches without replacement: the last iterate costs no more than T steps with the coin hidden",
-        proof("without_replacement", "The price of the coin"),
+        proof("without_replacement", "The cost of the coin"),
         Derived("without_replacement/composition", Power(SwapStep(q, (2 * eta * K / b) ** 2 / sigma**2), T)),
         assumptions=(q <= 1,),
     ),

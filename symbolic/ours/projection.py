@@ -24,7 +24,7 @@ CLAIMS = (
     Ours(
         "ours/projection/theorem",
         "Steps with matrices of their own, all known: each costs its mean over the matrix, whoever sees the outcomes",
-        proof("random_projection", "The price"),
+        proof("random_projection", "The cost"),
         *projection_checks(),
         assumptions=(q <= 1,),
         repairs="d2p2/theorem_1",
@@ -50,7 +50,7 @@ CLAIMS = (
     Ours(
         "ours/projection/batches",
         "Whole order a, probability q of the sample: the binomial mean of M(j (j - 1)), at most 1 - q + q M(a (a - 1))",
-        proof("random_projection", "The price"),
+        proof("random_projection", "The cost"),
         Identity(
             Sum(binomial(t, _drawn) * u**_drawn * v ** (t - _drawn), (_drawn, 0, t)),
             (u + v) ** t,

@@ -59,7 +59,7 @@ CLAIMS = (
     Ours(
         "ours/sampled/profile",
         "P - t P' = q (N(y) - tau ((1 - share) N(x) + share N(y'))), tau = 1 + (t - 1)/q, share = t/tau",
-        proof("without_replacement", "The price of the coin"),
+        proof("without_replacement", "The cost of the coin"),
         Identity(
             (1 - q) * gamma + q * kappa - _level * ((1 - q) * gamma + q * xi),
             q * (kappa - _tau * ((1 - _level / _tau) * gamma + _level / _tau * xi)),
