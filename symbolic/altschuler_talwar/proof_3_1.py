@@ -30,9 +30,9 @@ _auxiliary = xi - x + a  # V_t
 _primitive = alpha * x * z ** (alpha - 1) - (alpha - 1) * z**alpha
 _positive = (x > 0, z > 0)
 
-# A run against (3.7): ten linear losses on [-2, 2], gradient 1 for all but i*, whose gradient is -1 or 1; steps of one
-# sample, eta = 1, sigma_DP = 1/10, from -2. A union bound over the last time at the lower end gives the other run
-# exp(-150)/(1 - exp(-50)).
+# A run that violates (3.7): ten linear losses on [-2, 2], gradient 1 for all but i*, whose gradient is -1 or 1; one
+# sample a step, eta = 1, sigma_DP = 1/10, from -2. A union bound over the last time at the lower end bounds the
+# probability of the event in the other run by exp(-150)/(1 - exp(-50)).
 _window, _order = Integer(175), Integer(2)
 _hidden = alpha * D**2 / (2 * eta**2 * r**2 * w)
 SEEN = event(_order, Rational(1, 20), exp(-150) / (1 - exp(-50)))

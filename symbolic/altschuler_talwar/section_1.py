@@ -13,7 +13,7 @@ and footnote 4 a factor two.
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.prelude import *
 
-# x = D n/(K eta); w is the T bar of Theorem 3.1, the least whole number from x on; v = min{T, x} K^2/(n sigma_DP)^2.
+# x = D n/(K eta); w is the T bar of Theorem 3.1, the least integer >= x; v = min{T, x} K^2/(n sigma_DP)^2.
 _lemma = put(2 * alpha * q**2 / z**2, {q: b / n, z: b * sigma_dp / (2 * K)})
 _rate = alpha * K**2 / (n**2 * sigma_dp**2)
 _noise = b * sigma_dp / (n * K)

@@ -8,8 +8,8 @@ $$\varepsilon < c_\alpha \frac{\alpha L^2}{n^2\sigma^2}\min\{T, \bar T\},
 from any start.
 
 Its proof: a walk on $[-D/2, D/2]$ pushed up by $\eta L/b$ with probability $b/n$, against one that is not
-pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: what suffices at
-little noise, runs shorter than $\bar T$, starts other than 0, and the matching DP bound of Remark 1.4.
+pushed, whose maximum bounds it. It shows (4.1) for $T = \bar T$ from 0. Gaps: what suffices for
+small noise, runs shorter than $\bar T$, starts other than 0, and the matching DP bound of Remark 1.4.
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
@@ -24,11 +24,11 @@ _shown = Rational(1, 10) - log(100) / 99
 """A lower bound of the order 100 where (1/10, 1/100)-DP fails."""
 
 _run, _mirrored, _below, _noise = (Function(name, real=True) for name in ("x", "y", "u", "Z"))
-_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # what a run loses, and all of them so far
+_by_one, _lost = (Function(name, nonnegative=True) for name in ("x", "X"))  # the loss of a run, and of all runs so far
 
 
 def quantity(bar: Expr) -> Expr:
-    """(4.1) for T and T bar of which this is the smaller."""
+    """(4.1) where ``bar`` is the smaller of T and T bar."""
     return Rational(1, 10**7) * 100 * K**2 / (n**2 * sigma_dp**2) * bar
 
 

@@ -104,7 +104,7 @@ CLAIMS = (
             run="the best of windows of 1 to 12 steps with equal shifts",
             quantity=SHIFT_COST,
             claimed=Min(T * s**2, D**2),
-            true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # none is always the least
+            true=Min(*((k * _drift + D) ** 2 / k for k in range(1, 13)), evaluate=False),  # any may be the least
             sign=">=",
             says=condition("Identical", "the bound (13) becomes {0} as the Hoelder order falls to 0")(
                 Min(T * s**2, D**2)

@@ -30,10 +30,10 @@ CHANGES: Final[Mapping[str, Mapping[Symbol, Expr]]] = {
     "a hundredth of the smoothness": {L: L / 100},
     "four times the strong convexity": {m: 4 * m},
 }
-"""Wrong parameters that an upper bound must not survive."""
+"""Changes of parameters under which an upper bound must fail."""
 
 COMMON: Final = ("factor two dropped in 2 eta K / n", "T - 1 for T", "noise counted twice")
-"""Those for which any bound of a whole run is too small."""
+"""Those that make every bound of a whole run too small."""
 
 at: Final = partial(Source, PAPERS["chien_li"])
 """The source of a claim: number in the paper; equation, or words of the line meant."""
@@ -64,8 +64,8 @@ def split_bound(factor: Expr) -> Expr:
 def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Expr:
     """The least cost of shifts that hide a distance z that a step expands; with split, also of the shares.
 
-    A share pays for the sensitivity, which the shifts beside it need not hide. Up to tau a step makes no more than
-    ``most`` of z.
+    With ``split`` the shares of the noise hide the sensitivity, and the shifts the rest. Before tau a step expands z
+    to ``most`` at most.
     """
     left = expansion - _s if split else expansion
     hidden = Hides(Lambda(t, _shifts(t)), Lambda((t, z), left), tau, Lambda((t, z), Min(expansion, most)))
@@ -76,9 +76,9 @@ def shift_bound(expansion: Expr, *, split: bool = False, most: Expr = oo) -> Exp
 
 
 def sampled_bound(step: type[Expr], outside: Expr, inside: Expr) -> Expr:
-    """The least cost where each step of a batch of b pays for its coin at its share of the noise, and for its shift.
+    """The least cost where each step of b samples pays for its coin, at a share of the noise, and for its shift.
 
-    A step carries z to ``outside`` without the sample that differs; all of it that is to hide is ``inside``.
+    From tau on a step expands z to ``outside``, that of one data set; before tau to ``inside``, that of both.
     """
     share, shift = _shares(t), _shifts(t)
     coin = step(b / n, sqrt(share) * sigma / sensitivity(b), alpha)

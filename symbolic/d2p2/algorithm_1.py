@@ -6,7 +6,7 @@ $A_k \in \mathbb R^{d \times p}$ with entries $N(0, \sigma_A^2)$ and
 $\epsilon_k \sim N(0, \sigma_\epsilon^2/k)$.
 
 Lemma 1 is cited. Misprints: the index of Lemma 2, the exponent of the noise in Table 3, $p = 1$ for
-$D2P$-SGD, and what is returned. The fourth moment fails at $d = 1$, and the sensitivity is 2, not 1.
+D2P-SGD, and the iterate that is returned. The fourth moment fails at $d = 1$; the sensitivity is 2, not 1.
 """
 
 from lastiterate.symbolic.d2p2.paper import at
@@ -23,7 +23,7 @@ _step = kappa * (xi * kappa * g + gamma)  # a coordinate of A (xi A^T g + e) at 
 
 
 def _updates(begun: int, name: str) -> Recursion:
-    """The updates in K passes, from so many on."""
+    """The number of updates after K passes, ``begun`` before the first."""
     return Recursion(T, Integer(begun), PREVIOUS + 1, T, 1, name)
 
 
@@ -38,8 +38,8 @@ CLAIMS = (
             (zeta > 0, zeta < 1, ell > 8 * log(m) / zeta**2),
         ),
         letters={m: "number of points", zeta: "distortion"},
-        remark="""The constant 8 is taken over. The usual proof, by a union bound over tails of chi-square, gives
-        8/(1 - 2 zeta/3) in its place.""",
+        remark="""The constant 8 is that of the paper. The usual proof, by a union bound over tails of chi-square,
+        gives 8/(1 - 2 zeta/3).""",
     ),
     Claim(
         "d2p2/lemma_2",
@@ -107,8 +107,8 @@ CLAIMS = (
         at("Table 3"),
         Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / j, "section 3.1 and Theorem 2"),
         misprint=Identity(put(z**2, {z: nu / sqrt(j)}), nu**2 / sqrt(j), "Table 3, as printed"),
-        remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. The first
-        would cost sum sqrt(k) in place of sum k steps' worth of privacy.""",
+        remark="""Table 3 gives the variance nu^2/sqrt(k); sections 3.1 and 3.2 and the proofs have nu^2/k. With the
+        first the privacy costs of K steps would add to sum sqrt(k) times that of the first step, not sum k.""",
     ),
     Claim(
         "d2p2/section_3_1/degenerates",
@@ -125,8 +125,8 @@ CLAIMS = (
         at("Algorithm 1"),
         _updates(1, "updates in K passes, K from 1 on"),
         misprint=_updates(0, "those in the x_K that is returned"),
-        remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is thrown away, and
-        neither is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",
+        remark="""Line 9 returns x_K after a loop whose last pass makes x_(K+1). So the last update is discarded, and
+        neither iterate is the mean of Theorem 2. Read x_(K+1), or start at x_0.""",
     ),
     Claim(
         "d2p2/algorithm_1/clip",
@@ -146,7 +146,7 @@ CLAIMS = (
         Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
         remark="""A.3 draws batches of a fixed size without replacement, so that a sample replaces another. A
-        normalised gradient may turn round, and the sum moves by up to 2, the mean of line 5 by 2/B. And the
+        normalised gradient may be reversed: the sum moves by up to 2, the mean of line 5 by 2/B. And the
         noise is added after the projection, which makes the change r times as long, without bound.""",
     ),
     Ours(

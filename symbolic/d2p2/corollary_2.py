@@ -28,7 +28,7 @@ _here, _next = smooth("f", L).at(X), smooth("f", L).at(Y)
 
 
 def _rate(logarithm: Expr) -> Expr:
-    """The terms of the corollary with their constants, r = f(x_1) - f*; in place of ln K + 1 what stands for it."""
+    """The terms of the corollary with their constants, r = f(x_1) - f*; ``logarithm`` is ln K + 1."""
     start = r / (theta * sigma_A**2 * sqrt(ell)) / sqrt(T)
     projected = L * theta * (ell + dim + 1) * sigma_A**2 / (2 * sqrt(ell)) / sqrt(T)
     return start + projected + L * theta * dim * sqrt(ell) * nu**2 / 2 * logarithm / T ** Rational(3, 2) + _bias
@@ -100,7 +100,7 @@ _COMPLEXITY = RefutingRun(
         2 * sigma_sgd + stab,
     ),
     at={xi: Rational(1, 10**4), r: 1000},
-    run="(x - a)^2/2, a = 0, 0, 0, 4, each as often as one likes, full batches, no noise, gamma = xi, from where the "
+    run="(x - a)^2/2, a = 0, 0, 0, 4, each any number of times, full batches, no noise, gamma = xi, from where the "
     "normalised gradients cancel; the constant r = 1000 is tried",
     quantity=("least mean length of the gradient",),
     claimed=r * xi,

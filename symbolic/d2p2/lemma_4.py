@@ -4,7 +4,7 @@ r"""Lemma 4: from the Rényi divergence to $(\epsilon, \delta)$-DP.
 $\delta \ge \exp((\eta - 1)(D_\eta(\mathcal M(S) \| \mathcal M(S')) - \epsilon))$ for some order
 $\eta > 1$."
 
-Sufficient, and not necessary: the Gaussian mechanism with $\mu = 1$, of $D_\eta = \eta/2$, refutes "only
+The condition is sufficient, not necessary: the Gaussian mechanism with $\mu = 1$, of $D_\eta = \eta/2$, refutes "only
 if" at $\epsilon = 1$. (6) and (10) write $\eta - 1$ where the moment under $Q$ has $\eta$, and (9) drops a
 factor.
 """
@@ -18,7 +18,7 @@ _moment = moment_exponent(xi, _p, _q, alpha)
 
 
 def _under_q(power: Expr) -> Expr:
-    """Exponent of the density of Q times exp(power L), L = log P/Q, unit Gaussians one apart."""
+    """Exponent of the density of Q times exp(power L), L = log P/Q, unit Gaussians with means 0 and 1."""
     loss = density_exponent(xi, *_p) - density_exponent(xi, *_q)
     return density_exponent(xi, *_q) + power * loss
 
@@ -62,8 +62,8 @@ CLAIMS = (
         ),
         refutation=_NECESSARY,
         remark="""Lemma 4 says that its condition is necessary. The Gaussian mechanism with mu = 1 is (1, 0.127)-DP,
-        and no order gives less than exp(-1/8) = 0.882 there. And whatever is (epsilon, 0)-DP meets no such condition,
-        since the exponential is positive. Only the other direction holds.""",
+        and no order gives less than exp(-1/8) = 0.882 there. A mechanism that is (epsilon, 0)-DP never meets
+        the condition, since the exponential is positive. Only the other direction holds.""",
     ),
     Ours(
         "d2p2/lemma_4/best_order",
@@ -96,7 +96,7 @@ CLAIMS = (
         Identity(_under_q(alpha), _moment, "(8)"),
         misprint=Identity(_under_q(alpha - 1), _moment, "(6) and (10), as printed"),
         remark="""(6) and (10) write the moment under Q with the power alpha - 1. Under Q the power is alpha, and alpha
-        - 1 belongs to the expectation under P. (8) has both right.""",
+        - 1 belongs to the expectation under P. (8) is right in both.""",
     ),
     Step(
         "d2p2/lemma_4/markov",

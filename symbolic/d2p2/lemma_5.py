@@ -5,9 +5,9 @@ $\eta \le \frac{\sigma_\epsilon^2}2\ln\frac nB$ and $\frac Bn < \frac1{10}$, wit
 (12): the costs add up to $7 q^2\eta K(K + 1)/(2\sigma_\epsilon^2)$.
 (13): some constant $C_2$ serves all $\epsilon, \delta$.
 
-(11) is refuted at little noise: it keeps neither $\sigma_\epsilon \ge 1$ nor $q < 1/(16\sigma_\epsilon)$ of
-the lemma that it quotes (Abadi et al. 2016, Lemma 3), and a factor $q$ slips into the proof. (12) keeps the
-range of the first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs
+(11) is refuted for small noise: it omits the conditions $\sigma_\epsilon \ge 1$ and
+$q < 1/(16\sigma_\epsilon)$ of the lemma that it quotes (Abadi et al. 2016, Lemma 3), and a factor $q$ slips
+into the proof. (12) uses the range of the first step for all steps, of noise $\sigma_\epsilon^2/k$. (13) needs
 $\epsilon \le 2\ln(1/\delta)$.
 """
 
@@ -54,7 +54,7 @@ CLAIMS = (
         IntervalInequality(exp(5) - 1, "<=", Integer(70), {}, "over q^2, as q falls to 0"),
         Inequality(Integer(2), "<=", y / 10, (y >= 20,), "alpha = 2 is allowed, y = log(n/B)"),
         refutation=_MOMENTS,
-        remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) keeps neither. At alpha = 2 a
+        remark="""Lemma 3 of Abadi et al. 2016 asks for nu >= 1 and q < 1/(16 nu); (11) omits both. At alpha = 2 a
         step costs log(1 + q^2 (exp(1/nu^2) - 1)), which at nu^2 = 1/5 is above 140 q^2 where (11) has 70 q^2; the order
         is allowed from n = e^20 B on.""",
     ),
@@ -124,7 +124,7 @@ CLAIMS = (
             "at twice it", right=nu**2 / T * y
         ),
         remark="""Lemma 5 holds for orders up to half the variance times log(n/B), and the variance at step k is
-        nu^2/k. (12) keeps the range of the first step for all of them.""",
+        nu^2/k. (12) uses the range of the first step for all.""",
     ),
     Ours(
         "d2p2/lemma_5/range_repaired",

@@ -46,7 +46,7 @@ _PRIVACY: Final = RefutingRun(
         exp(-chi),
     ),
     at={n: 1, b: 1, T: 1, ell: 1, dim: 1, epsilon: 1, C_2: 1, chi: 16},
-    run="one step on one sample, normalised gradients as near 1 or -1 as one likes, the projection known; nu^2 = C_2 "
+    run="one step on one sample, normalised gradients arbitrarily near 1 or -1, the projection known; nu^2 = C_2 "
     "log(1/delta)",
     quantity=words("least delta at epsilon = 1"),
     claimed=exp(-chi),

@@ -6,9 +6,9 @@ $$\mathbb E f(\bar x_K) - f^* \le \frac{x^2(1 + \gamma)}{2\alpha K\sigma_A^2\sqr
   + \frac{\alpha p d^2\sigma_A^2(1 + \gamma)}2. \qquad(2)$$
 
 Refuted: $A^\top A$ is $p \times p$ with mean $d\sigma_A^2 I$, so
-$\mathbb E|A\epsilon|^2 = d p\sigma_A^2\sigma_\epsilon^2$ and not $p^2\sigma_A^2\sigma_\epsilon^2$. Gaps of
+$\mathbb E|A\epsilon|^2 = d p\sigma_A^2\sigma_\epsilon^2$ and not $p^2\sigma_A^2\sigma_\epsilon^2$. Gaps in
 the proof: $E|a|^4 \le d^2\sigma_A^4$, the mean of the normalised gradients for the normalised mean, 1 for
-the length of the gradient before normalising, and a term said to vanish. `theorem_2_rightly` has what
+the length of the gradient before normalising, and a term that is said to vanish. `theorem_2_rightly` has what
 holds.
 """
 
@@ -45,7 +45,7 @@ def _divided(term: Expr) -> Expr:
 
 
 def _rate(size: Expr, logarithm: Expr = S.One) -> Expr:
-    """(2) with ``size`` in place of 1 + gamma, and in place of ln K + 1 what stands for it."""
+    """(2) with ``size`` in place of 1 + gamma, and ``logarithm`` in place of ln K + 1."""
     return (
         x**2 * size / (2 * eta * T * sigma_A**2 * _root)
         + eta * ell * _root * size * nu**2 * logarithm / (2 * T)
@@ -134,7 +134,7 @@ CLAIMS = (
         Identity(_clipped_mean, 1 / (1 + stab), "the mean gradient is 1").mutant("other sign", right=-1 / (1 + stab)),
         Simulated("normalised_gradient", "==", 1 / (1 + stab), {stab: Rational(1, 10)}, name="drawn"),
         remark="""The proof replaces the mean of the normalised gradients by the normalised mean. For gradients 5, -1,
-        -1 the mean is 1 and the mean of the normalised ones is negative for small stab, so the run moves uphill. The
+        -1 the mean is 1 and the mean of the normalised ones is negative for small gamma, so the run moves uphill. The
         two agree where all per-sample gradients are equal.""",
     ),
     Ours(
@@ -156,8 +156,8 @@ CLAIMS = (
         at("Theorem 2", "(2)"),
         Units(_rate(g + stab), r, D2P2_UNITS, "|g| + gamma"),
         misprint=Units(_rate(1 + stab), r, D2P2_UNITS, "1 + gamma: a number and a gradient"),
-        remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 + gamma adds unlike
-        things. The 1 comes from the step (19) to (20), where it stands for |g_k|, see d2p2/theorem_2/gradient_size.""",
+        remark="""gamma is added to the norm of a gradient in line 4, so it is a gradient, and 1 is a number. The 1
+        comes from the step (19) to (20), where it stands for |g_k|, see d2p2/theorem_2/gradient_size.""",
     ),
     Step(
         "d2p2/theorem_2/gradient_size",

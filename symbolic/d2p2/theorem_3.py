@@ -135,7 +135,7 @@ CLAIMS = (
             "B / 100", right=2 * sigma_sgd / sqrt(b) + 100 * stab
         ),
         Asymptotic(2 * sigma_sgd, 2 * sigma_sgd / sqrt(b), path={sigma_sgd: S.One, b: growth**2}, name="large batches"),
-        remark="""The two statements of Theorem 3 differ by sqrt(B) in the clipping bias, without limit as B grows. (3)
+        remark="""The two statements of Theorem 3 differ by the factor sqrt(B) in the clipping bias. (3)
         implies (25), not the other way; only (25) is true, see d2p2/theorem_3.""",
     ),
     Ours(

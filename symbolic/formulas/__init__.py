@@ -1,4 +1,4 @@
-"""Formulas of the theory as Sympy expressions; `lastiterate.numeric` evaluates them, the claims speak of them.
+"""Formulas of the theory as Sympy expressions; `lastiterate.numeric` evaluates them, and the claims are about them.
 
-Where speed forbids a tape, numeric keeps a text of its own; tests/numeric/test_one_formula.py holds the two together.
+Where a tape is too slow, numeric has its own code; tests/numeric/test_one_formula.py holds the two together.
 """

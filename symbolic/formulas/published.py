@@ -1,6 +1,6 @@
 """Printed theorems as statements about a run, in the letters of `notation`: Renyi epsilons at order alpha.
 
-A statement is least over the letters that are not numbers of the run: the length w of the window, the share
+A statement is minimised over the letters that are not numbers of the run: the length w of the window, the share
 beta of the noise variance that hides the change of the data, shifts a_j. Noise is on the iterate, eta times
 that on the gradient; D is a diameter, q = b/n, c the contraction of the step that is taken. The papers' own
 constants are used where a theorem is stated up to one.

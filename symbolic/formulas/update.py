@@ -1,4 +1,4 @@
-"""The expansion of one update: two iterates z apart are at most e(z) apart after it, on adjacent data sets.
+"""The expansion of one update: a distance z of two iterates on adjacent data sets becomes at most e(z).
 
 Letters   eta step size, K clip norm, b samples in a batch, L smoothness, m strong convexity, omega the modulus of the
           gradients at z, k = 1 - eta lambda what weight decay lambda leaves of an iterate, 1 without it. Lengths are

@@ -4,8 +4,8 @@ $$\theta_{t+1} = \Pi_{\mathcal K}\Bigl(\theta_t - \frac{\eta}{b} \sum_{\xi \in B
 + \zeta_t\Bigr), \qquad \zeta_t \sim N(0, \eta^2 \sigma_{DP}^2 I), \qquad
 \mathrm{clip}_C(x) = x \min\{1, C/\|x\|\}$$
 
-Clipping and projection are nonexpansive and the noise can be split as the proofs do. The loop makes a step
-too many.
+Clipping and projection are nonexpansive and the noise can be split as in the proofs. The loop makes one
+step too many.
 """
 
 from lastiterate.symbolic.liang.paper import at

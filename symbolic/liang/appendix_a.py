@@ -7,7 +7,7 @@ $$\alpha \le \tfrac12 \sigma^2 K - 2 \log\sigma, \quad
 K = \log\Bigl(1 + \frac{1}{q (\alpha - 1)}\Bigr). \tag{33}$$
 Lemma A.14: $\|\nabla l\|^2 \le 2 L (l - l^*)$; A.15: $\tfrac\mu2 \|\theta - \theta^*\|^2 \le l - l^*$.
 
-All hold, A.8 and A.13 as they are cited.
+All hold; A.8 and A.13 are cited.
 """
 
 from lastiterate.symbolic import vector_steps

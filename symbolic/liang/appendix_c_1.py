@@ -271,7 +271,7 @@ CLAIMS = (
         ),
         Simulated("batch_energy", "<=", K**2 / (2 * b), {b: 4, K: 1}, name="gradients K or 0, b = 4"),
         letters={SQUARES: "E|g_xi|^2"},
-        remark="""Any b >= 2 equal vectors break it. Convexity gives 1/b; the variance alone falls with 1/b,
+        remark="""It fails for any b >= 2 equal vectors. Convexity gives 1/b; the variance alone falls with 1/b,
         not the squared mean. The last line of (74) needs the clipping bias beside 2 eta^2 sigma_SGD^2/b.""",
     ),
     Ours(

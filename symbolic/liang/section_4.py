@@ -3,7 +3,7 @@ r"""Section 4 and D.4: the attack's estimate, steps in epochs, and the theory at
 $$\hat\epsilon = \max\Bigl\{\log\frac{1 - \delta - \mathrm{FPR}}{\mathrm{FNR}},
 \log\frac{1 - \delta - \mathrm{FNR}}{\mathrm{FPR}}\Bigr\} \tag{20}$$
 
-It is a lower bound. In epochs larger batches cost less, and learn more slowly. At D.4's numbers, eta = 0.1,
+The estimate is a lower bound. Per epoch larger batches cost less and learn more slowly. At D.4's numbers, eta = 0.1,
 sigma_DP = 0.002, C = 20, n = 10000, alpha = 1.1, the bound of Theorem 3.4 is not reached in any epoch of the
 figure. p and q are FPR and FNR, v is e^epsilon, r is delta; C is K.
 """

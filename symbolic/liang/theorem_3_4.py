@@ -6,8 +6,8 @@ $$\text{earlier version: } \epsilon = \frac{A}{\beta} + \frac{B}{1 - \beta}, \qu
 A = \frac{2 \alpha C^2}{n b \sigma_{DP}^2}, \quad
 B = \frac{\alpha (1 + \eta L)^2 D^2}{2 \eta^2 \sigma_{DP}^2}. \tag{14}$$
 
-(12) is refuted: it vanishes with D, while one step shows the data by the sign of the last iterate on any
-domain. (14) is refuted in the order with the larger data set first. With min{T, 1 + ...} in (12), and in the
+(12) is refuted: it vanishes with D, while the sign of the last iterate reveals the data after one step on
+any domain. (14) is refuted in the order with the larger data set first. With min{T, 1 + ...} in (12), and in the
 other order, both stand up to attacks. The proof puts one shift (1 + eta L) D at the last step, (51), takes
 the best share beta*, (53), and keeps one term of (sqrt A + sqrt B)^2, (54), in (55). x = sqrt(A), y = sqrt(B)
 in what follows, and C is K.
@@ -119,9 +119,9 @@ CLAIMS = (
         Asymptotic(
             Min(T * x**2, (x + y) ** 2), Min(T * x**2, y**2), path={x: growth, y: Integer(1), T: growth}, name="B small"
         ).mutant("A T alone", right=Min(T, y**2)),
-        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant mends where B is small against
-        A. That is where D is small, the very case the paper recommends. With A T and A + B in the minimum the
-        step holds with the constant 2.""",
+        remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant covers where B is small
+        compared with A. That is where D is small, the case that the paper recommends. With A T and A + B in
+        the minimum the step holds with the constant 2.""",
     ),
     Ours(
         "liang/theorem_3_4/kept",

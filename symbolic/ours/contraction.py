@@ -28,7 +28,7 @@ _GIVEN_ORDER = str(Hypothesis(SUPPOSED["Y_i"], (S.Zero, T_0 + w, S.Zero, S.Zero)
 _known = Gauss(blocks.A_0), Gauss(near(k)), Gauss(far(k))
 _mean = Average(chance(i), Gauss(near(k, i)), i, M), Average(chance(i), Gauss(far(k, i)), i, M)
 
-# Of convex losses: the sum of squared shifts, the times that the sample was met, whether it is met now, the distance.
+# Of convex losses: sum of squared shifts, number of times that the sample was met, whether it is met now, distance.
 _cost, _met, _coin, _left = (Function(name, real=True) for name in ("A", "H", "kappa", "z"))
 # Of a range of sizes: the rise of the cost beyond it, the probability of leaving it, and the most that this is.
 _inner, _outer, _leaves, _most, _rise = (Function(name, nonnegative=True) for name in ("U", "V", "x", "tau", "f"))

@@ -1,4 +1,4 @@
-r"""Tables of contraction: numbers out of them, and their atoms (docs/proofs/contraction.md).
+r"""Tables of contraction: their atoms, and the numbers that they give (docs/proofs/contraction.md).
 
 A convex table, of values $Y_i$ at nodes $y_i$ and $Y_0 = 1$ at $y_0 = 0$, is the profile of atoms: at $y_i$
 the mass $q_i$ is the change of slope and $p_i = y_i q_i$; the last value is the mass of $p$ where $q$ has
@@ -10,8 +10,8 @@ from lastiterate.symbolic.derivations.contraction import k
 from lastiterate.symbolic.formulas import contraction as formulas
 from lastiterate.symbolic.prelude import *
 
-# Masses of q and p up to a node, the slope that begins there, its value and place; mass of q at the next, and how far
-# that is.
+# Masses of q and p up to a node, the slope that begins there, its value and place; mass of q at the next node, and the
+# distance to it.
 _mass, _other, _slope, _value, _node, _atom, _cell = (Function(name, real=True) for name in "QPsYyqd")
 # The same from the last node down: the profile, place, slope, mass of q there, the cell, sums of y q and of q.
 _seen, _place, _steep, _weight, _width, _far_masses, _near_masses = (Function(name, real=True) for name in "YysqdPQ")

@@ -1,7 +1,7 @@
 r"""Feed-forward networks on a ball of parameters (docs/proofs/network_constants.md).
 
 $h_0 = x$, $a_l = W_l h_{l-1} + b_l$, $h_l = \varphi_l(a_l)$, $|w - w_0| \le R$: numbers $K$ and $L$ with
-$|\nabla_w\ell| \le K$ and $|\nabla^2_w\ell| \le L$ on the ball. Lines of that proof, for every number of
+$|\nabla_w\ell| \le K$ and $|\nabla^2_w\ell| \le L$ on the ball. Steps of that proof, for every number of
 layers.
 
 Normalisation: $y = z/s$, $s = \sqrt{|z|^2/d + \epsilon}$, $n = y/\sqrt d$, $\rho = |n|^2 < 1$, $u$ of unit length and
@@ -23,11 +23,11 @@ _PAGE = "network_constants"
 _k = Symbol("k", integer=True, nonnegative=True)
 _bell = exp(-(xi**2) / 2) / sqrt(2 * pi)
 
-# How far a layer is from its centre, and at most is; its slope, the norm of its weights, s_l; and a norm.
+# Of a layer: its distance from the centre, and a bound of it; its slope, the norm of its weights, s_l; and a norm.
 _distance, _bound, _slope, _norm, _size, _reach = (Function(name, nonnegative=True) for name in "XYPNSM")
 _zero = (Eq(_distance(0), 0), Eq(_bound(0), 0))
-# Second derivative of the layer k below the top and of the one under it, whose first one is B, phi'' a'^2 of the layer
-# above, the terms so far, the derivative of the outputs; phi', and the direction and the weight of the layer.
+# Of layer k below the top: its second derivative A, that of the layer under it, F, and the first derivative of that, B;
+# phi'' a'^2 of the layer above, the terms so far, the derivative of the outputs; phi', the direction and the weight.
 _here, _below, _passed, _bend, _total, _adjoint, _p, _v, _w = (Function(name, real=True) for name in "AFBCEUabc")
 _moved, _least, _one_term, _its_bound = (Function(name, real=True) for name in "DGHK")
 _weight, _input, _product = (Function(name, real=True) for name in "abR")

@@ -1,8 +1,8 @@
-"""The numbers of the code, each held against another computation: `lastiterate.proofs_checks.recomputations`.
+"""The numbers of the code, each compared with another computation: `lastiterate.proofs_checks.recomputations`.
 
-Nothing is stated beyond the code. A number has two limits. From below: a closed form, a quadrature, or a
+These claims are about the code alone. A number has two limits. From below: a closed form, a quadrature, or a
 run whose loss is known exactly. From above: a closed form or a quadrature; and where no other computation
-comes near, the recorded number. The mutants are the same numbers a little smaller and a little larger.
+comes close, the recorded number. The mutants are the same numbers a little smaller and a little larger.
 """
 
 from lastiterate.symbolic.prelude import *

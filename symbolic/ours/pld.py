@@ -2,7 +2,7 @@ r"""Privacy-loss distributions, and the best conversion of one Rényi order (doc
 
 The profile of a step without replacement is $S(\gamma) = q\,\theta_g(1 + (\gamma - 1)/q)$ from 1 on and
 $1 - \gamma + \gamma S(1/\gamma)$ below: convex, and rising with $q$. A cell $[l, r]$ of losses with masses
-$P$, $Q$ moves to its ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, and the profile does not fall. $T$-th
+$P$, $Q$ moves to its ends, $A + B = P$ and $A e^{-l} + B e^{-r} = Q$, and the profile does not decrease. $T$-th
 powers of numbers up to $A$ that are off by $a$ are off by at most $T a A^{T-1}$. Of one order, $\delta$ and
 $\varepsilon$ are those of the two points that meet
 $p^\alpha q^{1-\alpha} + (1 - p)^\alpha(1 - q)^{1-\alpha} \le e^{(\alpha-1)\rho}$,
@@ -52,7 +52,7 @@ def _curvature(level: Expr) -> Expr:
 
 
 def _rise(level: Expr) -> Expr:
-    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: two values of Phi that are v apart."""
+    """k(x) - x k'(x) for the profile k(x) of two Gaussians at the level 1 + x: the rise of Phi over a length v."""
     return cumulative(v / 2 - log(level) / v) - cumulative(-v / 2 - log(level) / v)
 
 

@@ -4,7 +4,7 @@ Revealed is $R$, the batch without $i^*$, the same in both runs; with $M = (1 - 
 $N = N(m_0)$, $|m_1 - m_0| \le d = \eta K/b$,
 $$E_\gamma(M \| N) \le U(\gamma) = q\,\theta_{d/\sigma}\Big(\frac{\gamma - 1 + q}q\Big),\quad
   E_\gamma(N \| M) \le 1 - \gamma + \gamma U(1/\gamma),$$
-the first the larger at every order. Two copies of the run without $i^*$ meet the batch $R$ and take the
+the first the larger at every order. Two copies of the run without $i^*$ have the batch $R$ and take the
 step $h = \eta|R|/b$ along its mean gradient, of the factor $\max(1 - h m, h L - 1)$: a batch may have any
 size. (Altschuler & Talwar 2022, Liang et al. and D2P2-SGD take $h = \eta$ for every size.)
 """

@@ -17,15 +17,15 @@ from lastiterate.symbolic.windows import FREE_STEPS, IN_PROPORTION
 _EPOCHS = proof("shuffled", "The mean over orders: value iteration over epochs")
 _weight = (theta <= 1,)
 
-# Of an order: its probability; of its costs from the mean of two states and from either, exp of what they exceed the
-# pools by, for the greatest the costs. Then the sums or the greatest of these.
+# Of an order: its probability; from the mean of two states, and from either, exp of the cost less the pool, or for the
+# greatest the cost itself. Then the sums or the greatest of these.
 _chance, _cost, _one, _other = (Function(name, nonnegative=True) for name in "pkfl")
 _between, _first, _second = (Function(name, nonnegative=True) for name in "SAB")
 _parts = (_between, _cost), (_first, _one), (_second, _other)
 
-# Shifts a that do not look at the order lead from A to e - a, e what a step makes of A. z is the distance of runs that
-# meet the sample where m = 1, and not where m = 0; k is the secant of the expansion from z to A. C is the cost, B that
-# of the shifts a alone, E what the sample adds.
+# Shifts a that do not depend on the order lead from A to e - a, e the image of A under a step. z is the distance of
+# runs that meet the sample where m = 1, and not where m = 0; k is the secant of the expansion from z to A. C is the
+# cost, B that of the shifts a alone, E what the sample adds.
 _shift, _level, _image, _secant, _total, _without, _extra = (Function(one, nonnegative=True) for one in "aAekCBE")
 _state, _met = Function("z", nonnegative=True), Function("m", real=True)
 _coin = Eq(_met(t) ** 2, _met(t))

@@ -12,7 +12,7 @@ from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import FREE_STEPS
 
 # A string R of slopes h over a clock that advances by x, and the concave one, M of slopes g, which fall by k where it
-# bends: that is where it touches what R may not pass below. Both begin at one point; the energies are Y and N.
+# bends: only where it touches the obstacle of R. Both begin at one point; the energies are Y and N.
 _energy, _taut_energy, _clock, _bend = (Function(name, nonnegative=True) for name in "YNxk")
 _any, _taut, _slope, _taut_slope = (Function(name, real=True) for name in "RMhg")
 _LAWS = (

@@ -1,5 +1,6 @@
 """Every numbered item of a paper has claims or a reason, and every claim of a paper appears under an item."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -89,3 +90,15 @@ def test_a_version_that_the_paper_does_not_have(claim):
 def test_an_entry_with_other_fields_than_an_item_is_refused(text):
     with pytest.raises(TypeError):
         parse(text)
+
+
+def test_reasons_and_remarks_name_claims_that_exist():
+    keys = [claim.key for claim in CLAIMS]
+    known = {key.partition("/")[2] for key in keys} | set(keys)
+    folders = {part for key in keys for part in key.split("/")[:2]}
+    texts = [claim.remark for claim in CLAIMS]
+    texts += [item.none for paper in LISTED for item in lists.items(paper) or ()]
+    names = {name for text in texts for name in re.findall(r"[a-z]\w*(?:/[a-z]\w*)+", text)}
+    named = {name for name in names if name.split("/")[0] in folders}
+    assert len(named) > 20
+    assert {name for name in named if not any(f"{key}/".startswith(f"{name}/") for key in known)} == set()
