@@ -169,7 +169,7 @@ def _hide(met: Participations, kept: int, begun: float, diameter: float) -> tupl
     start, distance = met.steps - met.before_end(met.count), 0.0
     if kept:
         lengths, expansions = list[int](), list[Affine]()
-        if begun and (before := min(met.period - 1, met.steps - met.before_end(kept))):
+        if begun and (before := min(met.before_end(kept + 1) - 1, met.steps) - met.before_end(kept)):
             lengths, expansions = [before], [Affine(met.c**before, arb(0))]
         for k in range(kept, 0, -1):
             lengths.append(1)

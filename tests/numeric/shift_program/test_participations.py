@@ -1,5 +1,6 @@
 """Known participations without a loop over the steps, against the taut string over all steps."""
 
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastiterate.numeric.rounding import precision
+from lastiterate.numeric.shift_program import taut_string as module
 from lastiterate.numeric.shift_program.program import Path
 from lastiterate.numeric.shift_program.taut_string import Participations, cheapest, taut_string
 
@@ -38,28 +40,41 @@ def _found(met: Participations, D: float) -> tuple[float, Path]:
         return float(cost), path
 
 
-@pytest.mark.nightly
+@pytest.fixture(params=[(1, 1, 1e2), (1, 8192, 1e2), (3, 5, 1e2), (128, 8192, 1e-3), (128, 8192, 1e2)], scope="module")
+def whole(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Strings over fewer participations, at first and at most, and over less growth; tell whether over all."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in zip(("_SHORT", "_LONGEST", "_GROWTH"), request.param, strict=True):
+            patch.setattr(module, name, value)
+        yield request.param == (128, 8192, 1e2)
+
+
 @given(_programs())
-@settings(max_examples=300)
-def test_the_taut_string_over_all_steps(case: tuple[Participations, float]) -> None:
+@settings(max_examples=50)
+def test_the_taut_string_over_all_steps(whole: bool, case: tuple[Participations, float]) -> None:
     met, D = case
     c, s = _stepwise(met)
     tracked = [0.0]
     for grow, moved in zip(c, s, strict=True):
         tracked.append(D if np.isfinite(D) and c.max() > 1 else min(D, grow * tracked[-1] + moved))
     string = taut_string(c, s, np.ones(met.steps), np.array(tracked[:-1]))
-    assert _found(met, D)[0] == pytest.approx(float(np.sum(string.shifts**2)), rel=1e-6)
+    found, least = _found(met, D)[0], float(np.sum(string.shifts**2))
+    assert found >= least * (1 - 1e-6)
+    assert not whole or found <= least * (1 + 1e-6)
 
 
-@pytest.mark.nightly
+@pytest.mark.usefixtures("whole")
 @given(_programs())
-@settings(max_examples=300)
+@settings(max_examples=50)
 def test_the_path_hides_everything_at_its_cost(case: tuple[Participations, float]) -> None:
     met, D = case
     c, s = _stepwise(met)
     cost, path = _found(met, D)
+    z = 0.0
+    for grow, moved in zip(c[: path.start], s[: path.start], strict=True):
+        z = min(D, grow * z + moved)
+    assert z * (1 - 1e-9) <= path.distance <= D
     z = path.distance
-    assert z <= D
     for t, shift in enumerate(path.shifts, start=path.start):
         z = max(c[t] * z + s[t] - shift, 0.0)
     assert z == pytest.approx(0.0, abs=1e-9)
