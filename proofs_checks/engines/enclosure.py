@@ -8,7 +8,7 @@ range of each operation over [X, oo], and no slope is taken there.
 
 Lemma 2. A gap that is defined on low <= x <= high, or x < oo, with a derivative that is nowhere negative there, is
 least at low. So where both are shown on the whole box, conditions aside, the face x = low is all that is left to show.
-A slope that is shown at the whole numbers of a box alone says nothing of those between them.
+A slope that is shown at whole numbers alone, or anywhere but at 0, says nothing of what is left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -303,10 +303,11 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
     for symbol, (low, high) in check.box.items():
         rest = {s: ends for s, ends in check.box.items() if s != symbol}
         elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
-        grid = symbol.is_integer and not {low, high} & {sp.oo, -sp.oo}
-        for direction, end in ((1, low), (-1, high)):
-            if grid or low == high or end in (sp.oo, -sp.oo):
-                continue
+        ends = {direction: end for direction, end in ((1, low), (-1, high)) if end not in (sp.oo, -sp.oo)}
+        left_out = any(isinstance(one, sp.Ne) for one in conditions_of(symbol))
+        if low == high or (len(ends) == 2 and (left_out or symbol.is_algebraic or symbol.is_noninteger)):
+            continue  # of an infinite range its new letter is any number
+        for direction, end in ends.items():
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
             left, right = (side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right))
             if shown(sp.S.Zero, slope, "<=", (), dict(check.box)) and shown(left, right, check.sign, elsewhere, rest):

@@ -70,13 +70,22 @@ def test_what_is_not_defined_throughout_does_not_hold(left, right, box):
     assert outcome(left, "<=", right, box).status is not Status.HELD
 
 
-def test_a_slope_at_whole_numbers_says_nothing_of_those_between_them(monkeypatch):
-    """At 0, 1 and 2 the slope in k is 0, and the right side falls from 1 + (x**2 - 2)**2 to 0 at k = 2, x**2 = 2."""
+N = sp.Symbol("n", integer=True)
+FALLS = 1 - N**2 * R(15, 4) * (1 - R(5, 3) * N + N**2 - N**3 / 5)  # to 0 at n = 2, with the slope 0 at 0, 1 and 2
+GAPS = [sp.Symbol("g", nonzero=True, real=True), sp.Symbol("h", noninteger=True, positive=True)]
+JUMPS = [(one, sp.pi / 2 - sp.atan(one - i) - sp.atan(1 / (one - i))) for i, one in enumerate(GAPS)]  # to 0 past i
+
+
+@pytest.mark.parametrize(
+    ("letter", "falls", "ends"),
+    [(N, FALLS, (0, 2)), *((one, by, (i - R(1, 2), i + 1)) for i, (one, by) in enumerate(JUMPS))],
+)
+def test_a_slope_says_nothing_of_values_that_a_declaration_leaves_out(letter, falls, ends, monkeypatch):
+    """Where y**2 = 2 the right side falls from above 0 to 0, and its slope is nowhere negative where it is declared."""
     monkeypatch.setattr(enclosure, "_ALL", 100)
     monkeypatch.setattr(enclosure, "_NEAR", 100)
-    n = sp.Symbol("k", integer=True)
-    falls = 1 - n**2 * R(15, 4) * (1 - R(5, 3) * n + n**2 - n**3 / 5)
-    assert outcome(ZERO, "<", falls + (x**2 - 2) ** 2, {n: (0, 2), x: (1, 2)}).status is Status.UNDECIDED
+    found = outcome(ZERO, "<", falls + (y**2 - 2) ** 2, {letter: ends, y: (1, 2)})
+    assert found.status is Status.UNDECIDED
 
 
 def test_ends_in_the_wrong_order_are_refused():
