@@ -39,15 +39,16 @@ def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
     made, asked = 0, 0
     for setting in (one for one in certified() if letter in one and admits(one)):
         run, seen = scheduled_run(setting, check.scheme), alter(setting)
+        losses = assumption_at(setting, assumed)
         try:
-            losses = assumption_at(setting, assumed)
-            losses.expansion(run, 0, differs=True)  # refuses a step size that is not allowed
-            found = bound_by_shifts(
-                scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **{kind: seen[letter]}
-            )
-            asked += 1
+            losses.expansion(run, 0, differs=True)
+        except InputError:  # a step size that is not allowed
+            continue
+        found = bound_by_shifts(scheduled_run(seen, check.scheme), assumption_at(seen, assumed), **{kind: seen[letter]})
+        asked += 1
+        try:
             certificate = json.loads(json.dumps(found.certificate()))
-        except InputError:
+        except InputError:  # its route has none
             continue
         made += 1
         certificate["claim"]["at"] = dyadic(setting[letter])  # of this run, whatever `bound` was shown

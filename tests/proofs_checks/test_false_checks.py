@@ -7,6 +7,7 @@ import sympy as sp
 import z3
 from sympy import And, Eq, Ge, Le, Rational
 
+from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks import decide as deciding
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.engines import certificate, decide_check, induction, inequality, z3_answers
@@ -257,3 +258,16 @@ def test_a_failing_certificate_is_undecided_where_an_assumption_could_not_be_tes
     outcome = decide_check(check, (x < 3,))
     assert outcome.status is Status.UNDECIDED
     assert "could not be tested" in outcome.detail
+
+
+def test_a_bound_that_refuses_a_run_is_not_passed_over(monkeypatch):
+    made = certificate.bound_by_shifts
+
+    def refuses(run, assumption, **asked):
+        if asked == {"order": 6}:
+            raise InputError("A bound was refused.")
+        return made(run, assumption, **asked)
+
+    monkeypatch.setattr(certificate, "bound_by_shifts", refuses)
+    outcome = decide_check(Certified("full", "clipped"), ())
+    assert (outcome.status, outcome.detail) == (Status.ERROR, "A bound was refused.")
