@@ -30,11 +30,7 @@ LONGEST = 10**5  # steps that are followed one by one
 CONSTANTS = {"smooth": ["L"], "convex": ["L"], "holder": ["L", "lam"], "strongly_convex": ["L", "m"], "clipped": []}
 PARTS = ["sum", "blocks", "minimum"]
 CONSTANTS |= {"tabulated": [], **{name: [] for name in PARTS}}
-KEYS = """
-    format hypotheses run class claim proof digest steps dataset_size batch_size scheme step_size noise_std clip_norm
-    diameter adjacency name L m lam parts table distance value quantity at rule of start since cost shifts ends sizes
-    low high chance prices kinds multiplier rdp blocks width largest sum before spacing round times near far nodes
-    masses thresholds rest order tangent cut tail bits trim lattices"""
+WIDEST = 2**20  # places of a law of privacy losses
 Node = dict[str, Any]
 Costs = list[arb]
 Law = tuple[int, list[int], int]  # the first of some privacy losses, their masses, that of an infinite one; whole units
@@ -42,6 +38,22 @@ Law = tuple[int, list[int], int]  # the first of some privacy losses, their mass
 
 class Refused(Exception):  # noqa: N818
     """A certificate that does not hold; the text says where and why."""
+
+
+class _Object(Node):
+    """An object of the file, which notes the keys that rules read."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.read = {"digest"}
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, or the default where there is none."""
+        return self[key] if key in self else default  # noqa: SIM401 - which notes it
 
 
 def need(holds: bool, why: str) -> None:
@@ -56,7 +68,7 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
         return rule(*arguments)
     except Refused as refused:
         raise Refused(f"{where}: {refused}") from None
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         raise Refused(f"{where}: {type(error).__name__} {error}") from None
 
 
@@ -86,12 +98,18 @@ def stated(node: Node, key: str, computed: arb) -> arb:
 
 def unbroken(pairs: list[tuple[str, Any]]) -> Node:
     """An object of the file; what was altered by accident is seen in the innermost one: its digest is of its text."""
-    node = dict(pairs)
+    node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
     need(holds, f"the object of {', '.join(node)} was altered: its digest is another")
-    need(not node.keys() - KEYS.split(), f"no rule reads the keys {sorted(node.keys() - KEYS.split())}")
     return node
+
+
+def all_read(part: Any, way: str) -> None:
+    """Refuse a key, unless it is null, that no rule has read: a reader might take it for a part of the claim."""
+    for key, one in part.items() if isinstance(part, _Object) else enumerate(part) if isinstance(part, list) else ():
+        need(one is None or not isinstance(part, _Object) or key in part.read, f"{way}: no rule reads the key {key!r}")
+        all_read(one, f"{way}.{key}")
 
 
 class _Rows:
@@ -325,8 +343,9 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
     rule, never = node["rule"], arb(0)
     if rule == "positions":  # docs/proofs/cyclic.md: with constant steps the sample of the last batch costs most
         last = (run.steps - 1) % run.epoch
-        places = [last] if run.constant and len(node["of"]) == 1 else list(range(min(run.epoch, run.steps)))
-        need(run.scheme == "cyclic" and len(node["of"]) == len(places), "a position is missing")
+        count = 1 if run.constant and len(node["of"]) == 1 else min(run.epoch, run.steps)
+        need(run.scheme == "cyclic" and len(node["of"]) == count, "a position is missing")
+        places = [last] if count == 1 else range(count)
         each = [_at(f"of.{p}", _cost, one, Updates(run, loss, p)) for p, one in zip(places, node["of"], strict=True)]
         return reduce(arb.max, each), never
     if rule == "late order":  # docs/proofs/shuffled.md: affine steps with c <= 1 cost most if participations are late
@@ -426,6 +445,7 @@ def blocks(node: Node, run: _Run, loss: _Loss, tau: int) -> tuple[int, arb, arb,
     length, rest = divmod(run.steps - tau, w)
     part, h = max(loss.each, key=lambda one: float(one.m)), run.eta[0] / run.b  # all that are listed hold
     affine = bool(part.m > 0) and len(run.eta.values) == 1
+    need(length <= 20 * LONGEST, "there are too many blocks")
     need(affine and rest == 0 and run.scheme == "poisson", "blocks need Poisson batches, and to fit")
     C = (1 - h * part.m * least / w) ** w
     need(bool(h * most * (part.L + part.m) <= 2) and bool(C < 1), "nothing contracts, or a batch may be too large")
@@ -521,6 +541,7 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
     f = [arb(1)] + [profile(*step, one) for one in t[1:]]
     slopes = [(w - v) / (y - x) for (x, v), (y, w) in pairwise(zip(t, f, strict=True))] + [arb(0)]
     masses = [x * (after - before) for x, (before, after) in zip(t[1:], pairwise(slopes), strict=True)] + [f[-1]]
+    need(all(mass <= 2 for mass in masses), "a chord has more than all of the mass")
     up = [max(int((mass * arb(2) ** bits).upper().ceil().fmpz()), 0) for mass in masses]
     need(all(k < after for k, after in pairwise(nodes)), "nodes need to rise")
     known = dict(zip(nodes, up, strict=False))
@@ -530,10 +551,12 @@ def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]
 def added(one: Law, other: Law, bits: int, trim: int) -> Law:
     """The law of the sum of two losses; at most ``trim`` of the mass at either end moves up."""
     (first, x, lost), (second, y, gone) = one, other
+    need(len(x) + len(y) <= WIDEST, "a law of privacy losses is too wide")
     masses = [-(-int(mass) >> bits) for mass in fmpz_poly(x) * fmpz_poly(y)]
     low = bisect_right(list(accumulate(masses)), trim)
     high = len(masses) - bisect_right(list(accumulate(masses[::-1])), trim)
     infinite = -(-(lost * (sum(y) + gone) + gone * (sum(x) + lost)) >> bits) + sum(masses[high:])
+    need(sum(masses) + infinite <= 2 << bits, "the law of a sum of privacy losses has too much mass")
     return first + second + low, [sum(masses[: low + 1]), *masses[low + 1 : high]], infinite
 
 
@@ -611,8 +634,9 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     number of rounds, after N <= Y of the steps that are left. A sample that is met earlier meets a common kernel at
     last, and fewer steps before; there equal points come to N <= F of a block, which no Y after it is less than.
     """
+    need(node["rule"] == "contract", "this needs a table of contraction")
     h, stages, goes = _number(node["spacing"]), node["blocks"], node["round"] is True
-    each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, run.steps) for one in stages]
+    each = [whole(one["steps"], 1, run.steps) * whole(one["times"], 1, LONGEST) for one in stages]
     total, (k, last) = sum(each), tabled(stages[-1]["table"], h)
     need(run.scheme == "full" or (run.scheme == "cyclic" and run.constant), "these batches have no such blocks")
     if goes:
@@ -762,6 +786,7 @@ def accepted(certificate: Any) -> str:
 def _claimed(top: Node) -> str:
     """The claim, whose value must be at least what the proof gives."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
+    top.get("hypotheses")  # words for readers
     run, loss, claim, proof = (
         _at("run", _Run, top["run"]),
         _at("class", _Loss, top["class"]),
@@ -787,13 +812,16 @@ def _claimed(top: Node) -> str:
 
 
 def check(text: str) -> str:
-    """As `accepted`, from the text of a file, which no accident has altered."""
-    return accepted(_at("file", lambda: json.loads(text, object_pairs_hook=unbroken)))
+    """As `accepted`, from the text of a file, which no accident has altered and of which every key is read."""
+    top = _at("file", lambda: json.loads(text, object_pairs_hook=unbroken))
+    said = accepted(top)
+    _at("file", all_read, top, "certificate")
+    return said
 
 
 if __name__ == "__main__":
     try:
-        sys.stdout.write(f"holds: {check(Path(sys.argv[1]).read_text())}\n")
+        sys.stdout.write(f"holds: {check(_at('file', lambda: Path(sys.argv[1]).read_text('utf-8')))}\n")
     except Refused as refused:
         sys.stdout.write(f"refused: {refused}\n")
         sys.exit(1)

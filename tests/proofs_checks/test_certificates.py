@@ -531,6 +531,10 @@ def test_the_checker_imports_nothing_of_ours_and_runs_alone(tmp_path: Path) -> N
         command = [sys.executable, "-I", str(alone), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         assert (done.returncode, done.stdout.partition(":")[0]) == (status, word), done.stderr
+    path.write_bytes(b"\xff")
+    for command in ([sys.executable, "-I", str(alone), *rest] for rest in ([], [str(path)], [str(tmp_path)])):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        assert (done.returncode, done.stdout.partition(":")[0]) == (1, "refused"), done.stderr
 
 
 def test_the_commands(tmp_path: Path) -> None:
@@ -553,11 +557,53 @@ def test_the_commands(tmp_path: Path) -> None:
     path.write_text(json.dumps(seal_nodes(certificate | {"remark": "epsilon is 0"})))
     more = told.invoke(cli, ["verify", str(path)])
     assert more.exit_code == 1
-    assert "no rule reads the keys ['remark']" in more.output
+    assert "no rule reads the key 'remark'" in more.output
     assert told.invoke(cli, ["verify", str(tmp_path / "nothing")]).exit_code != 0
 
 
+@pytest.mark.parametrize(
+    ("way", "key"),
+    [(("class",), "m"), (("run",), "rest"), (("proof", "of"), "chance"), (("hypotheses",), "delta"), ((), "remark")],
+)
+def test_a_key_that_no_rule_reads_is_refused_where_it_is(way: tuple[str, ...], key: str) -> None:
+    """Also one that rules read elsewhere, as m of a class that has none."""
+    certificate = _made(li.NoisySGD(steps=10, **FULL), li.Convex(1.0), order=4.0) | {"hypotheses": {}}
+    assert check(json.dumps(seal_nodes(certificate)))
+    place = certificate
+    for one in way:
+        place = place[one]
+    place[key] = [1, -1]
+    with pytest.raises(Refused, match=rf"{'.'.join(('certificate', *way))}: no rule reads the key '{key}'"):
+        check(json.dumps(seal_nodes(certificate)))
+
+
+def test_sizes_that_nobody_computes_are_refused_at_once() -> None:
+    """Positions, rounds, blocks and sums of privacy losses of 10^18 steps, and masses of astronomic size."""
+    many = 10**18
+    run = write_run(li.NoisySGD(steps=1000, sampling="poisson", **SAMPLED))
+    run |= {"steps": many, "noise_std": [[*run["noise_std"][0][:2], many]], "step_size": [[1, -9, many]]}
+    body: dict[str, Any] = {"format": "lastiterate certificate 1", "run": run, "class": {"name": "clipped"}}
+    window = {"rule": "window", "start": 0, "shifts": "proportional", "cost": [1, 0], "kinds": [[0, many]]}
+    window |= {"prices": [{"multiplier": dyadic(1.0)}], "since": 0, "sizes": {"low": 0, "high": 999}, "chance": [0, 0]}
+    losses = {"rule": "from losses", "of": window, "bits": 60, "trim": 0}
+    dp = {"quantity": "dp", "at": [1, -9], "value": [1, 0]}
+    blocked = window | {"blocks": {"width": 2, "sum": 0, "largest": 1, "before": 0, "chance": [1, 0]}, "rdp": [1, 0]}
+    cyclic = run | {"scheme": "cyclic", "adjacency": "replace", "dataset_size": many, "batch_size": 1}
+    stage = {"steps": 1, "times": 10**17}
+    table = {"rule": "contract", "spacing": [1, 0], "blocks": [stage], "round": False}
+    for claim, proof, described, why in (
+        (dp, losses | {"lattices": [{"spacing": [1, 0], "nodes": [[0]]}] * 2}, run, "too much mass"),
+        (dp, losses | {"lattices": [{"spacing": [1, 400], "nodes": [[-(2**22), 2**22]]}] * 2}, run, "all of the mass"),
+        (dp, losses | {"lattices": [{"spacing": [1, -20], "nodes": [[0, 2**20]]}] * 2}, run, "too wide"),
+        ({"quantity": "rdp", "at": [2, 0], "value": [1, 0]}, blocked, run, "too many blocks"),
+        (dp, {"rule": "from table", "of": table}, cyclic, "not a whole number"),
+        ({"quantity": "gdp", "value": [1, 0]}, {"rule": "positions", "of": []}, cyclic, "a position is missing"),
+    ):
+        with pytest.raises(Refused, match=why):
+            accepted(body | {"claim": claim, "proof": proof, "run": described})
+
+
 def test_what_is_no_certificate_is_refused() -> None:
-    for text in ("", "[]", "{}", "3", '{"format": 1, "format": 2}', "[" * 100_000):
+    for text in ("", "[]", "{}", "3", "NaN", '{"format": 1, "format": 2}', "[" * 100_000):
         with pytest.raises(Refused):
             check(text)
