@@ -6,7 +6,7 @@ them by name, as those of the ledger use the package's own. Loading runs the Pyt
 """
 
 import sys
-from ast import ImportFrom, parse, walk
+from ast import ImportFrom, Name, Store, parse, walk
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -91,13 +91,13 @@ def load(file: Path) -> ModuleType:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # an exit would end the check as if all claims held
         raise InputError(f"A module of claims needs to load, got {_described(error, file)}; mend it.") from error
     _register(name, file, module)
     return module
 
 
-def _described(error: Exception, file: Path) -> str:
+def _described(error: BaseException, file: Path) -> str:
     said = f"{type(error).__name__}: {str(error).rstrip('.')}"
     if "truth value of Relational" in str(error):
         said = "conditions joined by Python's `and`, `or` or `<` between three; write a tuple (p > 1, q > 1)"
@@ -108,13 +108,16 @@ def _described(error: Exception, file: Path) -> str:
 
 def _strange_letters(file: Path) -> Iterator[Symbol]:
     """The letters of `notation` that a module does not import by name, which have no meaning in its claims."""
-    imports = [one for one in walk(parse(file.read_bytes())) if isinstance(one, ImportFrom)]
+    nodes = list(walk(parse(file.read_bytes())))
+    imports = [one for one in nodes if isinstance(one, ImportFrom)]
     ours = [one for one in imports if (one.module or "").startswith("lastiterate.")]
+    own = {one.id for one in nodes if isinstance(one, Name) and isinstance(one.ctx, Store)}
+    own |= {name.asname or name.name for one in imports if one not in ours for name in one.names}
     taken = {name.name for one in ours for name in one.names}
     papers = {part for one in ours for part in str(one.module).split(".")} & ledger.ORDER.keys()
-    if not papers and not taken & {"*", "notation"}:
-        named = {letter for name, letter in vars(notation).items() if name in taken and isinstance(letter, Symbol)}
-        yield from (letter for letter in MEANING if letter not in named)
+    known = vars(notation).keys() if papers or taken & {"*", "notation"} else taken
+    named = {letter for name, letter in vars(notation).items() if name in known - own and isinstance(letter, Symbol)}
+    yield from (letter for letter in MEANING if letter not in named)
 
 
 def written_in(claim: Claim) -> str:
@@ -190,6 +193,8 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
         if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
             own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple | list) else ()
             given = {claim.key: claim for claim in own if _OWNER.get((kind, claim.key), name) == name}
+        if not isinstance(given, Mapping):
+            raise InputError(f"{kind} of {file} needs a mapping from names, got {echo(given)}; write a dict.")
         for entry, made in given.items():
             if entry in known and _OWNER.get((kind, entry)) != name:
                 raise InputError(f"{kind} of {file} need names that are free, got {entry!r} again; rename it.")

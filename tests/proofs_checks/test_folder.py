@@ -39,6 +39,8 @@ def module(folder: Path, text: str) -> Path:
         ('CLAIMS = (Claim("a/b", "", SOURCE, assumptions=p > 1 and s > 1),)', "a tuple (p > 1, q > 1) in line 7 of"),
         (CLAIM.replace('"<="', '">="'), "one of ==, <=, <, <= and attained, <~, got sign='>='; swap the sides in line"),
         (CLAIM[:-3].replace("(Claim", "Claim"), "got CLAIMS=Claim(...); add a comma."),
+        ("raise SystemExit(0)\nCLAIMS = ()", "got SystemExit: 0 in line 7 of {}; mend it."),
+        ("DERIVATIONS = [1]\nCLAIMS = ()", "DERIVATIONS of {} needs a mapping from names, got [1]; write a dict."),
         ("CLAIMS = list(range(10**6))", "got CLAIMS=[0, 1, 2, ... 1000000 in all]; write one."),
         (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in one.py:7; rename it."),
         (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
@@ -91,6 +93,8 @@ def test_a_letter_declared_in_a_module_has_no_meaning_of_the_package(tmp_path: P
         'K = Symbol(name="K", positive=True)',
         'from sympy import symbols\nK, n = symbols("K n", positive=True)',
         "from beside import K",
+        'from lastiterate.symbolic.prelude import *\nK = Symbol("K", positive=True)',
+        "from lastiterate.symbolic.prelude import *\nfrom beside import K",
     ],
 )
 def test_a_letter_of_a_stranger_is_what_its_own_module_says(
