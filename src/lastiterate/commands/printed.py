@@ -69,7 +69,6 @@ _TRACKED = _record(
 _KNOB = _record("_Knob", {"change": str, "epsilon": float, "composition": float})
 _MEASURED = {"measurement": HolderEstimate, "untrusted": NotRequired[str], **_CARRIED}
 _LISTED = _record("_Listed", {"key": str, "title": str, "paper": str, "verdict": Verdict | None})
-_THEOREM = _record("_Theorem", {"theorem": str, "cost": float, "stated": float})
 
 PRINTED: Final[dict[str, Any]] = {
     "advise": _record(
@@ -99,6 +98,6 @@ PRINTED: Final[dict[str, Any]] = {
     "report": _record("_Files", {"files": list[str]}),
     "show": _Claim,
     "sweep": _record("_Sweep", {"out": str, "rows": int, "refused": int, "picture": str | None}),
-    "verify": _record("_Verified", {"holds": bool, "statement": str, "theorems": NotRequired[_list[_THEOREM]]}),
+    "verify": _record("_Verified", {"holds": bool, "statement": str}),
 }
 """Command -> the type of what it prints."""
