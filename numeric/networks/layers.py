@@ -49,10 +49,29 @@ class Sharing:
         meets: shape (groups, terms, places): weight k of each channel of group g meets input ``meets[g, k, p]`` at
             place p, or a zero where that is -1. The channels are split evenly among the groups, in their order, and
             the outputs are all places of the first channel, then of the second, and so on.
+
+    Raises:
+        InputError: an input that does not exist, or that is met twice at one place or by one weight.
     """
 
     inputs: int
     meets: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        meets = np.asarray(self.meets)
+        whole = meets.ndim == 3 and meets.size and meets.dtype.kind in "iu"
+        if not whole or not -1 <= meets.min() <= meets.max() < self.inputs:
+            raise InputError(
+                f"meets needs whole numbers from -1 to {self.inputs - 1} of shape (groups, terms, places), got "
+                f"meets of shape {meets.shape}; give those of inputs."
+            )
+        for axis in (1, 2):
+            ordered = np.moveaxis(np.sort(meets, axis=axis), axis, 0)
+            if ((ordered[1:] == ordered[:-1]) & (ordered[1:] >= 0)).any():
+                raise InputError(
+                    "meets needs each input once a place and once a weight, got one twice; split the layer."
+                )
+        object.__setattr__(self, "meets", meets)
 
     @property
     def groups(self) -> int:
