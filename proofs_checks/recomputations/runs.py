@@ -192,7 +192,7 @@ def recompute_uses() -> Iterator[Number]:
     batch = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size")
     yield equals("calibrated batches", batch.run.batch, _least_batch(0.45), "every size")
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), loss.Holder(1.0, 0.5), order=2.0)
-    yield as_recorded("a bound and its gap", path.epsilon, TABLE)
+    yield as_recorded("a Hoelder bound on a domain", path.epsilon, TABLE)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
     mu = sqrt(8) * (2 * 0.2 / 3) / 0.5
     yield upper_bound("mu of composition", plain.mu or 0.0, mu * (1 - 1e-12))
