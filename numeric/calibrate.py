@@ -244,4 +244,4 @@ VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], Bound]]] = {
     "diameter": _diameter,
     "batch_size": _batch_size,
 }
-"""What can be calibrated."""
+"""The parameters that can be calibrated."""

@@ -1,6 +1,6 @@
 """Results as tables: in a terminal, in a notebook, and as a pandas DataFrame; one way for all of them.
 
-What is displayed is rounded in the direction that its record guarantees; a DataFrame holds the numbers as they are.
+Displayed numbers are rounded in the direction that their record guarantees; a DataFrame holds them unrounded.
 """
 
 import sys

@@ -22,8 +22,8 @@ _LISTED = re.compile(rf"([\[({{])\s*((?>(?:{_ITEM}:\s*)?{_ITEM}(?:,\s*|\s+)?){{8
 class InputError(ValueError):
     r"""Bad input, in one sentence: what is needed, what was got as ``name=value``, what to do.
 
-    The command line prints the sentence and exits with status 2. What a stranger's file puts into it is escaped, line
-    breaks and what steers a terminal included. Of a long list it shows the first entries, and how many there are.
+    The command line prints the sentence and exits with status 2. Text from a user's file is escaped, line breaks and
+    terminal control characters included. A long list is cut after its first entries, with the number of all.
 
     >>> print(InputError("A name needs letters, got name=\x1b[2J\n; rename it."))
     A name needs letters, got name=\x1b[2J\n; rename it.
@@ -195,7 +195,7 @@ _RENAMED: Final = {
     "learning_rate": "step_size",
     "expected_batch_size": "batch_size",
 }
-"""What other programs call the numbers of a run."""
+"""Names that other programs give to the numbers of a run."""
 
 _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "noise_multiplier": ("noise_std", "noise_std is step_size * noise_multiplier * clip_norm / batch_size."),

@@ -49,7 +49,7 @@ _PARTIAL: Final[Mapping[type, Callable[..., Boolean]]] = {
     SampledUp: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
     SampledDown: lambda rate, noise, order: And(rate > 0, rate < 1, noise > 0, order > 1),
 }
-"""What real arguments must meet; of the gamma function only the positive axis is known."""
+"""Conditions under which a function is defined for real arguments; gamma is admitted on the positive axis only."""
 
 MOST_TERMS: Final = 5000
 

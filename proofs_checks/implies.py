@@ -1,11 +1,11 @@
 """The one question behind a verdict: whether what the checks of a claim show gives what the claim states.
 
-What the checks say by themselves needs no showing. A bound of the divergence of the last iterates follows in two ways.
-From profiles: the conditions of the statement grant what the derivations suppose; a minimum is at most what a
-derivation reaches where it holds for every choice in its ranges, and one for each alternative of a smaller of several
-terms is enough. From bounds of the divergence, each for a part of what the statement speaks of: letters that may be
-chosen, such as the window of shifts, take values in the letters of the statement, and at every point some bound has all
-its premises met and is at most each alternative of the one claimed.
+A statement that is one of the checks needs no further proof. A bound of the divergence of the last iterates follows
+from profiles or from bounds of the divergence. From profiles: the conditions of the statement grant what the
+derivations suppose; a minimum is at most what a derivation reaches where it holds for every choice in its ranges, and
+one for each alternative of a smaller of several terms is enough. From bounds of the divergence, each for a part of the
+statement's range: letters that may be chosen, such as the window of shifts, take values in the letters of the
+statement, and at every point some bound has all its premises met and is at most each alternative of the one claimed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -171,8 +171,8 @@ def _not_supported(claim: Claim) -> str:
 def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
     """Reason why what checks say is not shown as they say it, or "": they must list what their derivations suppose.
 
-    For claims of the ledger without a statement `lastiterate show` and the lock file tell them. What nothing meets is
-    no supposition.
+    `lastiterate show` and the lock file list them for claims without a statement. A condition that nothing meets is not
+    a supposition.
     """
     for check in checks:
         if not isinstance(check, Derived | RenyiBound | Tracked):
@@ -446,7 +446,7 @@ def _granted(
 def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[Boolean]) -> None:
     """Raise an error unless distances and shifts, as the condition `Hides` has them, obey what a theorem supposes.
 
-    What it supposes of all T steps holds before the window, too, without a shift.
+    Its conditions on all T steps hold before the window, too, without a shift.
     """
     shifts, expands, begins, tracked = hidden.args
     if law.gts != _next or begins != tau or getattr(shifts(t), "args", ()) != (t,) or _letter(shifts(t)) != _a:

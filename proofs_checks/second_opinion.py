@@ -51,7 +51,7 @@ def ask_cvc5(question: str) -> str:
 def opinion(claim: Claim) -> Opinion:
     """cvc5's opinion on a claim: its checks, and what they leave open of its statement, are decided here and now.
 
-    What this process proved before for another claim, z3 is not asked again, nor is cvc5.
+    Neither z3 nor cvc5 is asked again for a formula that this process has already proved.
     """
     questions: dict[str, None] = {}
     hold = True

@@ -3,9 +3,9 @@
 The gradient of a linear map in its matrix is sum_t d_t a_t', where t goes over the tokens of a sample, a_t is what goes
 into the map and d_t the slope of the loss in what comes out; a convolution is a linear map of patches, and a table of
 rows (an embedding) one of unit vectors. The d_t are the slopes in zeros that are added to what the maps return, the a_t
-are written down as they pass, so no gradient in a matrix is ever made. What is not one plain use of a matrix in
-`torch.nn.functional` (biases, norms, tied or reshaped weights, layers of few numbers) has its per-sample gradient made
-as in `lastiterate.runtime.gradients`.
+are written down as they pass, so no gradient in a matrix is ever made. Other parameters than matrices used once
+by a function of `torch.nn.functional` (biases, norms, tied or reshaped weights, small layers) have their per-sample
+gradients computed as in `lastiterate.runtime.gradients`.
 
 Source: the identity is that of Goodfellow 2015, "Efficient per-example gradient computations".
 """

@@ -158,7 +158,7 @@ _Recording = Callable[[list[Tensor]], Any]
 _Recorder = Callable[[Callable[[], Any], torch.device], tuple[Callable[[], None], Any]]
 
 _RECORDERS: Final[dict[str, _Recorder]] = {"cuda": _on_cuda}
-"""What records some work, by the type of the device; it returns what does the work again, and what that writes."""
+"""Recorders by the type of the device: each returns a function that repeats the work, and the tensors it writes."""
 
 _RECORDING: Final[list[Callable[..., Any]]] = []
-"""What is being recorded."""
+"""The work that is being recorded."""

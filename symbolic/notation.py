@@ -17,7 +17,7 @@ LENGTH, GRADIENT = symbols("length gradient", positive=True)
 NUMBER: Final = S.One
 
 MEANING: Final[dict[Symbol, tuple[str, Expr]]] = {}
-"""What each letter that has one meaning stands for, and its unit."""
+"""The meaning and the unit of each letter that has only one."""
 
 
 def _letter(name: str, meaning: str, unit: Expr = NUMBER, **facts: bool) -> Symbol:

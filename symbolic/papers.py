@@ -87,7 +87,7 @@ MODULES: Final = MappingProxyType({paper: tuple(names) for paper, names in _DATA
 """The modules of claims, in their order, by paper."""
 
 CITED: Final = tuple(Paper(**entry) for entry in _DATA["cited"])
-"""What docstrings and proofs cite, in alphabetical order."""
+"""The literature that docstrings and proofs cite, in alphabetical order."""
 
 
 def cited(short: str) -> Paper:

@@ -80,7 +80,7 @@ class QuantityBase(Function):  # type: ignore[misc]
 
     is_commutative = True
     is_signed = False
-    """Whether it may be below 0."""
+    """True if it may be negative."""
 
 
 class RenyiDivergence(QuantityBase):

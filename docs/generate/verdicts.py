@@ -123,7 +123,7 @@ def _faulty(claim: Claim, instead: Sequence[Claim]) -> str:
 
 
 def _refuted(claim: Claim, instead: Sequence[Claim]) -> str:
-    """What the report has first for this claim, as a block that Markdown leaves alone."""
+    """The refutation that opens the report of this claim, as a block that Markdown leaves unchanged."""
     where = f'<a href="{claim.source.url}">{_words(str(claim.source))}</a>' if claim.source.url else claim.source
     shown = "".join(line.strip() for line in card(claim, instead).splitlines())
     why = f"<details><summary>Why</summary><p>{_words(claim.remark)}</p></details>"

@@ -46,7 +46,7 @@ CONSTANTS = logistic_regression(1.0)
 
 @dataclass(frozen=True)
 class Row:
-    """What is known after a number of steps; epsilon at `DELTA`, accuracies over the seeds."""
+    """Results after a number of steps: epsilon at `DELTA`, accuracies over the seeds."""
 
     steps: int
     last_iterate: float

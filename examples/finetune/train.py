@@ -56,7 +56,7 @@ CONSTANTS = logistic_regression(1.0, l2=DECAY, parameter_norm=RADIUS)
 
 @dataclass(frozen=True)
 class Row:
-    """What is known after a number of steps; epsilon at `DELTA`, accuracies over the seeds, and without noise.
+    """Results after a number of steps: epsilon at `DELTA`, accuracies over the seeds, and without noise.
 
     The heads without noise minimise the loss, one with the weight decay, one with a hundredth of it.
     """

@@ -31,7 +31,7 @@ DELTA, TEST, CONSTANTS = _OTHER["DELTA"], _OTHER["TEST"], _OTHER["CONSTANTS"]
 
 @dataclass(frozen=True)
 class Row:
-    """What is known after a number of clean steps; epsilon at `DELTA`, accuracy as median over the seeds."""
+    """Results after a number of clean steps: epsilon at `DELTA`, accuracy as median over the seeds."""
 
     clean_steps: int
     never_saw: float

@@ -13,7 +13,7 @@ With masses m_j at losses l_j = h j, y_j = m_j e^(lam l_j) / Y is convolved T ti
 is the mass of the loss l: rounding costs about 1e-16 T of delta, not of 1. The discrete Fourier transform has length n.
 With u = 2^-53, eta = 8 u log2(n), A_ki = |Y_ki| + eta and A_k = prod A_ki^T_i the spectrum is off by e_k <= A_k (eta
 sum T_i / A_ki + 5 u sum T_i), c by |e|_2 + eta |spectrum|_2 in the l1 norm, and an error has a weight of at most 1 / (1
-+ lam). What wraps around counts on top, what lies above the window is bounded by Chernoff; masses, exponentials and
++ lam). Mass that wraps around is added, mass above the window is bounded by Chernoff; masses, exponentials and
 sums are rounded up.
 
 Any tilt lam and grid are valid, good ones are tight. The chords add about lam (lam + 1) w^2 / 12 to the log-moment of a
@@ -39,9 +39,9 @@ from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, precision, upper
 
 _FINE = 4e-5
-"""What lattice and nodes may each add to epsilon, relatively."""
+"""The most that the lattice and the nodes may each add to epsilon, relative to it."""
 _COARSE = 0.04
-"""Most that the tilted density may grow from one node to the next, as a power of e, where it counts."""
+"""The largest growth of the tilted density from one node to the next, as a power of e."""
 _WIDEST = 0.1
 """Distance of two nodes in z."""
 _MOST_NODES = 1500

@@ -167,7 +167,7 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
     """The lower convex envelope through the nodes g (ahead) and 1/g (back): the value at 1, and the nodes that stay.
 
-    Those of each order, 0 always among them. Which stay is decided in floats; any choice of nodes gives a bound.
+    The nodes of each order, always including 0. They are chosen in floats; any choice gives a bound.
     """
     n, one = len(g), min(float(ahead[0]), float(back[0]))
     kept = _convex(g, headed(one, ahead), headed(one, back))

@@ -47,7 +47,7 @@ class Assumption(ABC):
     """Something the losses are assumed to satisfy on the domain."""
 
     parts: "tuple[Assumption, ...]" = ()
-    """What it is made of, where it is made of others."""
+    """The assumptions that it combines, if any."""
     claim: ClassVar[str] = "chien_li/theorem_3_1/gdp/one_step"
     """Key of the ledger's claim that bounds the divergence under this assumption."""
 

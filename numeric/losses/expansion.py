@@ -30,7 +30,7 @@ class Increasing(ABC):
     """A nondecreasing function of a distance, piecewise concave."""
 
     parts: "tuple[Increasing, ...]" = ()
-    """What it is made of, where it is made of others."""
+    """The expansions that it combines, if any."""
 
     @abstractmethod
     def value(self, z: Array) -> Array:

@@ -31,7 +31,7 @@ _NARROW = 50.0
 _SHORT = 600
 _SAFE = 1 - 1e-9
 _NANOSECONDS = 0.6e9
-"""What a family may cost, about."""
+"""The approximate time that a family may take."""
 _MOST_NANOSECONDS = 1.8e9
 """The same for Poisson batches whose shared samples have gradients; if one witness costs more, they have none."""
 _MOST = 24

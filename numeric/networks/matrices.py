@@ -1,8 +1,8 @@
 """Balls of matrices and vectors around a centre in float64, whose radii include every rounding.
 
 A product of floats in any order, fused or not, is off by at most gamma_n |A| |B| entry by entry, u = 2^-53 and
-gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors alike. What is lost to underflow is
-less than 2^-1022 for each entry and operation, and 1e-290 is added for it.
+gamma_n = n u / (1 - n u); sums, entries scaled by a number, and norms of vectors likewise. Underflow loses less than
+2^-1022 for each entry and operation, and 1e-290 is added for it.
 
 Source: Higham 2002, section 3.5; docs/proofs/network_constants.md, "Rounding".
 """

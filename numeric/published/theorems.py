@@ -1,7 +1,7 @@
 """The published theorems by name, papers in the order of the ledger.
 
-A `PublishedBound` is asked in two steps: whether the run is one it speaks of (`PublishedBound.refusal`), and what it
-claims (`PublishedBound.epsilon`). Whether the claim holds is in the lock file, under `PublishedBound.claim`.
+A `PublishedBound` gives the reason why it does not apply to a run (`PublishedBound.refusal`), or the number that it
+states (`PublishedBound.epsilon`). The lock file has the verdict of its claim, `PublishedBound.claim`.
 """
 
 # Sympy has no stubs; what pyright infers from its source is wider than what it documents.
@@ -54,7 +54,7 @@ TRIVIAL: Final[Mapping[str, PublishedBound]] = {
         statement=stated.LAST_STEP, evaluate=closed_forms.one_last_step,
     ),
 }  # fmt: skip
-"""What `bound` has among its candidates, in closed form."""
+"""Closed forms that `bound` tries, too."""
 
 _ROWS: Final = (
     _full(

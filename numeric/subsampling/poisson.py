@@ -39,7 +39,7 @@ from lastiterate.numeric.subsampling.without_replacement import EventMixture, le
 _LEAST = 1e-30
 """Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
 _CLOSE = 1e12
-"""What is left of the diameter is so many times less than what a block adds."""
+"""A window ends when the remaining diameter is this many times smaller than what a block adds."""
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)

@@ -57,7 +57,7 @@ def convert_routes(
     """Bounds of random batches at one delta, one of them near the least that any route gives.
 
     Worst batches are converted exactly; composition and windows through their privacy-loss distribution, or through
-    their Renyi divergence. Which window is best depends on the order: a few are tried.
+    their Renyi divergence. The best window depends on the order: a few are tried.
     """
     order, tried, whole = _order_near(most, delta), set[float](), composition_route(run)
     best = min(most, *(quick_rdp_to_dp(at, approximate_rdp(whole.pair, at), delta) for at in _LOOKED_AT))

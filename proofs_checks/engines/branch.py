@@ -2,8 +2,8 @@
 
 Each box is tried by its natural enclosure, by the mean value form, and by monotonicity: where a partial
 derivative keeps its sign, only one face of the box matters. A face of the first box on which the expression
-vanishes identically is recognised exactly, by Sympy. What resists is split, up to a budget; whatever is left
-then is undecided, never passed.
+vanishes identically is recognised exactly, by Sympy. Other boxes are split, up to a budget; those left
+then are undecided, never passed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

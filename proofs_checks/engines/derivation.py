@@ -106,9 +106,9 @@ def _replayed(*ends: Span) -> None:
 def decide(check: _Checks, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Follow the rules of the calculus or of the kernel to their end, and hold it against the check.
 
-    What does not follow is undecided; only a proof as it is printed may be refuted, by its first line that is false. A
-    derivation that uses claims of the ledger proves no more than they do: what was not shown for vectors of every
-    dimension is its scope.
+    A statement that does not follow is undecided; only a printed proof may be refuted, by its first false line. A
+    derivation that uses claims of the ledger proves no more than they do: if one was not shown for vectors of every
+    dimension, that limits its scope.
     """
     if isinstance(check, Consequence):
         return decide_consequence(check, assumptions)

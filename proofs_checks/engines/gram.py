@@ -1,7 +1,7 @@
 """Inequalities between vectors of every dimension, for all members of families of functions, sets and operators.
 
-What holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of hypotheses
-with multipliers, verified exactly; a refutation is an exact matrix. Finding neither decides nothing.
+A statement that holds for every positive semidefinite matrix of inner products holds in every R^d. A proof is a sum of
+hypotheses with multipliers, verified exactly; a refutation is an exact matrix. Without either, it is undecided.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

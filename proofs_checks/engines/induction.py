@@ -224,8 +224,8 @@ def _undefined(check: Induction, assumptions: tuple[Boolean, ...]) -> str:
 def _contradicted(check: Induction, assumptions: tuple[Boolean, ...], tried: Sequence[Point]) -> str:
     """Say that laws about one index and what is to be shown contradict each other at a late one; "" if not.
 
-    What is shown is so wherever a sequence obeys the laws: where it cannot be, none does, and nothing was shown. Those
-    with a power to the index are left out, which z3 would write out.
+    Without a sequence that obeys the laws, nothing was shown. Laws with a power to the index are left out, because z3
+    would expand it.
     """
     every = [law for law in (*check.laws, *_all(check)) if not _steps(law, check.index)]
     powers = {power for law in every for power in law.atoms(sp.Pow) if check.index in power.exp.free_symbols}
@@ -295,7 +295,7 @@ def _show(wanted: Sequence[Boolean], given: Sequence[Boolean]) -> None:
 def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, frozenset[Boolean]]:
     """An equality with what the premises say that a value of a sequence is, and without these premises.
 
-    No points have to be found then that obey them. What a value is declared to be stays a premise of what is put in.
+    Then no points that satisfy them need to be found. The declared sign of a value stays a premise of its replacement.
     """
     if not isinstance(condition, sp.Eq):
         return condition, known

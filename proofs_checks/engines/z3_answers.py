@@ -85,7 +85,7 @@ def _nlsat() -> z3.Tactic:
 
 
 def _soon(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """An answer that takes little effort. What else z3 knows may change whether there is one, but not which one."""
+    """An answer that takes little effort. The state of z3 may change whether there is one, but not its value."""
     solver = _nlsat().solver()
     answer = _checked(solver, asked, _LITTLE, _SHORT)
     if answer == z3.unsat:

@@ -84,7 +84,7 @@ class Terms:
     Piecewise become case distinctions. A quotient needs its denominator to differ from zero and a root its
     base not to be negative: that is added to ``side``, so a proof covers the points where all is defined; whether
     all is, `defined.unmet` asks. Inside a case distinction nothing is added, and an undefined part may have any value.
-    What is not algebraic becomes a number of which no more than its range is known. Unless ``whole``, integer symbols
+    A term that is not algebraic becomes a number of which only the range is known. Unless ``whole``, integer symbols
     are relaxed to reals, which is sound for proofs. ``loose`` says that a solution need not be one of the conditions as
     written, since a part may have any value.
     """

@@ -12,7 +12,7 @@ from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import Number, equals, lower_bound_of, upper_bound
 
 _SCAN, _LATTICE, _PROFILE = 5e-6, 3e-4, 2e-3
-"""What a scan for a minimum is off by; what a lattice of losses may add to an epsilon, and to a delta."""
+"""The error of a scan for a minimum; the most that a lattice of losses adds to an epsilon, and to a delta."""
 _BY = "quadrature"
 
 

@@ -20,7 +20,7 @@ from lastiterate.proofs_checks.recomputations.record import EXACT, Number, as_re
 
 Array = NDArray[np.float64]
 _FIRST, _SECOND = 1e-7, 2e-5
-"""What differences of first and second order are off by."""
+"""Errors of differences of first and second order."""
 _BY, _RADIUS = "differences of the loss", 0.02
 
 _PHI: dict[str, Callable[[Array], Array]] = {

@@ -27,7 +27,7 @@ DERIVATIONS: Final[dict[str, Derivation]] = {
     **noisy_sgd.TABLE,
     **contraction.TABLE,
 }
-"""What a claim calls a derivation."""
+"""The derivations by the names that claims use."""
 
 OF_PACKAGE: Final[Mapping[str, Any]] = MappingProxyType({**DERIVATIONS, **TRACKED})
 """The derivations of this package, of which the lock file knows what they suppose; other tables may grow."""

@@ -26,7 +26,7 @@ A_0 = Symbol("A_0", real=True)
 """The price of the steps before the first block."""
 
 BEGINS = FROM_0, ABOVE = ("from 0", "from above")
-"""What is known of the steps before the first block: two equal points, or nothing."""
+"""The states before the first block: two equal points, or any two."""
 
 z = Symbol("z", nonnegative=True)
 nodes = Function("y", positive=True)
@@ -36,7 +36,7 @@ SUPPOSED = {
     "F": "from any two points of the domain a block costs F",
     "Y_i": "blocks of the last epoch, given that its order is number i, take what was before it to Y_i",
 }
-"""What is supposed of profiles."""
+"""Hypotheses on profiles."""
 
 
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:

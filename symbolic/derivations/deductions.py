@@ -278,4 +278,4 @@ DEDUCTIONS: Final[Mapping[str, Deduction]] = {
     "extremum": _extremum,
     **{f"reduction/{name}": partial(_reduction, **case) for name, case in _CASES.items()},
 }
-"""What a claim calls a deduction."""
+"""The deductions by the names that claims use."""

@@ -106,4 +106,4 @@ TRACKED: Final[dict[str, Callable[[Kernel], Span]]] = {
     "batches": lambda kernel: _modulus(kernel, b, _k),
     "domain": lambda kernel: kernel.domain(Order.FIRST, (S.Zero, T), S.Zero, D),
 }
-"""What a claim calls a derivation of a distance between the last iterates of two runs."""
+"""Derivations of a distance between the last iterates of two runs, by the names that claims use."""

@@ -108,4 +108,4 @@ PRINTED: Final[Mapping[str, Callable[[Kernel], Guarantee]]] = {
     "liang/theorem_3_4, batches of b samples": partial(_hidden_at_once, most=b),
     "d2p2/theorem_1": _projected,
 }
-"""What a claim calls a printed proof."""
+"""The printed proofs by the names that claims use."""

@@ -149,7 +149,7 @@ class Calculus(Ground):
 
     @rule
     def times(self, made: Proposition, factor: Expr) -> Proposition:
-        """Both sides times a quantity that is not negative. What may be 0 would cancel: it is not in them."""
+        """Both sides times a quantity that is not negative. No factor in them may be 0, since it would cancel."""
         inside = {one for one in gathered(factor).as_powers_dict() if not one.is_positive and not one.is_number}
         if any(made.says.has(one) for one in inside):
             raise UnprovedError(f"To multiply by {factor} needs a quantity that {made} does not have.")

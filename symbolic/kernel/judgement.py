@@ -103,7 +103,7 @@ def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis
 
 
 STEPS_BEFORE: Final = "the steps before"
-"""What an induction supposes."""
+"""The name of the steps that an induction supposes."""
 
 
 @dataclass(frozen=True)

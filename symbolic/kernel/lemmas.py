@@ -79,8 +79,8 @@ class Shift:
 class Coin:
     """``profile`` bounds the step of run 1 or 2 from one point, a hidden coin deciding who is in the batch.
 
-    ``variance`` is that of the part of the noise that it takes. What is ``observed`` has noise of its own, which its
-    hypotheses name: it is the outcome of a step, and no map with noise after it.
+    ``variance`` is that of the part of the noise that it takes. An ``observed`` map has noise of its own, which its
+    hypotheses name: it is the outcome of a step, and no noise follows it.
     """
 
     profile: Profile
