@@ -82,7 +82,7 @@ CLAIMS = (
         "chien_li/appendix_a_14/constant",
         "(132): u^(1/3) + (1 - u)^(1/3) <= 2^(2/3) = 1.587, attained at u = 1/2",
         at("A.14", "(132)"),
-        Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), name="opposite signs, cubed"),
+        Inequality((x + y) ** 3, "<= and attained", 4 * (x**3 + y**3), (), "opposite signs, cubed", (Eq(x, y),)),
         Value(2 ** Rational(2, 3), "1.587", "printed value"),
     ),
     Ours(

@@ -27,6 +27,7 @@ _utility = Cited(
     Source(cited("Koloskova, Hendrikx & Stich 2023"), "clipped SGD with noise"),
     (ClippedSteps(eta, b, K, sigma_dp, dim), Smooth(L), Variance(sigma_sgd**2), eta <= 1 / (9 * L)),
 )
+_least_noise = 2 * alpha * K**2 * T / (epsilon * n * b)
 _letters = {r: "initial gap l(theta_0) - l*", theta: "constant of the O() of the noise"}
 
 
@@ -93,7 +94,8 @@ CLAIMS = (
         "liang/proposition_3_8/privacy",
         "sigma_DP^2 = 2 alpha C^2 T/(epsilon n b) makes (46) at most epsilon: the noise is needed from below",
         at("Proposition 3.8"),
-        Inequality(epsilon, "<= and attained", STEP * T, (sigma_dp**2 <= 2 * alpha * K**2 * T / (epsilon * n * b),)),
+        Identity(put(STEP * T, {sigma_dp: sqrt(_least_noise)}), epsilon, "(46) at that noise"),
+        Inequality(epsilon, "<= and attained", STEP * T, (sigma_dp**2 <= _least_noise,), "no less noise does"),
         assumptions=(epsilon > 0,),
     ),
     Claim(
