@@ -43,6 +43,8 @@ def test_the_run_is_certified(claim: Claim) -> None:
     told = claim.refutation
     assert told is not None
     assert decide_check(told.check, ()).status is Status.REFUTED
+    found = [decide_check(check, claim.assumptions).status for check in claim.checks]
+    assert found.count(Status.REFUTED) >= 2, "it has to be refuted by two means"
     claimed, true = map(Decimal, numbers(claim))
     assert {"<=": true > claimed, "<": true >= claimed, ">=": true < claimed}[told.sign], (
         "as shown, it is no refutation"
