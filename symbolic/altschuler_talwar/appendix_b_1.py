@@ -58,7 +58,7 @@ CLAIMS = (
         "Remark B.2: where a sample is removed and not replaced, K may stand for 2 K",
         at("Remark B.2"),
         _removed(K / n).mutant("half", _removed(K / (2 * n))),
-        IntervalInequality(Integer(4) / 9, "<=", Integer(1) / 4, {}, "n = 2, gradients K, K and -K, squared"),
+        IntervalInequality(Integer(4) / 9, "<=", S.One / 4, {}, "n = 2, gradients K, K and -K, squared"),
         refutation=REMOVAL,
         remark="""Under removal the bounds are said to hold with K for 2 K. A sample removed changes the weight
         of the others: means of n and n + 1 gradients differ by up to 2 K/(n + 1), not K/n. At n = 10, sigma_DP

@@ -11,13 +11,13 @@ rationals.
 from lastiterate.symbolic.chien_li.paper import SHIFT_COST, at
 from lastiterate.symbolic.prelude import *
 
-_s, _one = Rational(2, 25), Integer(1)
+_s = Rational(2, 25)
 _smooth, _strong = Rational(11, 10), Rational(9, 10)
-_cost_9, _cost_13 = direct_cost(_smooth, _s, _one, 9), direct_cost(_one, _s, _one, 13)
+_cost_9, _cost_13 = direct_cost(_smooth, _s, S.One, 9), direct_cost(S.One, _s, S.One, 13)
 _small = Rational(1, 10) + _s  # eta L + s at L = 1
-_cost_6 = direct_cost(_one, _small, _one, 6)
+_cost_6 = direct_cost(S.One, _small, S.One, 6)
 _clip = Rational(2, 5)
-_cost_25 = direct_cost(_one, _clip, Integer(10), 25)
+_cost_25 = direct_cost(S.One, _clip, Integer(10), 25)
 
 
 def _split(steps: int) -> Expr:
@@ -27,7 +27,7 @@ def _split(steps: int) -> Expr:
 
 def _best(s: Expr, start: Expr, steps: int) -> tuple[Inequality, Inequality]:
     """No window of another length costs less at c = 1."""
-    cost, other = direct_cost(_one, s, start, steps), (s * w + start) ** 2 / w
+    cost, other = direct_cost(S.One, s, start, steps), (s * w + start) ** 2 / w
     return (
         Inequality(cost, "<", other, (w >= steps + 1,), "any longer window"),
         Inequality(cost, "<", other, (w <= steps - 1,), "any shorter window"),
@@ -45,23 +45,25 @@ CLAIMS = (
         at("A.13", "Figure 1 (a)"),
         Value(_cost_9, "0.546343", "9 steps"),
         Inequality(
-            _cost_9, "<", window_cost(_smooth, _s, _one, u), (u <= 1 / _smooth**10,), "longer windows, u = c^-w"
+            _cost_9, "<", window_cost(_smooth, _s, S.One, u), (u <= 1 / _smooth**10,), "longer windows, u = c^-w"
         ),
-        Inequality(_cost_9, "<", window_cost(_smooth, _s, _one, u), (u >= 1 / _smooth**8, u <= 1 / _smooth), "shorter"),
+        Inequality(
+            _cost_9, "<", window_cost(_smooth, _s, S.One, u), (u >= 1 / _smooth**8, u <= 1 / _smooth), "shorter"
+        ),
     ),
     Ours(
         "chien_li/appendix_a_13/convex",
         "c = 1: the best window is 13 steps, cost 0.320123",
         at("A.13", "Figure 1 (a)"),
         Value(_cost_13, "0.320123", "13 steps"),
-        *_best(_s, _one, 13),
+        *_best(_s, S.One, 13),
     ),
     Ours(
         "chien_li/appendix_a_13/strongly_convex",
         "c = 0.9, T without limit: direct shifts cost 0.1216; (3) costs 0.1333, its beta <= 1 binds",
         at("A.13", "Figure 1 (b)"),
         Value(_s**2 * (1 + _strong) / (1 - _strong), "0.1216", "limit"),
-        Value(direct_cost(_strong, _s, _one, 100), "0.1216", "100 steps from D"),
+        Value(direct_cost(_strong, _s, S.One, 100), "0.1216", "100 steps from D"),
         Value(_split(13), "0.1333", "(3), 13 steps"),
         IntervalInequality(
             direct_cost(_strong, _s, Rational(4, 5), 13), "<", _split(13), {}, "if a share may exceed 1"
@@ -84,10 +86,10 @@ CLAIMS = (
         "As lambda -> 0 the bound (13) becomes identical to the Pareto frontier of composition and output perturbation",
         at("A.13", "the bound will become identical"),
         IntervalInequality(
-            Min(200 * _s**2, _one), "<=", _cost_6, {}, "T = 200, L = 1: e(z) = z + eta L + s, 6 steps"
+            Min(200 * _s**2, S.One), "<=", _cost_6, {}, "T = 200, L = 1: e(z) = z + eta L + s, 6 steps"
         ).mutant("D = 10, L = 2 K, T = 10000", left=Min(10_000 * _s**2, Integer(100)), right=_cost_25),
         Inequality(
-            Min(200 * _s**2, _one),
+            Min(200 * _s**2, S.One),
             "<=",
             (6 * _small + 1) ** 2 / 6,
             name="the same path, its equal shifts added by hand",
@@ -118,10 +120,10 @@ CLAIMS = (
         "chien_li/appendix_a_13/every_lambda",
         "On D <= 1 every lambda has e(z) <= z + eta L + s; at L = 1, D = 1 the cost is at most 0.7211, any T",
         at("A.13", "lambda -> 0"),
-        Inequality(u**lam, "<=", _one, (u > 0, u <= 1), "z^lambda <= 1, z > 0"),
+        Inequality(u**lam, "<=", S.One, (u > 0, u <= 1), "z^lambda <= 1, z > 0"),
         Inequality(z + eta * L * y + s, "<=", z + eta * L + s, (y <= 1,), "expansion; y = z^lambda"),
         Value(_cost_6, "0.7211", "6 steps"),
-        *_best(_small, _one, 6),
+        *_best(_small, S.One, 6),
         Inequality(T * _s**2, "<=", _cost_6, (T <= 5,), "shorter runs"),
         repairs="chien_li/appendix_a_13/small_lambda",
     ),
@@ -156,8 +158,8 @@ CLAIMS = (
         "c = 1, T = 60: the bound over tau is not unimodal: 0.384 at 0, 0.48 at 12, 0.3201 at 47",
         at("A.13", "binary search"),
         Value(60 * _s**2, "0.384", "tau = 0, composition"),
-        Value(direct_cost(_one, _s, 12 * _s, 48), "0.48", "tau = 12, start 12 s"),
+        Value(direct_cost(S.One, _s, 12 * _s, 48), "0.48", "tau = 12, start 12 s"),
         Value(_cost_13, "0.3201", "tau = 47, start D"),
-        IntervalInequality(60 * _s**2, "<", direct_cost(_one, _s, _s, 59), {}, "a local minimum at tau = 0"),
+        IntervalInequality(60 * _s**2, "<", direct_cost(S.One, _s, _s, 59), {}, "a local minimum at tau = 0"),
     ),
 )

@@ -47,7 +47,7 @@ CLAIMS = (
         "(129): 1 <= v^s + (1 - v)^s for v in [0, 1], s in (0, 1] (a and b not both zero)",
         at("A.14", "(129)"),
         Inequality(lam * y, "<= and attained", y, (lam <= 1,), "v <= v^s at v = e^-y: the exponents"),
-        Inequality(Integer(1), "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z"),
+        Inequality(S.One, "<=", x + y, (z <= x, 1 - z <= y), "both added; x = z^s, y = (1 - z)^s, v is z"),
         letters={lam: "s"},
     ),
     Step(

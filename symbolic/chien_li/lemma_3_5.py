@@ -114,8 +114,8 @@ CLAIMS = (
         "chien_li/lemma_3_5/closed_forms",
         "The two branches alone: s (1 - c^t) / (1 - c) and 2 eta K t",
         at("Theorem 3.1", "(3)"),
-        Recursion(t, Integer(0), c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
-        Recursion(t, Integer(0), PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
+        Recursion(t, S.Zero, c * PREVIOUS + s, s * (1 - c**t) / (1 - c), name="c D + s"),
+        Recursion(t, S.Zero, PREVIOUS + _cap, _cap * t, name="D + 2 eta K"),
         assumptions=(Ne(c, 1),),
     ),
     Step(

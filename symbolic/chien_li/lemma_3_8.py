@@ -30,7 +30,7 @@ CLAIMS = (
         "chien_li/lemma_3_9",
         "1)-3): g(0) = 0, g is continuous at 0, grows strictly and without limit, so h is increasing and bijective",
         at("Lemma 3.9", "1)-3)"),
-        Identity(put(_g, {x: 0}), Integer(0), "g(0) = 0").mutant("L", right=L),
+        Identity(put(_g, {x: 0}), S.Zero, "g(0) = 0").mutant("L", right=L),
         Inequality(x + L * a, "<", y + L * d, (x < y, a <= d), "g grows; a = x^lambda, d = y^lambda"),
         Identity(put(x**lam, {x: r ** (1 / lam)}), r, "as small as r is at r^(1/lambda): g is continuous at 0"),
         Inequality(x, "<=", x + L * a, name="g(x) >= x: no limit; a = x^lambda"),
@@ -51,7 +51,7 @@ CLAIMS = (
         "4): lambda = 1/2, h(z) = ((-L + sqrt(L^2 + 4 z)) / 2)^2",
         at("Lemma 3.9", "4); (104)"),
         Identity(inverse_half(z, L) + L * _root, z, "h + L u = z, u^2 = h"),
-        Inequality(Integer(0), "<=", _root, name="u >= 0, so sqrt(h) = u"),
+        Inequality(S.Zero, "<=", _root, name="u >= 0, so sqrt(h) = u"),
     ),
     Claim(
         "chien_li/lemma_3_10",

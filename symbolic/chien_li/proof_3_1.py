@@ -15,7 +15,6 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import leads
 
-_zero, _one = Integer(0), Integer(1)
 _u, _v = Vector("u"), Vector("v")
 _left = v * sigma**2
 _one_cost = alpha * r**2 / (2 * _left)
@@ -34,8 +33,8 @@ _tilted_mean, _tilted_variance = -r * xi / (1 + r**2), v / (1 + r**2)
 
 def _tilted_tail(z: Expr) -> Expr:
     """P(W'_1 > 1 given Z'_1 = z) where W'_1 is N(0, 1) and Z'_1 given W'_1 is N(-clip(W'_1, 1), 1)."""
-    above = exp(-((z + 1) ** 2) / 2) * tail(_one)
-    below = exp(-((z - 1) ** 2) / 2) * tail(_one)
+    above = exp(-((z + 1) ** 2) / 2) * tail(S.One)
+    below = exp(-((z - 1) ** 2) / 2) * tail(S.One)
     root = 2 ** Rational(1, 2)
     between = exp(-(z**2) / 4) / root * (cumulative(root * (1 + z / 2)) - cumulative(root * (z / 2 - 1)))
     return above / (above + between + below)
@@ -59,7 +58,7 @@ CLAIMS = (
         "chien_li/proof_3_1/conditioning",
         "Given Z = Z' the two processes have the same updates and noise, so W'_1 keeps the law of W_1",
         at("Section 3.1", "below (8); (10)"),
-        Identity(_tilted_tail(xi), tail(_one), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients").mutant(
+        Identity(_tilted_tail(xi), tail(S.One), "P(W'_1 > 1 given Z'_1 = xi) is that of W_1, clipped gradients").mutant(
             "tilted the other way", left=_tilted_tail(-xi)
         ),
         *(
@@ -87,7 +86,7 @@ CLAIMS = (
         ),
         Value(_tilted_tail(Integer(-2)), "0.4231", "P(W'_1 > 1 given Z'_1 = -2), clipped at 1; P(W_1 > 1) is 0.1587"),
         Value(
-            renyi((_zero, Integer(2)), (_one, Rational(3, 2)), Integer(2)),
+            renyi((S.Zero, Integer(2)), (S.One, Rational(3, 2)), Integer(2)),
             "1.0589",
             "D_2(W_2 || W'_2) given Z_1 = Z'_1 = -2, unclipped with r = v = 1",
         ),
@@ -96,13 +95,13 @@ CLAIMS = (
         "chien_li/proof_3_1/unrolled",
         "(11): the shifts a_t add to sum c^-(t - tau + 1) a_t at tau",
         at("Section 3.1", "above (11)"),
-        leads(_zero),
+        leads(S.Zero),
     ),
     Step(
         "chien_li/proof_3_1/price",
         "The unrolled cost is the sum of alpha a_t^2 / (2 (1 - beta_t) sigma^2) from t = tau",
         at("Section 3.1", "above (11)"),
-        Identity(renyi((r, _left), (_zero, _left), alpha), _one_cost, "one cost"),
+        Identity(renyi((r, _left), (S.Zero, _left), alpha), _one_cost, "one cost"),
         Induction(t, _summed, begin(_paid, _squares), _costs, name="from t = tau"),
         misprint=Induction(
             t, _summed, (Eq(_paid(0), 0), Eq(_squares(1), 0)), _costs, start=1, name="from t = 1, as printed"

@@ -18,7 +18,7 @@ CLAIMS = (
         "chien_li/section_1/pareto",
         "Without convexity (3) can be below composition and output perturbation: figure 1, c = 1.1, T = 100, tau = 91",
         at("Section 1", "outperforms the Pareto frontier; Section 5; A.15"),
-        IntervalInequality(_window, "<", Min(100 * _s**2, Integer(1)), {}, "T s^2 = 0.64, D^2 = 1"),
+        IntervalInequality(_window, "<", Min(100 * _s**2, S.One), {}, "T s^2 = 0.64, D^2 = 1"),
     ),
     Claim(
         "chien_li/section_1/structure",

@@ -13,10 +13,9 @@ from lastiterate.symbolic.chien_li.paper import at
 from lastiterate.symbolic.derivations import statements
 from lastiterate.symbolic.prelude import *
 
-_zero = Integer(0)
 _mixed = alpha * v + (1 - alpha) * r
 _widths = log(r * v / _mixed) / 2 - alpha * log(r) / 2 - (1 - alpha) * log(v) / 2
-_ratio = density_exponent(xi, d - z, sigma**2) - density_exponent(xi, _zero, sigma**2)
+_ratio = density_exponent(xi, d - z, sigma**2) - density_exponent(xi, S.Zero, sigma**2)
 
 CLAIMS = (
     Step(
@@ -24,11 +23,11 @@ CLAIMS = (
         "Gaussians of one variance, means d apart, have divergence alpha d^2 / (2 sigma^2)",
         at("Definition 2.1", "(40)(c)"),
         Identity(
-            moment_exponent(xi, (d, sigma**2), (_zero, sigma**2), alpha),
+            moment_exponent(xi, (d, sigma**2), (S.Zero, sigma**2), alpha),
             density_exponent(xi, alpha * d, sigma**2) + (alpha - 1) * (alpha * d**2 / (2 * sigma**2)),
             "complete the square",
         ),
-        Identity(renyi((d, sigma**2), (_zero, sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
+        Identity(renyi((d, sigma**2), (S.Zero, sigma**2), alpha), alpha * d**2 / (2 * sigma**2), "closed form"),
         assumptions=(alpha > 1,),
     ),
     Ours(
@@ -36,12 +35,12 @@ CLAIMS = (
         "Unequal variances r (numerator law) and v: alpha d^2 / (2 (alpha v + (1 - alpha) r)), and the widths",
         at("Definition 2.1"),
         Identity(
-            moment_exponent(xi, (d, r), (_zero, v), alpha),
+            moment_exponent(xi, (d, r), (S.Zero, v), alpha),
             density_exponent(xi, alpha * d * v / _mixed, r * v / _mixed) + (alpha - 1) * alpha * d**2 / (2 * _mixed),
             "complete the square",
         ),
         Identity(
-            renyi((d, r), (_zero, v), alpha) * (alpha - 1),
+            renyi((d, r), (S.Zero, v), alpha) * (alpha - 1),
             alpha * (alpha - 1) * d**2 / (2 * _mixed) + _widths,
             "all of it",
         ),
@@ -69,17 +68,17 @@ CLAIMS = (
             "L z is L D^(1 - lambda) z^lambda times",
             (z > 0,),
         ),
-        Inequality((z / D) ** (1 - lam), "<=", Integer(1), (z > 0, z <= D, lam <= 1), "this"),
+        Inequality((z / D) ** (1 - lam), "<=", S.One, (z > 0, z <= D, lam <= 1), "this"),
     ),
     Ours(
         "chien_li/definition_2_7/gaussians",
         "The shifted divergence of two Gaussians is at most that of the means brought z <= d closer; the ratio grows",
         at("Definition 2.7"),
         Identity(
-            renyi((d - z, sigma**2), (_zero, sigma**2), alpha), alpha * (d - z) ** 2 / (2 * sigma**2), "translate"
+            renyi((d - z, sigma**2), (S.Zero, sigma**2), alpha), alpha * (d - z) ** 2 / (2 * sigma**2), "translate"
         ),
         Identity(diff(_ratio, xi), (d - z) / sigma**2, "slope of the log likelihood ratio"),
-        Inequality(_zero, "<=", (d - z) / sigma**2, name="the ratio grows"),
+        Inequality(S.Zero, "<=", (d - z) / sigma**2, name="the ratio grows"),
         assumptions=(alpha > 1, z <= d),
     ),
 )

@@ -73,7 +73,7 @@ CLAIMS = (
         "chien_li/section_5/local_constant",
         "Where |x - y| <= 1 no larger Hoelder constant is needed for lambda < 1: L |x - y| <= L |x - y|^lambda",
         at("Section 5", "Non-uniform Hoelder continuous gradient"),
-        Inequality(z ** (1 - lam), "<=", Integer(1), (z > 0,), "z = |x - y|, which is z^lambda times this"),
+        Inequality(z ** (1 - lam), "<=", S.One, (z > 0,), "z = |x - y|, which is z^lambda times this"),
         assumptions=(z <= 1, lam <= 1),
     ),
     Ours(

@@ -38,8 +38,8 @@ CLAIMS = (
         "(3) bounds the Renyi divergence for convex losses, c = 1",
         at("Theorem 3.1", "(3)"),
         attacked("chien_li_3_1_convex", CONVEX_RUNS, *COMMON, "radius for diameter"),
-        *share_checks("convex", Integer(1)),
-        statement=private(split_bound(Integer(1)), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
+        *share_checks("convex", S.One),
+        statement=private(split_bound(S.One), *FULL_BATCHES, Convex(L, K), eta * L <= 2),
         assumptions=(alpha > 1, eta * L <= 2),
     ),
     Claim(

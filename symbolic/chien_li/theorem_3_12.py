@@ -15,9 +15,9 @@ moved Gaussian.
 from lastiterate.symbolic.chien_li.paper import at, sampled_bound
 from lastiterate.symbolic.prelude import *
 
-_one, _tenth = Integer(1), Rational(1, 10)
+_tenth = Rational(1, 10)
 _ceiling = log(1 / (1 - _tenth))
-_against_zero = SampledUp(_tenth, _one, Integer(20))
+_against_zero = SampledUp(_tenth, S.One, Integer(20))
 _event = event(Integer(20), tail(Integer(19)) / 10, tail(Integer(20)))
 _noise = sigma / sensitivity(b)
 _posterior = q * kappa / ((1 - q) * gamma + q * kappa)
@@ -79,7 +79,7 @@ CLAIMS = (
         "One step costs at least S_up at the shift 2 eta K/b: all others have gradient -K, the replaced one +-K",
         at("Theorem 3.12", "(19)"),
         Identity(-eta * (-K - (b - 1) * K) / b + eta * (K - (b - 1) * K) / b, 2 * eta * K / b, "their distance"),
-        Value(SampledUp(_tenth, _one / 2, Integer(20)), "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"),
+        Value(SampledUp(_tenth, S.One / 2, Integer(20)), "37.576226", "D(.9 N(0) + .1 N(2) || N(0)) at alpha = 20"),
         Value(_against_zero, "7.5762263", "D(.9 N(0) + .1 N(1) || N(0)) at alpha = 20"),
     ),
     Step(
@@ -95,7 +95,7 @@ CLAIMS = (
         "(65): given Z = Z' = z the two runs draw the same batches, so the updates are identical",
         at("A.3", "(65)"),
         Inequality(_posterior, "==", q, name="probability that the batch holds i*, given Z'_t = z").mutant(
-            "certain", right=_one
+            "certain", right=S.One
         ),
         Printed("chien_li/theorem_3_12", "the printed proof"),
         Printed("chien_li/theorem_3_12, given the share of a step alone", "its last step alone"),
@@ -108,7 +108,7 @@ CLAIMS = (
         "chien_li/theorem_3_12/posterior",
         "Given Z'_t = z the batch holds i* with probability q kappa/((1 - q) gamma + q kappa)",
         at("A.3", "(65)"),
-        Identity(_posterior + (1 - q) * gamma / ((1 - q) * gamma + q * kappa), _one, "Bayes: with the complement, 1"),
+        Identity(_posterior + (1 - q) * gamma / ((1 - q) * gamma + q * kappa), S.One, "Bayes: with the complement, 1"),
         Inequality(_posterior, "<", q, (kappa < gamma,), "less where the moved law is rarer"),
         Inequality(_posterior.subs(kappa, gamma), "==", q, name="q where the densities agree"),
         assumptions=_densities,

@@ -14,7 +14,6 @@ from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 from lastiterate.symbolic.windows import ANY_SHIFTS, BEST_SHIFTS, C, leads, shift
 
-_zero = Integer(0)
 _contracting = s**2 * (1 + c) / (1 - c) * (1 - c**T) / (1 + c**T)
 _gap_of_means = s * (1 - c**T) / (1 - c)
 _variance = (1 - c ** (2 * T)) / (1 - c**2)
@@ -95,10 +94,10 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/contraction",
         "c < 1, from z = 0: s^2 (1 + c)/(1 - c) (1 - c^T)/(1 + c^T), attained by quadratics",
         at("Theorem 3.1", "strongly convex"),
-        Identity(cost(s, _zero, v_sum(c, T), w_sum(c, T)), _contracting, "the optimum"),
+        Identity(cost(s, S.Zero, v_sum(c, T), w_sum(c, T)), _contracting, "the optimum"),
         Identity(_gap_of_means**2 / _variance, _contracting, "two quadratics: squared gap over variance"),
-        Recursion(T, _zero, c * PREVIOUS + s, _gap_of_means, name="gap of the means"),
-        Recursion(T, _zero, c**2 * PREVIOUS + sigma**2, sigma**2 * _variance, name="variance"),
+        Recursion(T, S.Zero, c * PREVIOUS + s, _gap_of_means, name="gap of the means"),
+        Recursion(T, S.Zero, c**2 * PREVIOUS + sigma**2, sigma**2 * _variance, name="variance"),
         assumptions=(c > 0, c < 1),
     ),
     Ours(
@@ -135,8 +134,8 @@ CLAIMS = (
         *BEST_SHIFTS,
         Identity(put(r * u, {r: level(s, Delta, v, u)}), s * v + Delta, "so level c^-j covers it"),
         Identity(put(r**2 * u, {r: level(s, Delta, v, u)}), cost(s, Delta, v, u), "and costs that"),
-        Recursion(w, _zero, PREVIOUS + c**-w, v_sum(c, w), name="V as a geometric sum", given=(Ne(c, 1),)),
-        Recursion(w, _zero, PREVIOUS + c ** (-2 * w), w_sum(c, w), name="W as a geometric sum", given=(Ne(c, 1),)),
+        Recursion(w, S.Zero, PREVIOUS + c**-w, v_sum(c, w), name="V as a geometric sum", given=(Ne(c, 1),)),
+        Recursion(w, S.Zero, PREVIOUS + c ** (-2 * w), w_sum(c, w), name="W as a geometric sum", given=(Ne(c, 1),)),
         letters={v: "V of the window", u: "W of the window", x: "cost of shifts", y: "what they cover", r: "a level"},
     ),
     Ours(
@@ -150,9 +149,9 @@ CLAIMS = (
             given=(Ne(c, 1),),
         ),
         Identity(c * _state.subs(u, c * v), _level * v - s, "the last state but one", (Ne(c, 1),)),
-        Inequality(_zero, "<=", _state, (c < 1, u >= 1, u <= v), "states, c < 1"),
-        Inequality(_zero, "<=", Delta + s * a - level(s, Delta, x, x) * a, (a <= x, x > 0), "states, c = 1"),
-        Inequality(_zero, "<=", _state, (c > 1, u <= 1, u >= c * v, _level * v >= s), "states, c > 1").mutant(
+        Inequality(S.Zero, "<=", _state, (c < 1, u >= 1, u <= v), "states, c < 1"),
+        Inequality(S.Zero, "<=", Delta + s * a - level(s, Delta, x, x) * a, (a <= x, x > 0), "states, c = 1"),
+        Inequality(S.Zero, "<=", _state, (c > 1, u <= 1, u >= c * v, _level * v >= s), "states, c > 1").mutant(
             "feasibility test forgotten", given=(c > 1, u <= 1, u >= c * v)
         ),
         assumptions=(Ne(v, 1),),
@@ -172,7 +171,7 @@ CLAIMS = (
         IntervalInequality(
             T,
             "<=",
-            window_cost(c, Integer(1), _zero, c**-T),
+            window_cost(c, S.One, S.Zero, c**-T),
             {c: (Rational(11, 10), Rational(11, 10)), T: (Integer(1000), Integer(1000))},
             "c = 1.1, T = 1000, linear losses: T s^2 against the formula, in units of s^2",
         ),
@@ -200,11 +199,11 @@ CLAIMS = (
         "chien_li/theorem_3_1/direct/untested_numbers",
         "c = 1.1, Delta = 0, T = 1000: the untested formula says 21.00 s^2, infeasible from T = 2 on",
         at("Section 3.1", "(11)"),
-        Value(window_cost(Rational(11, 10), Integer(1), _zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"),
+        Value(window_cost(Rational(11, 10), S.One, S.Zero, Rational(11, 10) ** -1000), "21.00", "in units of s^2"),
         Inequality(
-            feasibility(c, s, _zero, w).subs(c**w, u).subs(c ** (1 - w), c / u),
+            feasibility(c, s, S.Zero, w).subs(c**w, u).subs(c ** (1 - w), c / u),
             "<",
-            _zero,
+            S.Zero,
             (c > 1, u >= c**2),
             "from two steps on, u = c^w",
         ),

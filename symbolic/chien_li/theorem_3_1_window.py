@@ -20,7 +20,6 @@ _value = best_window_cost(c, s, D)
 _excess = (c + 1) * _remaining**2 - _value * (c - 1) * (1 - u**2)  # of the cost over the value, multiplied out
 _level = (s * (1 - u) / (c - 1) + D) * (c**2 - 1) / (1 - u**2)
 
-_zero, _one = Integer(0), Integer(1)
 _grown = expansion(z, L, lam, s)
 _delta = delta_of_gdp(epsilon, mu)
 _threshold = mu / 2 + epsilon / mu
@@ -33,8 +32,8 @@ CLAIMS = (
         "c > 1: the cost as a function of u = c^-w; its slope changes sign once, at u = s / (s + D (c - 1))",
         at("A.13", "binary search"),
         Identity(diff(_cost, u), _slope, "slope in u"),
-        Inequality(_slope * (1 - u**2) ** 2 * (c - 1), "<=", _zero, (u <= _best,), "longer windows cost more"),
-        Inequality(_zero, "<=", _slope * (1 - u**2) ** 2 * (c - 1), (u >= _best,), "shorter windows cost more"),
+        Inequality(_slope * (1 - u**2) ** 2 * (c - 1), "<=", S.Zero, (u <= _best,), "longer windows cost more"),
+        Inequality(S.Zero, "<=", _slope * (1 - u**2) ** 2 * (c - 1), (u >= _best,), "shorter windows cost more"),
         assumptions=(c > 1, u < 1),
     ),
     Ours(
@@ -42,8 +41,8 @@ CLAIMS = (
         "No window costs less than (c + 1) D (2 s + (c - 1) D), which a real length attains (c < 1: if D (1 - c) < s)",
         at("Theorem 3.1", "(3)"),
         Identity(_cost.subs(u, _best), _value, "value at the best length", (Ne(c, 1), D * (1 - c) < s)),
-        Inequality(_zero, "<= and attained", _excess, (c > 1, u < 1), "c > 1"),
-        Inequality(_zero, "<= and attained", _excess, (c < 1, u > 1, D * (1 - c) < s), "c < 1"),
+        Inequality(S.Zero, "<= and attained", _excess, (c > 1, u < 1), "c > 1"),
+        Inequality(S.Zero, "<= and attained", _excess, (c < 1, u > 1, D * (1 - c) < s), "c < 1"),
         Identity(_flat, 4 * s * D + (s * w - D) ** 2 / w, "c = 1: the excess of a whole window"),
     ),
     Ours(
@@ -65,7 +64,7 @@ CLAIMS = (
         at("Theorem 3.1", "(3)"),
         Identity(diff(_cost, u), _slope, "slope in u"),
         Inequality(
-            _zero, "<=", (c + 1) * _remaining * (u * (s + D * (c - 1)) - s), name="its sign, times (c - 1)/2 < 0"
+            S.Zero, "<=", (c + 1) * _remaining * (u * (s + D * (c - 1)) - s), name="its sign, times (c - 1)/2 < 0"
         ),
         Inequality(s**2 * (1 + c) * (u**2 - 1), "<=", (c + 1) * _remaining**2, name="limit, multiplied out"),
         assumptions=(c > 0, c < 1, D * (1 - c) >= s, u > 1),
@@ -75,15 +74,15 @@ CLAIMS = (
         "One interpolated step: the shift share e(z) and what is left, (1 - share) e(z), make e(z)",
         at("Section 3.1", "(8)"),
         Identity((1 - beta) * _grown, _grown - beta * _grown, "the state update z' = e(z) - a"),
-        Identity(put(_grown - beta * _grown, {beta: 1}), _zero, "share 1 ends at z = 0"),
+        Identity(put(_grown - beta * _grown, {beta: 1}), S.Zero, "share 1 ends at z = 0"),
     ),
     Ours(
         "chien_li/theorem_3_1/gdp/composition",
         "Two Gaussian steps are one: a rotation turns the means (mu, s) into sqrt(mu^2 + s^2)",
         at("Lemma 2.4"),
         Identity(
-            density_exponent(xi, mu, _one) + density_exponent(zeta, s, _one),
-            density_exponent(_along, _turned, _one) + density_exponent(_across, _zero, _one),
+            density_exponent(xi, mu, S.One) + density_exponent(zeta, s, S.One),
+            density_exponent(_along, _turned, S.One) + density_exponent(_across, S.Zero, S.One),
             "rotated",
         ),
     ),
@@ -93,12 +92,12 @@ CLAIMS = (
         at("Section 4", "RDP-DP conversion"),
         # log dN(mu, 1) / dN(0, 1) at the point.
         Identity(
-            density_exponent(_threshold, mu, _one) - density_exponent(_threshold, _zero, _one),
+            density_exponent(_threshold, mu, S.One) - density_exponent(_threshold, S.Zero, S.One),
             epsilon,
             "the likelihood ratio is e^epsilon at mu/2 + epsilon/mu",
         ),
         Identity(diff(_delta, epsilon), -exp(epsilon) * cumulative(-mu / 2 - epsilon / mu), "slope in epsilon"),
         Identity(diff(_delta, mu), exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / sqrt(2 * pi), "slope in mu, positive"),
-        Value(delta_of_gdp(_one, _one), "0.126937", "epsilon = 1, mu = 1"),
+        Value(delta_of_gdp(S.One, S.One), "0.126937", "epsilon = 1, mu = 1"),
     ),
 )

@@ -1,5 +1,7 @@
 """The checks of a claim that a window of shifts, of any lengths, hides what the two runs differ in."""
 
+from itertools import product
+
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import random_batches as batches
@@ -13,7 +15,7 @@ nodes = Function("y", positive=True)
 """Nodes of a lattice."""
 
 
-def windows(kind: str, losses: str) -> Iterator[Derived]:
+def windows(kind: str, *losses: str) -> Iterator[Derived]:
     """Shifts over the whole run and over its last w steps, from the domain and perhaps after steps without shifts.
 
     Batches in a known, cyclic or ``late`` order cost mu^2 = A, ``shuffled`` ones the mean over orders; random batches
@@ -22,27 +24,28 @@ def windows(kind: str, losses: str) -> Iterator[Derived]:
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
     tracked = ("tracked from 0", "tracked from the domain") if kind == "without_replacement" else ()
-    for part, steps in ({"from 0": T, "from the domain": w} | dict.fromkeys(tracked, w)).items():
+    parts = {"from 0": T, "from the domain": w} | dict.fromkeys(tracked, w)
+    for one, (part, steps) in product(losses, parts.items()):
         costs: dict[str, Profile] = {
             "shuffled": orders,
             "without_replacement": Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A))),
             "poisson": Steps(MeanProfile(((1 - r(i), inside),), r(i)), i, steps),
         }
-        yield Derived(f"{kind}/{losses}, {part}", costs.get(kind, Gauss(known.A)), f"{losses}, {part}")
+        yield Derived(f"{kind}/{one}, {part}", costs.get(kind, Gauss(known.A)), f"{one}, {part}")
 
 
 def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
     return MeanProfile(((1 - rho, inside), (rho, Steps(PoissonStep(q, P(i)), i, steps))))
 
 
-def windows_or_composition(losses: str) -> Iterator[Derived]:
+def windows_or_composition(*losses: str) -> Iterator[Derived]:
     """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
     last = tau + w
     totals = {"from 0": T, "from the domain": last, "tracked from 0": last, "tracked from the domain": last + t}
-    for part, total in totals.items():
+    for one, (part, total) in product(losses, totals.items()):
         steps = T if part == "from 0" else w
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
-        yield Derived(f"poisson_sizes/{losses}, {part}", _or_composition(inside, total), f"sizes: {losses}, {part}")
+        yield Derived(f"poisson_sizes/{one}, {part}", _or_composition(inside, total), f"sizes: {one}, {part}")
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:

@@ -14,7 +14,7 @@ from lastiterate.symbolic.vector_steps import CLIPPING, DOMAIN, projection
 
 _u, _v = Vector("u"), Vector("v")
 _Z, _X = Symbol("Z"), Symbol("X")
-_parts = {_Z: (dim, Integer(1), beta * eta**2 * sigma_dp**2), _X: (dim, Integer(1), (1 - beta) * eta**2 * sigma_dp**2)}
+_parts = {_Z: (dim, S.One, beta * eta**2 * sigma_dp**2), _X: (dim, S.One, (1 - beta) * eta**2 * sigma_dp**2)}
 
 
 def _covariance(one: Symbol, other: Symbol) -> Expr:
@@ -28,8 +28,8 @@ CLAIMS = (
         "liang/algorithm_1/loop",
         "Algorithm 1 makes T updates; 'until t > T' makes T + 1, and theta_T is not the last of them",
         at("Algorithm 1"),
-        Recursion(T, Integer(0), PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),
-        misprint=Recursion(T, Integer(1), PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
+        Recursion(T, S.Zero, PREVIOUS + 1, T, name="passes until t >= T, t counted up from 0"),
+        misprint=Recursion(T, S.One, PREVIOUS + 1, T, name="passes until t > T: one even for T = 0"),
         remark="""The counter is raised before it is tested, so 'until t > T' runs the loop for t = 0, ..., T.
         Theorems 3.3 and 3.4 count T updates, and theta_T, which is returned, is made by the T-th. Read 'until
         t >= T'.""",

@@ -49,7 +49,7 @@ CLAIMS = (
         Induction(
             t, Le(_state(t), 0), begin(_state), (Eq(_state(t + 1), v * _state(t) - _shift(t)),), name="z_t = 0"
         ).mutant("from z_0 = 1/100", first=(Eq(_state(0), Rational(1, 100)),)),
-        Inequality(a, "<= and attained", Integer(0), (v * z - a >= 0, z <= 0), "so a_t = 0", (Eq(a, 0), Eq(z, 0))),
+        Inequality(a, "<= and attained", S.Zero, (v * z - a >= 0, z <= 0), "so a_t = 0", (Eq(a, 0), Eq(z, 0))),
         letters={v: "1 + eta L"},
     ),
     Step(
@@ -57,7 +57,7 @@ CLAIMS = (
         "(46) is (11) up to the constant 2/beta, which has no bound as the share beta falls",
         at("Theorem B.2", "(46)"),
         Identity(T * b / n * put(alpha * a**2 / (2 * beta * sigma_dp**2), {a: 2 * K / b}), STEP / beta * T, "(46)"),
-        Unbounded(2 / beta, Integer(1), {beta: 1 / growth}, name="no bound").mutant(
+        Unbounded(2 / beta, S.One, {beta: 1 / growth}, name="no bound").mutant(
             "beta at least 1/2", path={beta: Rational(1, 2) + 1 / growth}
         ),
         assumptions=_share,
@@ -74,7 +74,7 @@ CLAIMS = (
             (Eq(_any_state(t + 1), v * _any_state(t) - _any_shift(t)), gains(_taken, v ** -(t + 1) * _any_shift(t))),
             name="any shifts; R sums v^-(i+1) a_i",
         ),
-        Identity(put(v * z - a, {z: D, a: v * D}), Integer(0), "after the first shift, v D"),
+        Identity(put(v * z - a, {z: D, a: v * D}), S.Zero, "after the first shift, v D"),
         Induction(t, Eq(_state(t), 0), begin(_state), (Eq(_state(t + 1), v * _state(t)),), name="then without a shift"),
         letters={v: "1 + eta L"},
     ),

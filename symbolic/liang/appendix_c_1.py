@@ -27,7 +27,7 @@ _x, _y = Vector("x"), Vector("y")
 _five = {dim: 5, eta: Rational(1, 2), sigma_dp: Integer(2)}
 _noise = dim * eta**2 * sigma_dp**2
 _Z = Symbol("Z")
-_squared = gaussian_mean([Transposed(_Z), _Z], entries={_Z: (dim, Integer(1), eta**2 * sigma_dp**2)})
+_squared = gaussian_mean([Transposed(_Z), _Z], entries={_Z: (dim, S.One, eta**2 * sigma_dp**2)})
 _third_line = 4 * eta * sigma_sgd**3 / (m * K) + 2 * eta**2 * sigma_sgd**2 / b + _noise
 _mean = inner(TOTAL / b, TOTAL / b)
 _spread = Norm(MEAN) ** 2 + (SQUARES - Norm(MEAN) ** 2) / b

@@ -32,7 +32,7 @@ _Y = dim * chi / (epsilon * n) ** 2
 _rate_1, _rate_2 = D**2 * L * _Y, _large * _Y ** Rational(1, 4)
 _rate_3 = sigma_sgd * D * sqrt(dim * chi) / (sqrt(b) * epsilon)
 _widest = L ** Rational(3, 2) / m ** Rational(5, 2) * sigma_sgd**2  # of the first rate in case (1.2)
-_edge = {L: growth**8, chi: growth**4} | dict.fromkeys((D, m, sigma_sgd, dim, epsilon, n), Integer(1))
+_edge = {L: growth**8, chi: growth**4} | dict.fromkeys((D, m, sigma_sgd, dim, epsilon, n), S.One)
 
 CLAIMS = (
     Claim(
@@ -139,7 +139,7 @@ CLAIMS = (
             _rate_2 * (L / m) ** Rational(11, 8) * (_rate_1 / _widest) ** Rational(3, 4),
             "its share of the largest",
         ),
-        Inequality(x ** Rational(3, 4), "<= and attained", Integer(1), (x <= 1,), "the share", attained=(Eq(x, 1),)),
+        Inequality(x ** Rational(3, 4), "<= and attained", S.One, (x <= 1,), "the share", attained=(Eq(x, 1),)),
         Unbounded(_rate_1, _rate_2, _edge, (_widest >= _rate_1,), "at the edge").mutant(
             "log(1/delta) smaller", path=_edge | {L: growth**9, chi: growth**-12}
         ),
@@ -223,8 +223,8 @@ CLAIMS = (
         at("C.3", "(104)"),
         Asymptotic(
             L * _late_eta,
-            Integer(1),
-            path={L: growth} | dict.fromkeys((D, b, u, epsilon, sigma_sgd), Integer(1)),
+            S.One,
+            path={L: growth} | dict.fromkeys((D, b, u, epsilon, sigma_sgd), S.One),
             given=(epsilon > 0,),
             name="eta L, u^2 = d chi",
         ).mutant("its root", left=sqrt(L * _late_eta)),
@@ -252,7 +252,7 @@ CLAIMS = (
         "C.3: the bound D^2 d L log(1/delta)/(epsilon n)^2 matches the optimum, 1/mu for D^2, up to r",
         at("C.3", "Implications"),
         Units(_rate_1, L * _Y / m, SMOOTH, "like things"),
-        Asymptotic(D**2, 1 / m, path={D: growth, m: Integer(1)}, name="their ratio is mu D^2").mutant("D", left=D),
+        Asymptotic(D**2, 1 / m, path={D: growth, m: S.One}, name="their ratio is mu D^2").mutant("D", left=D),
         remark="""The two rates differ by the factor mu D^2, which has a unit and no bound: the units engine
         refuses the comparison, and on the path D = N the ratio is N^2. They match where mu D^2 is held fixed.
         The text's L cannot be both a smoothness and a Lipschitz constant.""",

@@ -69,8 +69,8 @@ CLAIMS = (
         "liang/appendix_e/units",
         "E.1: the naive bound is a number once eta^2 stands below it",
         at("E.1"),
-        Units(_naive / eta**2, Integer(1), SMOOTH, "with eta^2"),
-        misprint=Units(_naive, Integer(1), SMOOTH, "as printed: a squared length over a squared gradient"),
+        Units(_naive / eta**2, S.One, SMOOTH, "with eta^2"),
+        misprint=Units(_naive, S.One, SMOOTH, "as printed: a squared length over a squared gradient"),
         remark="""E.1 divides a squared length by sigma_DP^2, the variance of noise on gradients. With eta^2
         below it the formula is a number; liang/appendix_e_1 shows that as printed it is not a bound.""",
     ),
@@ -93,7 +93,7 @@ CLAIMS = (
         Asymptotic(
             (1 + x) * D / 2 + y,
             D + y,
-            path={x: growth, D: Integer(1), y: Integer(1)},
+            path={x: growth, D: S.One, y: S.One},
             name="roots at b = n, x = eta L, y = eta C/b",
         ).mutant("half of its growth", left=x * D / 2 + y),
         Inequality((1 + x) * D / 2 + y, "<=", D + y, name="at some eta L"),

@@ -51,7 +51,7 @@ CLAIMS = (
             SampledUp(Rational(1, 10), sqrt(beta), Integer(20)),
             "<=",
             4 / beta,
-            {beta: (Rational(1, 2), Integer(1))},
+            {beta: (Rational(1, 2), S.One)},
             "n = 10, b = K = sigma_DP = 1, alpha = 20, every share; numerator with the added sample",
         ).mutant("n^2 for n b", right=40 / (beta * 100)),
         IntervalInequality(EVENT, "<=", Integer(4), {}, "the event theta_1 > 20 alone, beta = 1"),
@@ -86,7 +86,7 @@ CLAIMS = (
         "liang/lemma_3_2/number",
         "n = 10, b = K = sigma_DP = 1, alpha = 20, T = 1: claimed 4, true 7.5762263",
         at("Lemma 3.2", "(10)"),
-        Value(SampledUp(Rational(1, 10), Integer(1), Integer(20)), "7.5762263", "all noise in psi"),
+        Value(SampledUp(Rational(1, 10), S.One, Integer(20)), "7.5762263", "all noise in psi"),
     ),
     Step(
         "liang/lemma_3_2/lipschitz",
@@ -106,7 +106,7 @@ CLAIMS = (
             (x <= z, j <= n, b <= n, L > 0),
             "losses -L theta^2/2, a batch of j samples, sum divided by b",
         ).mutant("no expansion", left=(1 + eta * L) * x, sign="<=", right=x, given=(L > 0,)),
-        Simulated("poisson_expansion", "<=", Integer(0), {n: 10, b: 2, eta: Rational(1, 10), L: 1}, name="runs"),
+        Simulated("poisson_expansion", "<=", S.Zero, {n: 10, b: 2, eta: Rational(1, 10), L: 1}, name="runs"),
         Printed("liang/theorem_3_4", "the printed proof of Theorem 3.4"),
         remark="""Algorithm 1 and Definition A.12 draw each sample with probability b/n: a batch of j samples,
         divided by b, expands by 1 + eta L j/b, which concave quadratics attain, and j may be n. Coupled runs

@@ -45,8 +45,8 @@ def _traded(below: Expr, name: str = "consequence") -> Consequence:
 
 def _under_root(variance: Expr, below: Expr, name: str) -> Asymptotic:
     """(14) at this noise against the printed bound, C under the root: the path K = N^2, eta = 1/N."""
-    path = dict.fromkeys((L, T, dim, alpha, b, n, epsilon, sigma_sgd), Integer(1)) | {K: growth**2, eta: 1 / growth}
-    noisy = _start(Integer(1)) + _sampling + _fifth
+    path = dict.fromkeys((L, T, dim, alpha, b, n, epsilon, sigma_sgd), S.One) | {K: growth**2, eta: 1 / growth}
+    noisy = _start(S.One) + _sampling + _fifth
     printed = noisy + sqrt(alpha * dim * L * eta * T * K) / sqrt(epsilon * below)
     left, right = (one.subs(sigma_dp, sqrt(variance)) for one in (noisy + _sixth, printed))
     return Asymptotic(left, right, path=path, name=name)
@@ -59,7 +59,7 @@ CLAIMS = (
         at("Lemma 3.7", "(14)"),
         _utility,
         Units(_start(r) + _rest, g, WITH_GAP, "with the gap r and its root").mutant(
-            "1 for the gap", left=_start(Integer(1)) + _rest
+            "1 for the gap", left=_start(S.One) + _rest
         ),
         remark="""(14) prints 1/(eta C T) + 1/sqrt(eta T), which are a length^-1 and not a gradient: its
         constant stands for the initial gap, too. With it the terms are r/(eta C T) + sqrt(r/(eta T)), up to a

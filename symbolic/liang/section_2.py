@@ -28,8 +28,8 @@ CLAIMS = (
             Norm(_x - alpha * _u) ** 2 + alpha * (1 - alpha) * Norm(_u) ** 2,
             name="the exponents complete the square in R^d, twice the variance left out",
         ),
-        Identity(renyi((d, v), (Integer(0), v), alpha), alpha * d**2 / (2 * v), "forward"),
-        Identity(renyi((Integer(0), v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
+        Identity(renyi((d, v), (S.Zero, v), alpha), alpha * d**2 / (2 * v), "forward"),
+        Identity(renyi((S.Zero, v), (d, v), alpha), alpha * d**2 / (2 * v), "backward"),
         assumptions=(alpha > 1,),
     ),
     Ours(

@@ -172,7 +172,7 @@ CLAIMS = (
         "liang/proposition_3_12/versions",
         "The noise of the later Proposition 3.12 vanishes with D; that of the earlier Corollary 3.12 does not",
         at("Proposition 3.12"),
-        Unbounded(1 + y, Min(T, y), {y: 1 / growth, T: Integer(1)}, (y > 0,), "earlier over later, small domains"),
+        Unbounded(1 + y, Min(T, y), {y: 1 / growth, T: S.One}, (y > 0,), "earlier over later, small domains"),
         Inequality(Min(T, 1 + y), "==", 1 + y, (1 + y <= T,), "min{T, 1 + T-bar} late"),
         letters={y: "T-bar; the noise in units of alpha C^2/(epsilon n b)"},
     ),

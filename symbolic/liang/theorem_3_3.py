@@ -67,7 +67,7 @@ CLAIMS = (
         "liang/theorem_3_3/forward",
         "The larger data set second: 2 alpha K^2 T/(n b sigma_DP^2), for both kinds of batches",
         at("Theorem B.2", "(46)"),
-        Recursion(T, Integer(0), PREVIOUS + STEP, STEP * T, name="(46): T times the cost of (10)"),
+        Recursion(T, S.Zero, PREVIOUS + STEP, STEP * T, name="(46): T times the cost of (10)"),
         UpperBound("liang_mended", ("added_fixed_second", "added_drawn_second"), name="solved runs, in this order")
         .mutant("gradients one percent shorter", altered={K: K * 99 / 100})
         .mutant("both orders", attacks=("added_fixed", "added_drawn")),
@@ -104,7 +104,7 @@ CLAIMS = (
         "Earlier version (12): epsilon = 2 alpha K^2 T/(beta n b sigma_DP^2), for every beta in (0, 1)",
         earlier("Theorem 3.3", "(12)"),
         IntervalInequality(
-            SampledUp(Rational(1, 10), Integer(1), Integer(20)),
+            SampledUp(Rational(1, 10), S.One, Integer(20)),
             "<=",
             4 / beta,
             {beta: (Rational(1, 2), Rational(99, 100))},

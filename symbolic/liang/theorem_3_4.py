@@ -16,7 +16,6 @@ in what follows, and C is K.
 from lastiterate.symbolic.liang.paper import DOMAIN, REACH, STEP, at, earlier
 from lastiterate.symbolic.prelude import *
 
-_half = Rational(1, 2)
 _share = (beta > 0, beta < 1)
 _points = (Abs(xi) <= D, Abs(zeta) <= D)
 _rate = r * alpha * K**2 / (n * b * sigma_dp**2) * Min(T, REACH)
@@ -24,9 +23,9 @@ _rate_48 = r * alpha * K**2 / (n**2 * sigma_dp**2) * Min(T, REACH * n / b)
 _split = STEP / beta + DOMAIN / (1 - beta)
 
 # The sign of theta_1: N(1/2, 1) against N(-1/2, 1); and one sample of five added, its gradient a tenth of the noise.
-_sign = two_coins(cumulative(_half), tail(_half))
-_rare_sign = log(1 + 4 * ((cumulative(Rational(1, 10)) - _half) / 5) ** 2)
-_small = {z: (Rational(1, 10**4), Rational(1, 10)), r: (Integer(1), Integer(1000))}  # z = D/eta
+_sign = two_coins(cumulative(S.Half), tail(S.Half))
+_rare_sign = log(1 + 4 * ((cumulative(Rational(1, 10)) - S.Half) / 5) ** 2)
+_small = {z: (Rational(1, 10**4), Rational(1, 10)), r: (S.One, Integer(1000))}  # z = D/eta
 # The weight w of a coin of which D_2 from a fair one, log(2 w^2 + 2 (1 - w)^2), is 100 times (12).
 _seen = (1 + sqrt(exp(200 * D**2 / eta**2) - 1)) / 2
 
@@ -117,7 +116,7 @@ CLAIMS = (
         "(54) -> (55): min{A T, (sqrt A + sqrt B)^2} <= r min{A T, B} for some constant r",
         at("Theorem B.3", "(55)"),
         Asymptotic(
-            Min(T * x**2, (x + y) ** 2), Min(T * x**2, y**2), path={x: growth, y: Integer(1), T: growth}, name="B small"
+            Min(T * x**2, (x + y) ** 2), Min(T * x**2, y**2), path={x: growth, y: S.One, T: growth}, name="B small"
         ).mutant("A T alone", right=Min(T, y**2)),
         remark="""(55) keeps only B of (sqrt A + sqrt B)^2, which no constant covers where B is small
         compared with A. That is where D is small, the case that the paper recommends. With A T and A + B in
@@ -156,7 +155,7 @@ CLAIMS = (
         IntervalInequality(_rare_sign, "<=", r / 1250 * 25 * z**2, _small, "n = 5, sigma_DP = 10, T = 1").mutant(
             "D^4", right=r / 1250 * 25 * z**4
         ),
-        Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: Integer(1)}, name="from (40)"),
+        Asymptotic(Min(T, (1 + y) ** 2), Min(T, y**2), path={y: 1 / growth, T: S.One}, name="from (40)"),
         refutation=RefutingRun(
             fails=words(
                 "Like (12) the bound vanishes with the diameter {}, while the sign of the last iterate distinguishes "
@@ -168,7 +167,7 @@ CLAIMS = (
             "r = 100",
             quantity=LAST_ITERATES,
             claimed=_rate_48,
-            true=log(1 + 4 * ((cumulative(K / sigma_dp) - _half) / n) ** 2),
+            true=log(1 + 4 * ((cumulative(K / sigma_dp) - S.Half) / n) ** 2),
             says=private(_rate_48, Clipped(K), Diameter(D), PoissonBatches(b, n), Smooth(L), adjacency=OneMore),
         ),
         remark="""(48) drops the same term as (12). At n = 5, b = K = 1, sigma_DP = 10, beta = 0.81 and alpha
@@ -183,7 +182,7 @@ CLAIMS = (
             put(v / u, {u: 8 * alpha * K**2 / (n**2 * sigma_dp**2), v: DOMAIN}), REACH * n / b / 16, "B over (40)"
         ),
         Inequality(Min(T, (1 + y) ** 2), "<=", 2 * Min(T, 1 + 16 * y**2), name="at most twice"),
-        Inequality(r * y**2, "<", Integer(1), ((r + 1) * y <= 1,), "no r serves (48)"),
+        Inequality(r * y**2, "<", S.One, ((r + 1) * y <= 1,), "no r serves (48)"),
         UpperBound("liang_mended_small_orders", ("added_fixed",), name="solved runs, both orders").mutant(
             "a quarter, which is what a step costs", altered={K: K * 49 / 100}
         ),
@@ -215,7 +214,7 @@ CLAIMS = (
                 4 * K**2 / sigma_dp**2,
                 beta * n,
             ),
-            at={n: 100, b: 1, eta: 1, K: 10, L: 1, sigma_dp: 1, T: 1, D: Rational(1, 100), beta: _half, alpha: 2},
+            at={n: 100, b: 1, eta: 1, K: 10, L: 1, sigma_dp: 1, T: 1, D: Rational(1, 100), beta: S.Half, alpha: 2},
             run="one step on one sample, from the middle of an interval; gradients K for all samples but the added "
             "one, which has -K and is drawn with probability b/n",
             quantity=LAST_ITERATES,

@@ -64,9 +64,7 @@ CLAIMS = (
             f"ours/derived/{name}_windows",
             f"{title}: shifts of any lengths that hide what the runs differ in, for every class of losses",
             proof(*where),
-            *windows(scheme, "modulus"),
-            *windows(scheme, "convex"),
-            *windows(scheme, "strongly convex"),
+            *windows(scheme, "modulus", "convex", "strongly convex"),
             assumptions=(q <= 1, m <= L),
         )
         for name, scheme, title, where in (

@@ -53,8 +53,7 @@ CLAIMS = (
         attacked("shifts_poisson_convex", linear("poisson"), *COMMON[:2]).mutant(
             "at the cost S_down, as in the papers", bound="poisson_s_down"
         ),
-        *windows("poisson", "modulus"),
-        *windows("poisson", "convex"),
+        *windows("poisson", "modulus", "convex"),
         assumptions=(alpha > 1, q <= 1),
         repairs="liang/lemma_3_2/other_order",
     ),
@@ -110,7 +109,7 @@ CLAIMS = (
         proof("poisson", "Sizes"),
         Inequality(_mixed(p, u, v), "<=", _mixed(q, u, v), (p <= q, u <= v), "a larger probability"),
         Inequality(_mixed(q, u, v), "<=", _mixed(q, x, y), (u <= x, v <= y), "larger parts"),
-        *(check for losses in _CLASSES for check in checks.windows_or_composition(losses)),
+        *checks.windows_or_composition(*_CLASSES),
         *checks.ranges_or_composition(*_CLASSES),
         assumptions=(p > 0, q < 1, rho <= 1, m <= L),
     ),

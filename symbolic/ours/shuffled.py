@@ -54,8 +54,7 @@ CLAIMS = (
         "ours/shuffled/worst",
         "Without expansion, z' = c z (+ s) - a: shifts for the sample last in every epoch serve every order",
         proof("shuffled", "The worst order is late"),
-        *windows("late", "convex"),
-        *windows("late", "strongly convex"),
+        *windows("late", "convex", "strongly convex"),
         assumptions=(alpha > 1, eta * L <= 2, m <= L),
     ),
     Ours(
