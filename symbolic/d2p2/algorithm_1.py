@@ -146,8 +146,8 @@ CLAIMS = (
         Printed("d2p2/theorem_1", "the printed proof of Theorem 1, a projection by r"),
         assumptions=(stab > 0,),
         remark="""A.3 draws batches of a fixed size without replacement, so that a sample replaces another. A
-        normalised gradient may be reversed: the sum moves by up to 2, the mean of line 5 by 2/B. And the
-        noise is added after the projection, which makes the change r times as long, without bound.""",
+        normalised gradient may be reversed: the sum moves by up to 2, the mean of line 5 by 2/B. The
+        noise is added after the projection, which lengthens the change by a factor without a bound.""",
     ),
     Ours(
         "d2p2/algorithm_1/sensitivity_repaired",

@@ -1,7 +1,7 @@
 """From (alpha, epsilon)-RDP to (epsilon, delta)-DP.
 
 Source   Canonne, Kamath & Steinke 2020, Proposition 12, and Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3; see
-         `gaussian.delta_of_gdp` for the conversion of mu-GDP.
+         `divergences.delta_of_gdp` for the conversion of mu-GDP.
 """
 
 from sympy import Expr, exp, log

@@ -5,7 +5,7 @@ $$\epsilon = O\Bigl(\frac{\alpha C^2 T}{n b \sigma_{DP}^2}\Bigr) \tag{11}, \qqua
 
 Both are refuted: they hold for the order with the larger data set second, not for the other, in which one
 step at alpha = 4 log n already costs n/16 times the rate. (42), with n^2 for n b, is for small orders and
-wide noise and stands up to attacks in both. C is K here, and z stands for log n where alpha = 4 log n.
+wide noise and withstands attacks in both orders. C is K here, and z stands for log n where alpha = 4 log n.
 """
 
 from lastiterate.symbolic.liang.lemma_3_2 import EVENT
