@@ -56,6 +56,9 @@ FAULTS: dict[str, tuple[Any, str, Any, str, str, str]] = {
         divergences, "delta_of_gdp",
         lambda eps, mu: _cumulative(mu / 2 - eps / mu) - _cumulative(-mu / 2 - eps / mu),
         "chien_li.theorem_3_1_window", "chien_li/theorem_3_1/gdp/delta", "slope in mu, positive"),
+    "an event that counts twice": (
+        divergences, "event", lambda a, first, second: 2 * (a * log(first) - (a - 1) * log(second)) / (a - 1),
+        "altschuler_talwar.appendix_b_2", "altschuler_talwar/appendix_b_2/bound_repaired", "the event"),
     "delta^2 in the conversion": (
         accounting, "quick_dp",
         lambda a, rho, delta: rho + log((a - 1) / a) - (log(delta) / 2 + log(a)) / (a - 1), "ours.pld",
