@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from lastiterate.numeric.errors import InputError, count
+from lastiterate.runtime.devices import refuse_beyond
 from lastiterate.runtime.workloads.trials import user_code
 
 _NAMES: Final = ("inputs", "targets")
@@ -32,7 +33,7 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
 
     Raises:
         InputError: it can be iterated only once, yields something else, samples of several shapes or types, none, too
-            few, or others in the second pass.
+            few, more than the memory holds, or others in the second pass.
     """
     wanted = None if samples is None else count("samples", samples)
     if not isinstance(data, Iterable | Dataset):
@@ -42,8 +43,16 @@ def read_samples(data: Iterable[Any] | Dataset[Any], samples: int | None = None)
             f"A loader needs to be iterable again, got {type(data).__name__}, which is over after one pass; give a "
             "DataLoader, a Dataset, or a class whose __iter__ begins again."
         )
-    batches = list(_batches(data, wanted))
-    digests = [digest for batch in batches for digest in _digests(batch)]
+    batches: list[list[Tensor]] = []
+    digests: list[bytes] = []
+    held = 0
+    for batch in _batches(data, wanted):
+        batches.append([part.clone() for part in batch])  # a loader may write to its batch again
+        digests += _digests(batch)
+        before, held = held, held + sum(part.nbytes for part in batch)
+        if held >> 20 > before >> 20:  # of every MiB, as it takes time to find the free memory
+            remedy = "give samples=N, the number to read of each pass"
+            refuse_beyond("Copies of the samples of a loader so far take", 2 * held, torch.device("cpu"), remedy)
     if not digests or len(digests) < (wanted or 0):
         needed = "at least one sample" if wanted is None else f"samples={wanted} samples"
         raise InputError(f"A loader needs to yield {needed}, got {len(digests)}; give more data, or ask for fewer.")
@@ -86,7 +95,8 @@ def _batches(data: Any, wanted: int | None) -> Iterator[list[Tensor]]:
                     )
             some = [part[: int(min(left, len(part)))] for part in parts]
             left -= len(some[0])
-            yield some
+            if len(some[0]):
+                yield some
 
 
 def _pair(given: Any) -> list[Tensor]:

@@ -73,6 +73,29 @@ def test_every_order_and_batch_gives_the_same_samples(loader: Any) -> None:
     assert not torch.equal(inputs, ROWS)
 
 
+def test_a_loader_may_write_to_its_batch_again_and_yield_an_empty_one() -> None:
+    class Reused:
+        def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+            row, label = torch.empty(4), torch.empty((), dtype=torch.long)
+            for k in range(30):
+                yield row.copy_(ROWS[k]), label.copy_(LABELS[k])
+
+    expected = read_samples(DATA)
+    assert all(map(torch.equal, read_samples(Reused()), expected))
+    empty = lambda items: tuple(map(torch.stack, zip(*items, strict=True))) if items else (ROWS[:0], LABELS[:0])  # noqa: E731
+    items: Any = [(ROWS[k], LABELS[k]) for k in range(30)]
+    loader = DataLoader(items, batch_sampler=[[], [*range(9)], [], [*range(9, 30)]], collate_fn=empty)
+    assert all(map(torch.equal, read_samples(loader), expected))
+
+
+def test_a_loader_larger_than_memory_is_refused_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = Stream(lambda _, k: (torch.full((1000,), float(k)), 0), 2000)
+    monkeypatch.setattr("lastiterate.runtime.devices.free_memory", lambda _: 2.0**20)
+    with pytest.raises(InputError, match=r"take 0\.00\d+ GiB of memory, got .* GiB free .*; give samples=N"):
+        read_samples(long)
+    assert len(read_samples(long, 20)[0]) == 20
+
+
 @pytest.mark.nightly
 @pytest.mark.usefixtures("short_refutation")
 def test_all_measurements_are_those_of_the_same_samples_in_memory(
