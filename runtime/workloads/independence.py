@@ -268,9 +268,7 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
         tried = False
         for first, whole, *alone in zip(again, together, *each, strict=False):
             if outputs_differ(alone[0], first) or whole.shape != (len(alone), *alone[0].shape[1:]):
-                if not tried:
-                    return False
-                continue  # a random output, or one of no row, beside the first
+                continue  # a random output, or one that is not of a row
             tried, apart = True, torch.cat(alone)
             if outputs_differ(whole, apart) or _gradients_differ(whole, apart, list(point.values())):
                 raise InputError(
@@ -286,7 +284,7 @@ def _refuse_mixed_rows(name: str, module: nn.Module, rows: Tensor) -> bool:
 def _real_tensors(output: object) -> list[Tensor]:
     first = first_tensor(output)
     leaves = [leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
-    return [] if first is None else [first, *(leaf for leaf in leaves if leaf is not first)]
+    return leaves if first is None else [first, *(leaf for leaf in leaves if leaf is not first)]
 
 
 def _some_parameters(module: nn.Module, share: float) -> dict[str, Tensor]:

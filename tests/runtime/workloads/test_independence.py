@@ -116,23 +116,25 @@ def test_a_workload_of_tied_rows_is_refused_wherever_gradients_are_made(dtype: s
 
 
 class _TwoOutputs(nn.Module):
-    """Scores of the rows, and a second tensor of them."""
+    """Scores of the rows, or whole or random numbers, and a second tensor of the scores."""
 
-    def __init__(self, mixes: bool) -> None:
+    def __init__(self, mixes: bool, first: str = "scores") -> None:
         super().__init__()
-        self.linear, self.mixes = nn.Linear(5, 3), mixes
+        self.linear, self.mixes, self.first = nn.Linear(5, 3), mixes, first
 
     def forward(self, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         scores = self.linear(rows)
-        return scores, {"hidden": scores - scores.mean(dim=0) if self.mixes else scores}
+        first = {"scores": scores, "whole": torch.arange(len(rows)), "random": torch.rand(len(rows), 1)}[self.first]
+        return first, {"hidden": scores - scores.mean(dim=0) if self.mixes else scores}
 
 
+@pytest.mark.parametrize("first", ["scores", "whole", "random"])
 @pytest.mark.parametrize("mixes", [False, True])
-def test_every_output_of_a_module_is_tried(mixes: bool) -> None:
+def test_every_output_of_a_module_is_tried(mixes: bool, first: str) -> None:
     inputs, targets = torch.randn(8, 5), torch.arange(8) % 3
     loss = lambda outputs, target: nn.functional.cross_entropy(outputs[1]["hidden"], target)  # noqa: E731
     held = [Rows(values, torch.device("cpu"), torch.float64) for values in (inputs, targets)]
-    module = _TwoOutputs(mixes).double()
+    module = _TwoOutputs(mixes, first).double()
     if mixes:
         with pytest.raises(InputError, match="does not depend on the rows beside it"):
             refuse_tied_rows("theirs", module, loss, *held)
