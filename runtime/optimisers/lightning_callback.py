@@ -32,10 +32,7 @@ class LightningRecord(Record, Callback):
             list[Any](trainer.optimizers),
             accumulate_grad_batches=(trainer.accumulate_grad_batches, 1),
             gradient_clip_val=(trainer.gradient_clip_val or 0, 0),
-            precision=(
-                str(trainer.precision).partition("-")[0],
-                bits,
-            ),
+            precision=(str(trainer.precision).partition("-")[0], bits),
             devices=(trainer.world_size, 1),
             averaging=([name for name in averages if "Averaging" in name], []),
         )
