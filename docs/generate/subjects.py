@@ -71,7 +71,7 @@ SUBJECTS = (
         "Constants of networks",
         "What is certified, what is found, and what refutes a constant. [Measure and attack](../measure.md).",
         "Workload load_workload estimate_holder certified_constants network_constants constants_of_network "
-        "Layer convolution average_pool refute Refutation",
+        "assumption_of ClippedRows Layer convolution average_pool refute Refutation",
     ),
     Subject(
         "training",

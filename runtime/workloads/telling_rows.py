@@ -95,19 +95,20 @@ def spread_over(samples: int) -> list[int]:
 def some_rows(items: Any) -> tuple[Tensor, Tensor]:
     """Inputs and targets of at most `SAMPLES` items spread over a data set, and of those with telling targets."""
     number = len(items)
-    chosen, targets = spread_over(number), _targets(items)
+    chosen, targets = spread_over(number), targets_of(items)
     if targets is not None:
         chosen = sorted({*chosen, *telling_rows(targets, targets)})
     inputs, found = default_collate([items[k] for k in chosen])
     return inputs, found
 
 
-def _targets(items: Any) -> Tensor | None:
+def targets_of(items: Any) -> Tensor | None:
+    """The targets of all items, or of as many as are read in a second; None where there are none."""
     if isinstance(items, TensorDataset) and len(items.tensors) == 2:
         return items.tensors[1]
     if isinstance(items, Subset):
         data: Any = items.dataset
-        whole = _targets(data)
+        whole = targets_of(data)
         return None if whole is None or len(whole) < len(data) else whole[torch.as_tensor(items.indices)]
     for name in ("targets", "labels"):  # as torchvision has it
         held = getattr(items, name, None)

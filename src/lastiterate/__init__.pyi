@@ -51,6 +51,8 @@ from lastiterate.runtime.attacks.attack import worst_case as worst_case
 from lastiterate.runtime.attacks.drift import coupled_runs as coupled_runs
 from lastiterate.runtime.attacks.drift import measure_drift as measure_drift
 from lastiterate.runtime.constants.certified import certified_constants as certified_constants
+from lastiterate.runtime.constants.closed_form import ClippedRows as ClippedRows
+from lastiterate.runtime.constants.closed_form import assumption_of as assumption_of
 from lastiterate.runtime.constants.holder import estimate_holder as estimate_holder
 from lastiterate.runtime.constants.refutation import Refutation as Refutation
 from lastiterate.runtime.constants.refutation import refute as refute

@@ -13,6 +13,7 @@ from lastiterate.runtime.constants.sampling import Sampling
 _RUN, _FLAT = li.NoisySGD(2, 0.1, 1.0, 1.0, 4, diameter=1.0), li.Clipped()
 _INPUTS, _TARGETS = torch.eye(4), torch.arange(4.0).unsqueeze(1)
 _DATA = torch.utils.data.TensorDataset(_INPUTS, _TARGETS)
+_CLIPPED = li.ClippedRows(_DATA, 1.0)
 
 
 def _network() -> nn.Module:
@@ -80,6 +81,11 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "RecordedSGD run": lambda: li.RecordedSGD(_network(), nn.MSELoss(), junk, _INPUTS, _TARGETS),
         "LightningRecord": lambda: li.LightningRecord(junk, other),
         "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
+        "ClippedRows": lambda: li.ClippedRows(junk, other),
+        "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
+        "assumption_of": lambda: li.assumption_of(junk, other, _DATA, clip_norm=1.0),
+        "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0),
+        "assumption_of clip_norm": lambda: li.assumption_of(_network(), nn.MSELoss(), _CLIPPED, clip_norm=junk),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),
         "constants_of_network loss": lambda: li.constants_of_network(1.0, loss=junk, scale=other)(_network(), 0.1),
         "constants_of_network shape": lambda: li.constants_of_network(1.0, shape=junk)(_network(), 0.1),

@@ -95,7 +95,11 @@ def test_what_was_not_tried_says_so() -> None:
     assert "not tried on data" in li.bound(RUN, li.Clipped(), delta=1e-5).assumptions[0]
 
 
-def test_certificates_refuse_what_ties_rows() -> None:
+def test_closed_forms_and_certificates_refuse_what_ties_rows() -> None:
     for case in FEW[:2]:
+        _, inputs, targets = made(case)
+        data = li.ClippedRows(TensorDataset(inputs, targets), 1.0)
+        with pytest.raises(InputError, match="gradients of others; divide by a fixed number"):
+            li.assumption_of(torch.nn.Linear(4, 3, bias=False), case.loss, data, clip_norm=1.0)
         with pytest.raises(InputError, match="gradients of others; divide by a fixed number"):
             li.certified_constants(workload(case), 0.01)
