@@ -10,7 +10,6 @@ least at the window $w = \tilde D/s$. Remark B.2: under removal of a sample $L$ 
 """
 
 from lastiterate.symbolic.altschuler_talwar.paper import at
-from lastiterate.symbolic.altschuler_talwar.refutations import REMOVAL
 from lastiterate.symbolic.prelude import *
 
 _s = sensitivity()
@@ -19,6 +18,7 @@ _longer = _cost.subs(x, x + y)
 _RUNS = ("linear", "quadratic", "clamped_linear", "clamped_quadratic")
 _u, _v = Vector("u"), Vector("v")
 _total = Function("G", nonnegative=True)  # length of the sum of t gradients
+_side = cumulative(K / ((n + 1) * sigma_dp))  # probability to be on one's side of the middle of means 2 K/(n + 1) apart
 
 
 def _removed(bound: Expr) -> Inequality:
@@ -59,7 +59,22 @@ CLAIMS = (
         at("Remark B.2"),
         _removed(K / n).mutant("half", _removed(K / (2 * n))),
         IntervalInequality(Integer(4) / 9, "<=", S.One / 4, {}, "n = 2, gradients K, K and -K, squared"),
-        refutation=REMOVAL,
+        refutation=RefutingRun(
+            fails=words(
+                "Removing a sample changes the weight of all others, so that means of {} and of {} gradients of length "
+                "{} differ by up to {}, not {}.",
+                *(n, n + 1, K, 2 * K / (n + 1), K / n),
+            ),
+            at={n: 10, K: 5, sigma_dp: 1, eta: 1, T: 1, D: 1000, alpha: 2},
+            run="one full-batch step on an interval, seen by its side of a point; n linear losses of slope K, and one "
+            "more, -K",
+            quantity=LAST_ITERATES,
+            claimed=alpha * K**2 / (2 * n**2 * sigma_dp**2),
+            true=two_coins(_side, 1 - _side),
+            says=condition("Removal", "under removal of a sample the bounds of appendix B hold with {0} for {1}")(
+                K, 2 * K
+            ),
+        ),
         remark="""Under removal the bounds are said to hold with K for 2 K. A sample removed changes the weight
         of the others: means of n and n + 1 gradients differ by up to 2 K/(n + 1), not K/n. At n = 10, sigma_DP
         = K/5 and order 2 one step loses 0.44, where (B.1) with K has 0.25.""",

@@ -14,7 +14,6 @@ range and the direction of monotonicity are misprinted.
 from lastiterate.symbolic.altschuler_talwar.paper import at
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import LEAST, claimed
 from lastiterate.symbolic.altschuler_talwar.proof_3_1 import SEEN as MANY_STEPS
-from lastiterate.symbolic.altschuler_talwar.refutations import ALL_ORDERS, SMALL_BATCHES
 from lastiterate.symbolic.derivations.checks import windows
 from lastiterate.symbolic.prelude import *
 
@@ -24,6 +23,9 @@ _tenth, _order = Rational(1, 10), Integer(20)
 _claimed = SampledDown(_tenth, Rational(1, 2), _order)
 _seen = event(_order, tail(Integer(19)) / 10, tail(Integer(20)))
 _law = SampledUp(_tenth, S.One, _order)  # without projection
+# In the refuting runs a step is N(0, 1), or with probability b/n N(K/(b sigma_DP), 1); they are seen above alpha.
+COST, MOST = SampledDown(b / n, b * sigma_dp / (2 * K), alpha), log(n / (n - b))
+"""The cost S of a step, and its bound at every order."""
 
 _composed = Derived("without_replacement/composition", Power(SwapStep(q, sensitivity(b) ** 2 / sigma**2), T), "T steps")
 _window = u * y + v / y  # a real window y, u = S and v = alpha D^2/(2 eta^2 sigma_1^2)
@@ -50,7 +52,19 @@ CLAIMS = (
         at("B.2", "(B.2)"),
         _one_step(_seen, "T = 1, order 20: 0.0807 claimed").mutant("half", right=_claimed / 2),
         IntervalInequality(MANY_STEPS, "<=", claimed(LEAST), {}, "the second bound, T >= 176"),
-        refutation=SMALL_BATCHES,
+        refutation=RefutingRun(
+            fails=words(
+                "The cost {} of a step has the law without the sample first and never exceeds {}; in the other order a "
+                "last iterate above {} distinguishes the two runs.",
+                *(COST, MOST, alpha),
+            ),
+            at={n: 10, b: 1, eta: 1, T: 1, K: 1, sigma_dp: 1, D: 100, alpha: 20},
+            run="one step; the gradient of one sample is -K or 0, all others are 0",
+            quantity=LAST_ITERATES,
+            claimed=T * COST,
+            true=event(alpha, tail(alpha - 1) * b / n, tail(alpha)),
+            says=private(T * COST, Convex(L, K), Diameter(D), BatchesOf(b, n), eta * L <= 2),
+        ),
         remark="""(B.2) claims T S for T steps and less for long runs. One step with q = 1/10 and a gradient -1
         against 0 has D_20 above 7 in the order with the mixture first, where 0.0807 is claimed. One order
         stands for two here as in (B.3), in chien_li/theorem_3_12 and in liang/lemma_3_2.""",
@@ -74,7 +88,20 @@ CLAIMS = (
         IntervalInequality(
             SampledUp(_tenth, Integer(4), Integer(200)), "<=", log(Rational(10, 9)), {}, "order 200, noise 4"
         ),
-        refutation=ALL_ORDERS,
+        refutation=RefutingRun(
+            fails=words(
+                "At large orders the cost {} stays below {}, whatever the noise, while the loss of one step grows like "
+                "{}.",
+                *(COST, MOST, alpha * K**2 / (2 * b**2 * sigma_dp**2)),
+            ),
+            at={n: 10, b: 1, eta: 1, T: 1, K: 1, sigma_dp: 4, D: 1000, alpha: 200},
+            run="one step from the middle of an interval, seen above alpha; one sample has the gradient -K or 0, all "
+            "others 0",
+            quantity=LAST_ITERATES,
+            claimed=T * COST,
+            true=event(alpha, b / n * tail((alpha - 1) / sigma_dp), tail(alpha / sigma_dp)),
+            says=condition("AllOrders", "(B.2) and (B.3) hold for all orders {0} and all noise {1}")(alpha, sigma_dp),
+        ),
         remark="""Remark B.1 frees (B.2) and (B.3) of the conditions on the order and the noise, because they only
         serve Lemma 2.12. At large orders S stays below log(1/(1 - q)) while the loss of one step grows like alpha/(2
         sigma^2). Bounds with the larger direction hold at all orders and noise.""",

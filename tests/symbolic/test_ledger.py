@@ -22,7 +22,7 @@ from lastiterate.symbolic.vectors import Vector
 CLAIMS = ledger.claims()
 MODULES = ledger.modules()
 
-HELPERS = {"__init__", "paper", "refutations"}
+HELPERS = {"__init__", "paper"}
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
