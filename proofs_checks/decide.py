@@ -1,4 +1,4 @@
-"""The way from a claim to its report: every check, the misprint, every mutant, and the near misses of what holds."""
+"""Decision of a claim: every check, the misprint, every mutant, and the near misses of the checks that hold."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,12 +22,12 @@ ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
 
 
 def decide(claim: Claim) -> ClaimReport:
-    """Decide a claim and all its mutants, here and now; `runner.run` adds the cache and the workers.
+    """Decide a claim and all its mutants in this process; `runner.run` adds the cache and the workers.
 
-    Near misses are made of the checks that hold: of one that does not, they would say nothing.
+    Near misses are made only from checks that hold: from any other they would say nothing.
 
-    Never raises for what a claim holds: a field of another type, an engine that fails and one that has no answer within
-    the time that `time_limit.allowing` gives are errors of its checks.
+    Never raises for the content of a claim: a field of another type, an engine that fails and one that asks z3 after
+    the time that `time_limit.allowing` gives are errors of its checks. An engine that does not ask is not interrupted.
     """
     started = perf_counter()
     try:
@@ -38,7 +38,7 @@ def decide(claim: Claim) -> ClaimReport:
 
 
 def _decided(claim: Claim) -> ClaimReport:
-    with limited("the assumptions"):
+    with limited():
         why = misfit(claim) or impossible(claim.assumptions)
     if why:
         return _in_error(claim, why)
@@ -48,7 +48,7 @@ def _decided(claim: Claim) -> ClaimReport:
     misprint = None if claim.misprint is None else decide_check(claim.misprint, claim.assumptions)
     shown = None if claim.refutation is None else decide_check(claim.refutation.check, ())
     mutants = tuple(_asked(mutant, claim, wrong=True) for mutant in claim.mutants)
-    with limited("the statement"):
+    with limited():
         left = left_open(claim) if weakest(outcomes) else ""
     held = (check for check, outcome in zip(claim.checks, outcomes, strict=True) if outcome.status is Status.HELD)
     beside = [outcome for check in held for outcome in _near_misses(check, claim)]
@@ -91,7 +91,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
     >>> [wrong.name for wrong in near_misses(Identity(x * (x + 1), x**2 + x), ())]
     ['x*(x + 1) times 103/100 on the left', 'x times 103/100 on the left', 'x**2 times 103/100 on the right']
     """
-    with limited("the making of near misses"):
+    with limited():
         made: tuple[Check, ...] = engine_of(check).near_misses(check, assumptions, room)
     return made
 

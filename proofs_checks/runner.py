@@ -62,7 +62,7 @@ def _work(task: _Task, connection: Connection, parent: int) -> None:
         place, given_up = connection.recv()
         answer: ClaimReport | Exception
         try:
-            with watched(lambda number, _: connection.send((number,)), given_up):
+            with watched(lambda number: connection.send((number,)), given_up):
                 answer = task.decide(place)
         except Exception as error:
             error.add_note(traceback.format_exc())

@@ -1,4 +1,4 @@
-"""One module an engine; all answer `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
+"""One module for each engine; all provide `decide(check, assumptions)` and `near_misses(check, assumptions, room)`.
 
 Each type of check names its engine. An engine that raises has decided nothing: the outcome is an error, and an error
 never passes. `decide` raises NoPointError where nothing is known to meet the assumptions, InputError where the check
@@ -21,13 +21,13 @@ from lastiterate.symbolic.checks import Check, Engine
 
 
 def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """The outcome of one check by the engine of its type; what the engine raises becomes an error.
+    """The outcome of one check by the engine of its type; an exception in the engine becomes an error.
 
-    A check that says nothing is undecided, so that no claim rests on one.
+    A check that says nothing is undecided, so no claim rests on one.
     """
     try:
         engine = engine_of(check)
-        with limited(str(check.name)):
+        with limited():
             nothing = says_nothing(check, assumptions)
             if nothing:
                 return undecided(check, nothing)
@@ -37,7 +37,7 @@ def decide_check(check: Check, assumptions: tuple[Boolean, ...]) -> Outcome:
             return found
     except Exception as error:
         if isinstance(error, TimeoutError):
-            seconds_left()  # or it was the time of the check that asked this one
+            seconds_left()  # raises if the time was that of an enclosing check
         return Outcome(check.name, check.engine, Status.ERROR, detail=sentence_of(error))
 
 
@@ -50,7 +50,7 @@ def sentence_of(error: Exception) -> str:
 def engine_of(check: Check) -> Any:
     """The engine of a check: its own class, or the module of the package's engine.
 
-    That is imported here only: what a claim depends on follows from its checks.
+    It is imported only here: the dependencies of a claim follow from its checks.
     """
     if check.engine not in set(Engine):
         return type(check)
