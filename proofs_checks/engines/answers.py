@@ -24,7 +24,7 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def held(check: Check, grade: Grade, detail: str, scope: str = "") -> Outcome:
-    """The check holds; ``scope`` is what the evidence rests on, where that is less than the assumptions leave."""
+    """The check holds; ``scope`` says where the evidence covers less than the assumptions allow."""
     return Outcome(check.name, check.engine, Status.HELD, grade, detail, scope=scope)
 
 
@@ -54,7 +54,7 @@ _Kind = TypeVar("_Kind")
 
 
 class Term(NamedTuple):
-    """A term of a side of a check, and the side as a function of what stands in its place."""
+    """A term of a side of a check, and the side as a function of its replacement."""
 
     field: str
     term: sp.Expr
@@ -62,7 +62,7 @@ class Term(NamedTuple):
 
 
 def without_near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001
-    """None, of a check of which no variant is known to be wrong."""
+    """No near misses, for a check that has no variant known to be wrong."""
     return ()
 
 
@@ -87,7 +87,7 @@ def variant(check: _Kind, name: str, **changes: Any) -> _Kind:
 
 
 def first_middle_last(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
-    """The first, the middle and the last, and none twice."""
+    """The first, the middle and the last, without repetition."""
     places = dict.fromkeys((0, len(found) // 2, len(found) - 1))
     return tuple(found[place] for place in places) if found else ()
 
@@ -124,7 +124,7 @@ def terms(field: str, side: sp.Expr, whole: Callable[[sp.Expr], sp.Expr], *, ins
 
 
 def _lost(check: Check, place: Term) -> bool:
-    """Tell whether a change of the term is none, or is lost where a sum cancels, seen at one point."""
+    """Tell whether changing the term changes nothing at one point, for example because a sum cancels."""
     side = carried_out(sp.sympify(getattr(check, place.field), strict=True))
     other = carried_out(place.side(MORE * place.term))
     if side == other or side.has(sp.Sum, sp.Integral, sp.Derivative):
@@ -141,7 +141,7 @@ def _lost(check: Check, place: Term) -> bool:
 
 
 def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:
-    """The right smaller by a little more than the least room, next to the sides, that there is at some points."""
+    """The right side smaller by a little more than the least relative room at some points."""
     rooms: list[tuple[float, float]] = []
     for point in _some(check, assumptions):
         try:

@@ -34,7 +34,7 @@ PROBES = (4, 16, 64, 256)
 _STEPS = (
     sp.floor, sp.ceiling, sp.frac, sp.Mod, sp.sign, sp.Heaviside, sp.KroneckerDelta, sp.Piecewise, sp.Sum, sp.Product,
 )  # fmt: skip
-"""Where a part jumps Sympy may take its value there for the limit."""
+"""Functions with jumps, at which Sympy may take the value for the limit."""
 
 _KINDS = ("integer", "even", "odd", "prime", "composite", "noninteger", "rational")
 """Declarations other than signs."""

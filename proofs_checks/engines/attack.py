@@ -36,7 +36,7 @@ SEED = 2025
 """Of the settings, which are the same for every claim, so that an attack is carried out once at each."""
 
 TRIES = 40
-"""Draws for each setting that is wanted, before the assumptions are said to reject them all."""
+"""Draws for each setting needed, after which the assumptions are taken to reject all."""
 
 _SYMBOLS = {getattr(notation, name): name for name in ["T", "n", "eta", "sigma", "K", "D", "L", "lam", "m", "alpha"]}
 """Each letter of a setting with its name there."""
@@ -85,7 +85,7 @@ def _on_floats(expressions: tuple[sp.Basic | int, ...], assumed: Assumed) -> Cal
 def split_assumptions(
     assumptions: tuple[Boolean, ...], assumed: Assumed
 ) -> tuple[Callable[[Setting], bool], tuple[Boolean, ...]]:
-    """A test of a setting, and the assumptions that speak of something else than the setting.
+    """A test of a setting, and the assumptions that are about something other than the setting.
 
     Raises:
         NoPointError: nothing meets these.
@@ -132,7 +132,7 @@ def altered_setting(altered: Mapping[sp.Symbol, sp.Expr], assumed: Assumed) -> C
     """The setting that the evaluator sees.
 
     Raises:
-        InputError: a symbol is none of a setting.
+        InputError: a symbol does not belong to a setting.
     """
     if not altered:
         return lambda setting: setting
@@ -199,7 +199,7 @@ def decide(check: UpperBound, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 
 def attack_at(check: UpperBound, setting: Setting) -> Outcome | None:
-    """The refutation of the bound at one setting by the first of its attacks that can; None where none can."""
+    """The refutation of the bound at one setting by the first attack that succeeds; None where none does."""
     target = _target(check.bound)
     value = _bound(target, altered_setting(check.altered, target.assumed)(setting))
     for run in _chosen(check, target.assumed):

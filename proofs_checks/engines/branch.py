@@ -78,7 +78,7 @@ def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:
 
 
 def split_point(edge: tuple[fmpq, fmpq]) -> fmpq:
-    """The middle, or near the geometric mean where the edge spans scales."""
+    """The middle, or a point near the geometric mean where the edge spans several scales."""
     low, high = edge
     if low > 0 and high > 16 * low:
         middle = sp.Rational(sqrt(float(rational(low)) * float(rational(high)))).limit_denominator(10**6)
@@ -141,7 +141,7 @@ Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Each symbol with its interval."""
 
 _FEW_BALLS, _MANY_BALLS = 20, 1000
-"""Boxes that balls may look at before z3 is asked, and after."""
+"""Boxes that balls may try before z3 is asked, and after."""
 
 
 def inside_of(box: Box) -> tuple[Boolean, ...]:
@@ -151,7 +151,7 @@ def inside_of(box: Box) -> tuple[Boolean, ...]:
 
 
 def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
-    """Tell whether a condition follows from premises on the box: by a few balls, by z3, and else by many balls."""
+    """Test of whether a condition follows from premises on the box: by few balls, by z3, then by many balls."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
@@ -299,7 +299,7 @@ def _mean_value(tape: Tape, edges: Edges, box: Sequence[Interval], slopes: Seque
 
 
 def _monotone(edges: Edges, slopes: Sequence[Interval]) -> Edges:
-    """The face on which the gap is least, as far as the signs of the slopes tell."""
+    """The face on which the gap is least, as far as the signs of the slopes show."""
     return tuple(
         (low, low) if slope[0] >= 0 else (high, high) if slope[1] <= 0 else (low, high)
         for (low, high), slope in zip(edges, slopes, strict=True)

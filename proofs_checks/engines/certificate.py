@@ -1,4 +1,4 @@
-"""Bounds as `bound` says them, held against the independent checker of certificates.
+"""Bounds of `bound`, compared with the independent checker of certificates.
 
 A certificate holds the choices behind a number; the checker, which shares no code with `bound`, computes the number
 again from them. A bound whose certificate is refused, or that is below its certificate, is refuted.
@@ -23,11 +23,11 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Certified
 
 _ROUNDING: Final = 1e-8
-"""A certificate may claim so much more than the bound: its paths are written down in floats."""
+"""Share by which a certificate may exceed the bound: its paths are written down in floats."""
 
 
 def decide(check: Certified, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Ask `bound` at the settings that meet the assumptions, and the checker about its certificates."""
+    """Ask `bound` at the settings that meet the assumptions, and have the checker judge its certificates."""
     for name, got, known in (("scheme", check.scheme, SCHEMES), ("losses", check.losses, tuple(Assumed))):
         if got not in known:
             raise InputError(

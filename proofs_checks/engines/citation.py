@@ -28,7 +28,7 @@ from lastiterate.symbolic.statement import Binomial, Constant, HockeyStick, Prob
 
 
 def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
-    """Name the work, or the point at which the line fails."""
+    """Name the cited work, or the point at which the line fails."""
     found = broken(check, assumptions)
     if found is not None:
         return refuted(check, found, f"the line taken from {check.source} fails")
@@ -37,7 +37,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 
 @cache
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
-    """A point at which what is cited fails; None where none is found, or where it is not of numbers alone."""
+    """A point at which the cited line fails; None where none is found, or the line is not about numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
     if given and (why := impossible(given)):
         raise NoPointError(why)
@@ -66,7 +66,7 @@ near_misses = without_near_misses  # nothing is decided
 
 
 def _of_laws(said: Iterable[Basic]) -> Iterator[Boolean]:
-    """Conditions on the numbers of the laws among the premises, without which these are none."""
+    """Conditions on numbers without which the premises that name a law do not describe one."""
     known = dict[Basic, Basic]()
     for law in said:
         if isinstance(law, Binomial | Walk):
@@ -114,7 +114,7 @@ def _declared(said: Iterable[Basic]) -> set[Symbol]:
 
 
 def _outside_events(part: Basic) -> set[Symbol]:
-    """Letters that stand elsewhere than in the event of a probability."""
+    """Letters outside the events of probabilities."""
     if isinstance(part, Probability):
         return set()
     return part.free_symbols if not part.has(Probability) else set[Symbol]().union(*map(_outside_events, part.args))
@@ -258,7 +258,7 @@ def _of_defined(said: Iterable[Basic], numbers: frozenset[Boolean]) -> None:
 def _finite(conclusion: Relational, known: Sequence[Boolean]) -> list[Boolean]:
     """Facts about finite quantities alone; those of the conclusion must be such, but for one that is said to be large.
 
-    A divergence may be infinite, and then it is no number to calculate with. Where the large one is, all is shown.
+    A divergence may be infinite, and cannot be calculated with then. Where the large one is, nothing is left to show.
     """
     said = set[Basic]().union(*map(_quantities, (conclusion, *known)))
     large = isinstance(conclusion, Le | Lt | Ge | Gt) and _is_unsigned(conclusion.gts)

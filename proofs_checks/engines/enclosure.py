@@ -1,6 +1,6 @@
 """Transcendental inequalities on a box and printed values, by ball arithmetic.
 
-Where boxes do not decide, the sign of a derivative may.
+The sign of a derivative may decide where boxes do not.
 
 Lemma 1. x = low - 1 + 1/t maps 0 < t <= 1 onto low <= x < oo, and x = high + 1 - 1/t onto x <= high; a whole line is
 two such ranges. So the relation holds for all x when it holds for all t with t > 0. Next to t = 0 balls give the
@@ -37,10 +37,10 @@ from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Sig
 from lastiterate.symbolic.kernel.profiles import new_letter
 
 _FEW, _LITTLE = 20, 200
-"""Boxes before it is asked whether the sides are defined, and where they are not: there nothing can hold."""
+"""Boxes tried before the sides are asked to be defined, and boxes where they are not, so that nothing can hold."""
 
 MAX_GRID = 4000
-"""Most combinations of the integer symbols."""
+"""Largest number of combinations of the integer symbols."""
 
 
 def _box_of(check: IntervalInequality) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
@@ -138,7 +138,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
 def _undefined(check: IntervalInequality, premises: Sequence[Boolean], box: Box) -> str:
     """The first part of the sides that is not shown to be defined on the box, in a sentence; "" where all are.
 
-    Values are put into each part by itself: in a whole side, 0 (1/r) is 0, and (-1)^(3/2) has a name of its own.
+    Values are put into each part separately: in a whole side, 0 (1/r) becomes 0 and (-1)^(3/2) becomes -I.
     """
     fixed = {symbol: low for symbol, (low, high) in box.items() if low == high}
     shown = shown_on(box)
@@ -212,10 +212,10 @@ def near_misses(
 
 
 _FAR, _NEAR, _ALL = 400, 2000, 8000
-"""Boxes next to an infinite end, where either few do or none; in another box; and in one where slopes do not help."""
+"""Boxes next to an infinite end, where few are enough or none are; elsewhere; and where slopes do not help."""
 
 _LADDER = 3
-"""Derivatives of derivatives that may be shown to keep their sign."""
+"""Depth to which derivatives of derivatives are shown to keep their sign."""
 
 _SMOOTH = (
     sp.Add, sp.Mul, sp.Pow, sp.exp, sp.log, sp.sin, sp.cos, sp.sinh, sp.cosh, sp.tanh, sp.asinh, sp.atan, sp.erf,
@@ -259,7 +259,7 @@ def _refuted(
     values: Mapping[sp.Symbol, sp.Expr],
     found: Counterexample | None,
 ) -> Outcome:
-    """The refutation at the point that a point of the letters t stands for."""
+    """The refutation at the point of the box that corresponds to a point of the letters t."""
     at = {name: sp.Rational(number) for name, number in (found.at if found else {}).items()}
     numbers = {s: at[str(s)] for one in (*values.values(), *check.box) for s in one.free_symbols if str(s) in at}
     point: Point = {s: values.get(s, s).xreplace(numbers) for s in check.box}
@@ -270,7 +270,7 @@ def _refuted(
 def _finite(
     check: IntervalInequality, assumptions: tuple[Boolean, ...]
 ) -> tuple[IntervalInequality, dict[sp.Symbol, sp.Expr]]:
-    """The check in a new letter t for each symbol with an infinite end, and what each such symbol is in it."""
+    """The check in a new letter t for each symbol with an infinite end, and these symbols in terms of t."""
     values: dict[sp.Symbol, sp.Expr] = {}
     box: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {}
     for symbol, (low, high) in check.box.items():

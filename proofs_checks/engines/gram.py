@@ -107,7 +107,7 @@ def _numbers(check: VectorInequality) -> Iterator[sp.Expr]:
 
 
 def fault(problem: GramCase, multipliers: Mapping[str, sp.Expr]) -> str:
-    """Say what keeps the multipliers from being a proof; "" where they are one."""
+    """Reason why the multipliers do not form a proof; "" where they do."""
     given = problem.premises  # under which the forms are defined, as what they are of is, and its curvatures differ
     rest = slack(problem, multipliers)
     rest = Form(rest.matrix.applyfunc(sp.factor), rest.values.applyfunc(sp.cancel), sp.factor(rest.constant))
@@ -197,7 +197,7 @@ def _proof(problem: GramCase) -> tuple[str, str]:
 
 
 def _consistent(problem: GramCase, spot: dict[sp.Symbol, sp.Rational]) -> bool:
-    """Tell whether some inner products meet the hypotheses, so that the proof is of something."""
+    """Tell whether some inner products meet the hypotheses, so that the proof is not vacuous."""
     constants = [form.constant.xreplace(spot) for form in problem.hypotheses.values()]
     return all(one <= 0 for one in constants) or find_matrix(problem, spot, goal=False) is not None
 
@@ -211,7 +211,7 @@ def _counterexample(cases: tuple[GramCase, ...]) -> tuple[GramCase, Matrix] | No
 
 
 def _unclipped(check: VectorInequality) -> VectorInequality:
-    """The check where clipping changes nothing: of vectors that are no longer than the radius."""
+    """The check where clipping changes nothing: for vectors of at most the radius in length."""
     for one in check.samples:
         if isinstance(one.family, Clipping) and (one.image.is_Symbol or one.image == one.point):
             rest = tuple(other for other in check.samples if other != one)

@@ -44,7 +44,7 @@ class GramCase:
 
     Attributes:
         letters: of vectors, in the order of the matrices; those of ``origin`` are set to 0.
-        goal: the left side minus the right one, or their squares; ``sides`` as they are.
+        goal: the left side minus the right one, or their squares; ``sides`` are not squared.
         signs: numbers that are not negative, for the squares to say what the sides say.
         exact: whether what meets the hypotheses belongs to members of the families.
     """
@@ -62,7 +62,7 @@ class GramCase:
 
 
 def gram_cases(check: VectorInequality, premises: tuple[Boolean, ...]) -> Iterator[GramCase]:
-    """The cases of a check, which together are all of it."""
+    """The cases into which a check splits; they cover it."""
     for chosen, found in _of_maxima(check, premises):
         for case, allowed in _of_curvatures(chosen, found):
             yield _problem(case, allowed)
@@ -210,7 +210,7 @@ def _premise(premise: Boolean, name: str, known: tuple[Boolean, ...]) -> Iterato
 
 
 def _lengths(expression: sp.Basic) -> list[sp.Expr]:
-    """The lengths that stand there as such, not squared."""
+    """The lengths in an expression that are not squared."""
     return sorted(expression.replace(_is_square, lambda _: sp.S.Zero).atoms(Norm), key=str)
 
 

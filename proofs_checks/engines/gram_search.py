@@ -58,7 +58,7 @@ def _solve(
 
 _TOLERANCE = 1e-9
 _MOST_SYSTEMS, _MOST_FOUND = 20_000, 12
-"""Systems of equations that are solved, and multipliers that are made of their solutions."""
+"""Largest numbers of systems of equations that are solved, and of solutions that are tried as multipliers."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def _vertices(free: _Free, points: Sequence[Point]) -> Iterator[dict[str, sp.Exp
     """Multipliers that serve at the points, in floats.
 
     The free numbers t are put where as many equations hold: that a multiplier, s or an entry of S vanishes, that two
-    multipliers agree, that a minor of two rows has no slope, or that two entries of a column
-    agree but for the sign. All of it is rational in the parameters.
+    multipliers agree, that a minor of two rows has no slope, or that two entries of a column agree up to sign. The
+    solutions are rational in the parameters.
     """
     equations, size, count = free.equations(), free.matrix.rows, len(free.letters)
     rows, matrix, numbers = (
@@ -143,7 +143,7 @@ def _serves(free: _Free, values: dict[sp.Symbol, sp.Expr], point: Point) -> bool
 
 
 _MOST_FREE = 3
-"""Free numbers."""
+"""Largest number of free numbers."""
 _NOTHING = 1e-5
 """Share of the largest multiplier below which another one is 0."""
 

@@ -22,7 +22,7 @@ from lastiterate.symbolic.unevaluated import carried_out
 
 
 def summed(expression: sp.Expr) -> sp.Expr:
-    """The expression with every sum that the binomial theorem gives put as the power that it is.
+    """The expression with every sum that the binomial theorem evaluates replaced by its power.
 
     The theorem holds for all numbers, with 0^0 = 1 as in Sympy, and the sum is over all indices from 0 to n >= 0.
 
@@ -55,7 +55,7 @@ def _binomial_power(total: sp.Sum) -> sp.Expr | None:
 
 
 _TINY = 1e-20
-"""Two values nearer than this are taken to confirm an identity; they prove nothing."""
+"""Distance of two values that are taken to confirm an identity, not to prove it."""
 
 
 def _powers(expression: sp.Expr) -> sp.Expr:

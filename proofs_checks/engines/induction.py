@@ -1,9 +1,9 @@
-"""Inequalities for every index: what holds at the start, and passes from each index to the next, holds at all.
+"""Inductions and recursions: a relation that holds at the start and passes to each next index holds at all.
 
 Base and step are shown by the engines for inequalities and identities, from what is supposed alone. A power of a
-constant to the index is a sequence of its own. An induction that does not go through decides nothing: refuted is what
-fails in a run of the sequences at exact points. Where no sequences are shown to obey the laws for ever, that they exist
-is the scope.
+constant to the index is a sequence of its own. An induction that does not go through decides nothing: a check is
+refuted by a run of the sequences at exact points. Where no sequences are shown to obey the laws for ever, the scope is
+that they exist.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from lastiterate.symbolic.kernel.profiles import new_letter
 from lastiterate.symbolic.notation import PREVIOUS
 
 _OTHER = ("algebraic", "noninteger", "irrational", "imaginary")
-"""Declarations that are not shown of a sequence here; what is rational, or whole, is algebraic."""
+"""Declarations that are not proved for a sequence here; rationals and integers are algebraic."""
 
 
 def _exist(check: Induction, run: SequenceRun) -> bool:
@@ -124,7 +124,7 @@ def decide(check: Induction | Recursion, assumptions: tuple[Boolean, ...]) -> Ou
         if point is not None:
             at = {name: number for name, number in point.at.items() if not name.startswith(f"{_VALUE}(")}
             point = replace(point, at=at, note="closed form, recursion")
-        return replace(outcome, counterexample=point, scope="")  # the closed form is such a sequence
+        return replace(outcome, counterexample=point, scope="")  # the closed form obeys the law for ever
     _written_out(check, assumptions)
     seen, longest = 0, check.start
     begun = list[SequenceRun]()
@@ -247,7 +247,7 @@ def _false(said: Sequence[Boolean]) -> bool:
 
 
 def _functions(law: Boolean) -> set[sp.Function]:
-    """Functions but for sequences: of a large index Sympy would compute them, a factorial for one."""
+    """Functions other than sequences: Sympy would evaluate them at a large index, for example a factorial."""
     return {one for one in law.atoms(sp.Function) if not isinstance(one, AppliedUndef)}
 
 
@@ -271,7 +271,7 @@ def _step(check: Induction, assumptions: tuple[Boolean, ...]) -> None:
 
 
 def _steps(law: Boolean, index: sp.Symbol) -> bool:
-    """Tell whether a law speaks of the next index: then it is not said once more of the one after that."""
+    """Tell whether a law mentions the next index: then it is not repeated for the one after that."""
     return any(index + 1 in value.args for value in law.atoms(AppliedUndef))
 
 
@@ -308,7 +308,7 @@ def _put_in(condition: Boolean, known: frozenset[Boolean]) -> tuple[Boolean, fro
 
 
 def _solved(rule: Boolean) -> tuple[Boolean, AppliedUndef, sp.Expr] | None:
-    """An equation that says what a value of a sequence is, the value and what it is; None for another premise."""
+    """An equation for a value of a sequence, the value, and its expression; None for any other premise."""
     sides = (rule.args, rule.args[::-1]) if isinstance(rule, sp.Eq) else ()
     return next(
         ((rule, one, other) for one, other in sides if isinstance(one, AppliedUndef) and not other.has(one)), None

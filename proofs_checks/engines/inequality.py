@@ -88,7 +88,7 @@ def _possible(check: Inequality, premises: tuple[Boolean, ...], *, nonzero: bool
 
 
 def _not_attained(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome | None:
-    """The outcome of a tight check that is not known to be attained; None where it is.
+    """The outcome of a tight check that is not known to be attained; None for one that is.
 
     Sides that are equal only where a symbol is zero say little: 1 <= 1 + 2 L is equal at L = 0. A check that means
     such a point names it in ``attained``.

@@ -1,4 +1,4 @@
-"""Numbers that the code gives, each held against what another computation leaves.
+"""Numbers of the code, each compared with the limits of another computation.
 
 The other computation shares no code with the one that it watches: a closed form, an exact run from below, a slow sum;
 where there is none, what the code said when it was last read stands in its place, and the report says how many these

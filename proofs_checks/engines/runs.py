@@ -1,6 +1,6 @@
 """Runs of the sequences of an induction at exact points: each value from its law, any that has none at random.
 
-Where roots are taken, what is drawn are the powers of which they are the roots.
+Where roots are taken, powers are drawn whose roots are rational.
 """
 
 import random
@@ -25,10 +25,10 @@ from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.symbolic.checks import Induction
 
 POINTS, LONGEST, TRIES = 8, 5, 12
-"""Points, indices of a run, and numbers tried where a sequence may be any."""
+"""Points, indices of a run, and numbers tried where a sequence is free."""
 
 AHEAD = 4
-"""Indices past the last that a run has to go on for: one that ends obeys no laws."""
+"""Indices past the last for which a run has to continue: one that ends obeys no laws."""
 
 FAR = (9, 99)
 """Indices past the start at which a law of letters alone is to hold, too."""
@@ -37,7 +37,7 @@ _FACTS = (
     "positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero", "integer", "noninteger", "even", "odd",
     "prime", "composite", "irrational",
 )  # fmt: skip
-"""Declarations of a sequence that its values are held against."""
+"""Declarations of a sequence that its values are tested for."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
     known = False
 
     def seen(found: "_Begun") -> list[SequenceRun]:
-        """Evaluate the conclusion up to the first failure or the last index; empty if the run does not go on."""
+        """Evaluate the conclusion up to the first failure or the last index; empty if the run does not continue."""
         told = list[SequenceRun]()
         for i in range(check.start, check.start + LONGEST):
             course = found.to(i)
@@ -107,7 +107,7 @@ def _any(generator: random.Random, root: int) -> _Draw:
 
 
 def _calm(generator: random.Random, root: int, values: Mapping[AppliedUndef, sp.Expr], i: int) -> _Draw:
-    """Numbers with which a run goes on where any does: often 0, or what the value was before."""
+    """Numbers with which a run is likely to continue: often 0, or the value before."""
     other = _any(generator, root)
     return lambda value: generator.choice((sp.S.Zero, values.get(value.func(i - 1), sp.S.One), other(value)))
 
@@ -134,7 +134,7 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
 
 @dataclass(frozen=True)
 class _Supposed:
-    """Suppositions of an induction about its sequences, whatever it concludes."""
+    """Suppositions of an induction about its sequences, without its conclusion."""
 
     first: tuple[Boolean, ...]
     every: tuple[Boolean, ...]
@@ -194,7 +194,7 @@ class _Course:
         self.values: dict[AppliedUndef, sp.Expr] = {}
 
     def copy(self) -> "_Course":
-        """Another one that goes on from here."""
+        """A copy that continues from here."""
         made = copy(self)
         made.values = dict(self.values)
         return made
@@ -245,7 +245,7 @@ class _Course:
 
 
 def _may_hold(rule: Boolean) -> bool:
-    """Tell whether a rule holds, or speaks of further values and may be true of such as they are declared."""
+    """Tell whether a rule holds, or mentions further values and may be true of them as declared."""
     if rule.atoms(AppliedUndef):
         alone = isinstance(rule, Relational) and any(isinstance(side, AppliedUndef) for side in rule.args)
         if not alone:

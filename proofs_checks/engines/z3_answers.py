@@ -199,7 +199,7 @@ def consistent(conditions: tuple[Boolean, ...]) -> bool | None:
 
 
 def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
-    """Relations between numbers among premises, and what is made of such alone; parts of a conjunction one by one."""
+    """Relations between numbers among premises, and combinations of such; conjunctions are split."""
     for one in said:
         for part in And.make_args(one) if isinstance(one, Boolean) else ():
             if isinstance(part, Relational | BooleanAtom) or _of_relations(part):
