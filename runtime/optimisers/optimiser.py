@@ -38,6 +38,7 @@ from lastiterate.runtime.training.descent import BATCHES, project_onto_ball
 from lastiterate.runtime.workloads.independence import refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import SAMPLES
+from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.validation import refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -221,13 +222,18 @@ class ProjectedNoisySGD(torch.optim.Optimizer):
         inputs, targets = map(torch.cat, zip(*self._tried_on, strict=True))
         key = assumption, len(inputs)
         if key not in self._trials:
-            module = deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
+            module = self._copied()
             vector_to_parameters(self._center, [one for one in module.parameters() if one.requires_grad])
             workload = Workload("the samples", lambda: module, self._loss, inputs, targets)
             tied = self._tied(module, inputs, targets)
             tried = check_not_refuted("bound", workload, self.run, assumption)
             self._trials[key] = "; ".join(filter(None, (tried, tied)))
         return self._trials[key]
+
+    def _copied(self) -> nn.Module:
+        rest = "in deepcopy; mend that of the module, or call lastiterate.bound(accounted(), ...), which tries nothing."
+        with user_code("The losses are tried on a copy of the module", rest):
+            return deepcopy(self._module, {id(self): self})  # where a hook is a method of the optimiser
 
     def _tied(self, module: nn.Module, inputs: Tensor, targets: Tensor) -> str:
         held = self._center.device, self._center.dtype

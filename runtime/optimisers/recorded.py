@@ -8,7 +8,6 @@ parameters moved by something else) ends the training with an `InputError`, and 
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from math import isclose
 from typing import Any
 
@@ -80,7 +79,7 @@ class RecordedSGD(ProjectedNoisySGD):
         self._inputs, self._targets = inputs, targets
         chosen = sorted({*spread_over(len(inputs)), *telling_rows(inputs, targets)})
         self._tried_on, self._room = [(inputs[chosen], targets[chosen])], 0
-        self._tied(deepcopy(module, {id(self): self}), inputs, targets)
+        self._tied(self._copied(), inputs, targets)
         self._seen: list[object] = []
         self._autocast = self._stepping = False
         self._plan, self._kept = self.batches(), self._point()

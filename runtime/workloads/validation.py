@@ -39,8 +39,15 @@ def refuse_mixing(module: nn.Module) -> None:
 
     Raises:
         InputError: a part of it is a batch norm, an instance norm that tracks statistics, or a dropout, in training
-            mode; or a batch norm without statistics of its own, in any mode; or a parameter or buffer is complex.
+            mode; or a batch norm without statistics of its own, in any mode; a parameter or buffer is complex, or a
+            parameter lazy.
     """
+    for name, one in module.named_parameters():
+        if nn.parameter.is_lazy(one):
+            raise InputError(
+                f"Per-sample gradients need parameters with shapes, got the lazy {name}; name its sizes, or pass a row "
+                "through the module first."
+            )
     refuse_complex(
         "A module", **{name: [one] for name, one in chain(module.named_parameters(), module.named_buffers())}
     )

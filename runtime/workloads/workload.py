@@ -179,12 +179,6 @@ class Workload:
                 f"The module of a workload must be a torch.nn.Module, got {type(module).__name__} "
                 f"from workload={self.name}; let its factory return one."
             )
-        lazy = [name for name, one in module.named_parameters() if nn.parameter.is_lazy(one)]
-        if lazy:
-            raise InputError(
-                f"A workload needs a module whose parameters have shapes, got the lazy {lazy[0]} in workload="
-                f"{self.name}; name its sizes, or pass a row through it in the factory."
-            )
         refuse_mixing(module)
         if not any(p.requires_grad for p in module.parameters()):
             raise InputError(

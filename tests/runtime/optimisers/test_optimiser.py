@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, mse_loss
 
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
@@ -12,6 +12,7 @@ from lastiterate.numeric.losses.assumptions import Clipped
 from lastiterate.numeric.run import NoisySGD
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.optimisers.optimiser import ProjectedNoisySGD
+from lastiterate.runtime.optimisers.recorded import RecordedSGD
 from lastiterate.runtime.training.descent import train
 from lastiterate.runtime.workloads.loading import load_workload
 from lastiterate.runtime.workloads.workload import Workload
@@ -208,3 +209,23 @@ def test_a_row_that_changes_is_told_by_every_bit_and_a_resumed_run_goes_on() -> 
     optimiser.load_state_dict(held)
     run_on(optimiser, workload)
     assert optimiser.done == 8
+
+
+class _Uncopied(nn.Linear):
+    def __deepcopy__(self, memo: object) -> nn.Module:
+        raise RuntimeError("no copies")
+
+
+def test_a_module_that_cannot_be_copied_or_has_no_shapes_is_one_sentence() -> None:
+    rows, zeros = torch.eye(4, 3), torch.zeros(4, 1)
+    run = NoisySGD(1, 0.1, 0.01, 1.0, dataset_size=4, diameter=1.0)
+    optimiser = ProjectedNoisySGD(_Uncopied(3, 1), mse_loss, run)
+    for batch in optimiser.batches():
+        optimiser.step(rows[batch], zeros[batch])
+    with pytest.raises(InputError, match=r"a copy of the module, got RuntimeError: no copies .*bound\(accounted\(\), "):
+        optimiser.bound(Clipped(), delta=1e-5)
+    assert bound(optimiser.accounted(), Clipped(), delta=1e-5).epsilon > 0
+    with pytest.raises(InputError, match="a copy of the module, got RuntimeError: no copies"):
+        RecordedSGD(_Uncopied(3, 1), mse_loss, run, rows, zeros)
+    with pytest.raises(InputError, match="got the lazy weight; name its sizes"):
+        ProjectedNoisySGD(nn.LazyLinear(1), mse_loss, run)

@@ -91,7 +91,7 @@ THEIRS = inspect.cleandoc(
         (["their_bad:nan_data"], "inputs with nan or inf"),
         (["their_bad:a_list"], "inputs=list"),
         (["their_bad:sparse"], "got inputs of layout=sparse_coo; use inputs.to_dense()"),
-        (["their_bad:lazy"], "got the lazy weight in workload=theirs"),
+        (["their_bad:lazy"], "got the lazy weight; name its sizes"),
         (["their_bad:recurrent"], "must be batched by torch.func.vmap"),
         (["their_bad:good", "--memory", "40"], "memory=40; raise the budget to that (--memory "),
         (["their_bad:good", "--device", "banana"], "device=banana; use cpu"),
