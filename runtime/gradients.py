@@ -21,6 +21,7 @@ from lastiterate.runtime.inner_products import lengths
 from lastiterate.runtime.leaves import Leaves, clip_factor, difference, flat, norm
 from lastiterate.runtime.replay import Replayed, records
 from lastiterate.runtime.workloads.rows import Rows
+from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.validation import place_loss, probe, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -196,7 +197,11 @@ class Gradients:
         first = lambda at: self.of_one(at, self._inputs[0], self._targets[0])  # noqa: E731
         try:
             jvp(first, (self.start,), (torch.ones_like(self.start),))
-        except (RuntimeError, NotImplementedError):  # of huber_loss, soft_margin_loss, mse_loss and others
+        except RuntimeError:  # of huber_loss, soft_margin_loss, mse_loss and others
+            with user_code(
+                "Curvature needs losses that torch differentiates twice", "of a sample; write them otherwise."
+            ):
+                vjp(first, self.start)[1](self.start)
             return False
         return True
 

@@ -103,6 +103,13 @@ def test_the_error_is_one_sentence_with_the_pair() -> None:
         refute(3, run(), li.Clipped())  # type: ignore[arg-type]
 
 
+def test_losses_without_second_derivatives_are_one_sentence() -> None:
+    bags = nn.Sequential(nn.EmbeddingBag(9, 4), nn.Linear(4, 3))
+    data = torch.arange(20).reshape(4, 5) % 9, torch.arange(4) % 3
+    with pytest.raises(li.InputError, match="differentiates twice, got NotImplementedError: the derivative for"):
+        refute(Workload("bags", lambda: bags, nn.functional.cross_entropy, *data), run(), li.Smooth(1e9))
+
+
 @pytest.mark.nightly
 def test_rows_that_were_divided_by_their_lengths_in_single_precision_are_not_refuted_by_rounding() -> None:
     assert refute(logistic(1 + 2e-7), run(), li.Convex(0.25)) is None
