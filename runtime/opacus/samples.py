@@ -14,6 +14,7 @@ from lastiterate.runtime.constants.refutation import check_not_refuted
 from lastiterate.runtime.workloads.independence import Loss, refuse_tied_rows
 from lastiterate.runtime.workloads.rows import Rows
 from lastiterate.runtime.workloads.telling_rows import some_rows
+from lastiterate.runtime.workloads.trials import user_code
 from lastiterate.runtime.workloads.validation import DROPOUT, refuse_mixing
 from lastiterate.runtime.workloads.workload import Workload
 
@@ -53,13 +54,10 @@ def _workload_of(module: nn.Module, loss: Any, items: Any) -> Workload:
             for key, hook in list(hooks.items()):
                 if str(getattr(getattr(hook, "func", hook), "__module__", "")).startswith("opacus."):
                     del hooks[key]
-    try:
+    with user_code(
+        "Assumptions are tried on pairs of an input and a target", "in the data; leave out module and loss."
+    ):
         inputs, targets = some_rows(items)
-    except (TypeError, ValueError, LookupError) as error:
-        raise InputError(
-            f"Assumptions are tried on pairs of an input and a target, got an item of type={type(items[0]).__name__}; "
-            "leave module and loss out of describe."
-        ) from error
     device = next(iter(plain.parameters())).device
     if isinstance(loss, DPLossFastGradientClipping):  # Opacus, clipping without gradients, takes the losses of the rows
         criterion = deepcopy(loss.criterion)

@@ -118,9 +118,14 @@ def test_an_assumption_is_tried_on_the_data_and_the_network_is_left_as_it_is() -
     assert training.accountant.get_epsilon(DELTA) > 0
 
 
-def test_items_that_are_no_pairs_are_told() -> None:
+@pytest.mark.parametrize("change", [
+    lambda rows, _: (rows,),
+    lambda rows, _: (rows, [torch.ones(1 + k % 2) for k in range(len(rows))]),
+    lambda rows, _: (rows, [{"label": 1.0}] * len(rows)),
+])  # fmt: skip
+def test_items_that_are_no_pairs_of_one_size_are_told(change: Callable[..., Any]) -> None:
     training = Training()
-    training.loader.dataset.tensors = training.loader.dataset.tensors[:1]
+    training.loader.dataset.tensors = change(*training.loader.dataset.tensors)
     with pytest.raises(InputError, match="pairs of an input and a target"):
         training.accountant.describe(
             training.optimizer, Convex(0.25), training.loader, module=training.model, loss=training.loss
