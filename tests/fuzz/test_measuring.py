@@ -83,7 +83,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
         "HuggingFaceRecord": lambda: li.HuggingFaceRecord(junk, other),
         "ClippedRows": lambda: li.ClippedRows(junk, other),
         "ClippedRows norm": lambda: li.ClippedRows(_DATA, junk)[0],
-        "assumption_of": lambda: li.assumption_of(junk, other, _DATA, clip_norm=1.0),
+        "assumption_of": lambda: li.assumption_of(junk, other, _CLIPPED, clip_norm=1.0),
         "assumption_of data": lambda: li.assumption_of(_network(), nn.MSELoss(), junk, clip_norm=1.0),
         "assumption_of clip_norm": lambda: li.assumption_of(_network(), nn.MSELoss(), _CLIPPED, clip_norm=junk),
         "constants_of_network": lambda: li.constants_of_network(junk)(_network(), 0.1),
