@@ -191,6 +191,23 @@ class ReportCache:
         path = self.address(claim)
         write_whole(path, seal(json.dumps([path.stem, report.to_json()]).encode() + b"\n"))
 
+    def read_ledger(self) -> tuple[ClaimReport, ...]:
+        """The reports of the ledger, whose claims need not be built while no file of the package changes; or none."""
+        names = dict[str, str]()
+        with suppress(OSError, DamagedError):
+            names = json.loads(read_sealed(self._ledger()))
+        reports = tuple(report for key, name in names.items() if (report := self._read(self.folder / name, key)))
+        return reports if len(reports) == len(names) else ()
+
+    def write_ledger(self, claims: Iterable[Claim]) -> None:
+        """Note the files of the reports on all claims of the ledger."""
+        names = {claim.key: self.address(claim).name for claim in claims}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(self._ledger(), seal(json.dumps(names).encode() + b"\n"))
+
+    def _ledger(self) -> Path:
+        return self.folder / f"ledger-{everything()[:33]}.json"
+
 
 _PACKAGE: Final = "lastiterate"
 _CITING: Final = tuple([_PACKAGE, "symbolic", folder] for folder in ("derivations", "kernel"))

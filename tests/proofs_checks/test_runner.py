@@ -70,6 +70,18 @@ def test_the_address_follows_the_content(make_claim, store, monkeypatch):
     assert store.address(claim) != before
 
 
+def test_the_ledger_is_not_built_while_no_file_changes(claims, store, monkeypatch):
+    assert store.read_ledger() == ()
+    reports = run(claims, jobs=1, cache=store)
+    store.write_ledger(claims)
+    assert store.read_ledger() == reports
+    monkeypatch.setattr(cache, "everything", lambda: "another formula")
+    assert store.read_ledger() == ()
+    store.write_ledger(claims)
+    store.address(claims[1]).unlink()
+    assert store.read_ledger() == ()
+
+
 def test_claims_and_data_are_part_of_everything():
     everything = {name for name, _ in cache._files()}
     assert {"lastiterate.symbolic/chien_li/lemma_3_4.py", "lastiterate.symbolic/papers.toml"} <= everything

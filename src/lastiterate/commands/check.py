@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from lastiterate.commands.claims import Book, book, folder_argument, jobs_option, no_cache, paper_option
 from lastiterate.commands.completion import claims as keys_of_claims
 from lastiterate.commands.output import console, progress
-from lastiterate.proofs_checks import lock, runner
+from lastiterate.proofs_checks import lock
 from lastiterate.proofs_checks.engines.time_limit import SECONDS
 from lastiterate.proofs_checks.report import formats
 from lastiterate.proofs_checks.verdict import ClaimReport, Status, with_noun
@@ -83,10 +84,17 @@ def command(
     complete = paper is None and not keys
     expected = {} if update_lock and complete else chosen.expected()
     cache = None if no_cache else chosen.cache
-    claims = chosen.choose(paper=paper, keys=keys)
+    whole = cache if complete and path is None else None
+    choose = partial(chosen.choose, paper=paper, keys=keys)
     try:
-        with progress("deciding claims") as told:
-            reports = runner.run(claims, jobs=chosen.jobs(jobs), cache=cache, seconds=time_limit, on_claim=told)
+        reports = whole.read_ledger() if whole else ()
+        if not reports:
+            from lastiterate.proofs_checks.runner import run
+
+            with progress("deciding claims") as told:
+                reports = run(choose(), jobs=chosen.jobs(jobs), cache=cache, seconds=time_limit, on_claim=told)
+            if whole:
+                whole.write_ledger(choose())
     except KeyboardInterrupt:
         if not no_cache:
             raise
@@ -104,7 +112,7 @@ def command(
         from lastiterate.proofs_checks.report.entries import entries
         from lastiterate.proofs_checks.report.pages import ledger_page
 
-        click.echo(ledger_page(entries(claims, reports), found, template="ledger.md.j2"))
+        click.echo(ledger_page(entries(choose(), reports), found, template="ledger.md.j2"))
     else:
         console().print(formats.table(reports))
         for line in formats.limits(reports):
@@ -115,7 +123,7 @@ def command(
         for sentence in found:
             file, _, line = chosen.places.get(sentence.split(" ")[0], "").rpartition(":")
             click.echo(f"::error{f' file={file},line={line}' if file else ''}::{sentence}", err=True)
-    contradicted = second_opinion and _contradicted(claims, jobs)
+    contradicted = second_opinion and _contradicted(choose(), jobs)
     return 1 if found or contradicted else 0
 
 
