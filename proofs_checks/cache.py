@@ -1,7 +1,7 @@
 """Reports kept between runs, addressed by everything that can change them.
 
-The key of an entry is a hash of the claim's data, of what the modules say that decide it (`find_modules`), and of the
-versions of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
+The key of an entry is a hash of the claim's data, of the modules that decide it (`find_modules`), and of the versions
+of Python and the solvers. Entries are written whole or not at all; one that cannot be read, or is of another
 claim, is dropped and decided again. A checksum detects damage, not intent: anyone who can write to the folder can have
 any verdict printed, as can anyone who can write to the package; ``--no-cache`` takes nothing from it.
 """
@@ -39,11 +39,11 @@ PACKAGES = ("lastiterate.symbolic", "lastiterate.numeric", "lastiterate.proofs_c
 """The packages that may decide a claim of a reader's own folder, whose modules may use anything of them."""
 
 NUMBERS: Final = frozenset({Engine.ATTACK, Engine.CERTIFICATE, Engine.RECOMPUTATION})
-"""Engines that run `bound`: the other ones need hardly anything of `numeric`, and no claim decided by them does."""
+"""Engines that run `bound`; the others need almost nothing of `numeric`, and nor do claims decided by them."""
 
 
 def deciding(engines: Iterable[str]) -> tuple[str, ...]:
-    """Names of the modules from which what decides by these engines is found: see `find_modules`."""
+    """Names of the modules from which `find_modules` finds the code that decides by these engines."""
     return (
         "lastiterate.proofs_checks.decide",
         *(f"lastiterate.proofs_checks.engines.{engine.value}" for engine in Engine if engine in engines),
@@ -54,7 +54,7 @@ def deciding(engines: Iterable[str]) -> tuple[str, ...]:
 def _foundation(numbers: bool) -> str:
     """Hash of the sources that decide, with or without those of `bound`, and of the versions of what they use.
 
-    To read them takes a second or two, so that it is kept for as long as no byte of the package changes.
+    Reading them takes a second or two, so it is kept until a byte of the package changes.
     """
     kept = cache_folder("foundations") / f"{digest([everything(), numbers])[:33]}.txt"
     with suppress(OSError, DamagedError):
@@ -91,17 +91,17 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Printer(ReprPrinter):  # type: ignore[misc]
-    """Sympy's, with what is declared of a letter in one order: equal letters keep that of the first one made."""
+    """Sympy's printer, with a letter's declarations sorted: equal letters keep the order of the first one made."""
 
     def __init__(self) -> None:
-        super().__init__({"order": "none"})  # arguments stand in one order already; sorting them again is slow
+        super().__init__({"order": "none"})  # arguments are sorted already; sorting them again is slow
 
     def _print_Symbol(self, letter: sp.Symbol) -> str:  # noqa: N802
         return f"{type(letter).__name__}({letter.name!r}{_declared(letter._assumptions_orig)})"
 
 
 class _Distinct(_Printer):
-    """The same with what is declared of a function, and letters of one name told apart."""
+    """The same with the declarations of functions, and with letters of one name distinguished."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def _canonical(value: Any, printer: ReprPrinter | None = None) -> Any:
 
 
 def content(claim: Claim) -> str:
-    """Hash of what a claim says and how it is checked; its words are no part of it."""
+    """Hash of the statement and the checks of a claim, without its words."""
     return digest(_canonical([claim.checks, claim.assumptions, claim.statement], _Printer()))[:16]
 
 
@@ -152,8 +152,8 @@ class ReportCache:
     """A folder of reports.
 
     Args:
-        folder: where the entries lie, made on the first write; one in the user's cache folder if None.
-        sources: hash of modules outside of the package that can change a report; "" for claims of the ledger.
+        folder: folder of the entries, made on the first write; one in the user's cache folder if None.
+        sources: hash of modules outside the package that can change a report; "" for claims of the ledger.
     """
 
     def __init__(self, folder: Path | None = None, sources: str = "") -> None:
@@ -161,7 +161,7 @@ class ReportCache:
         self.folder = folder or cache_folder("reports")
 
     def basis(self, claim: Claim) -> str:
-        """Hash of everything but the claim that can change its report."""
+        """Hash of everything besides the claim that can change its report."""
         return everything() + self.sources if self.sources else _foundation(not NUMBERS.isdisjoint(claim.engines))
 
     def address(self, claim: Claim) -> Path:
@@ -211,7 +211,7 @@ class ReportCache:
 
 _PACKAGE: Final = "lastiterate"
 _CITING: Final = tuple([_PACKAGE, "symbolic", folder] for folder in ("derivations", "kernel"))
-"""Packages whose derivations rest on claims that they cite by key; elsewhere a key says where to read."""
+"""Packages whose derivations rest on claims that they cite by key; elsewhere a key is a reference for readers."""
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _DATA: Final = compile_(r"[\w-]+(\.[\w-]+)*\.(toml|json|csv|txt|npy|npz)")
 _LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -219,12 +219,12 @@ _LIBRARIES: Final = tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", 
 
 @dataclass(frozen=True)
 class _Text:
-    """The part of a module's text that verdicts may depend on.
+    """The part of a module's source that verdicts may depend on.
 
     Attributes:
         digest: hash of its syntax tree, without docstrings.
-        imports: names of modules, or of what a module holds.
-        strings: those that may name a file or a claim.
+        imports: names of modules, or of members of a module.
+        strings: strings that may name a file or a claim.
     """
 
     digest: str
@@ -246,7 +246,7 @@ def _read(text: bytes) -> _Text:
         elif isinstance(node, ast.ImportFrom) and node.module:
             imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Dict):
-            entries |= {key.value for key in node.keys if isinstance(key, ast.Constant)}  # these name what is defined
+            entries |= {key.value for key in node.keys if isinstance(key, ast.Constant)}  # names of definitions
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             strings.add(node.value)
     keys = {one for one in strings if _KEY.fullmatch(one) and one.partition("/")[0] in ledger.ORDER}
@@ -255,11 +255,11 @@ def _read(text: bytes) -> _Text:
 
 
 def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> dict[str, Path]:
-    """The modules of the closure with their files, by name: the package's, and those of a reader's own repository.
+    """The roots and all modules that they import, with their files: the package's, and those of a reader's repository.
 
     Args:
         roots: names of modules, or files.
-        without: packages that are left out, and with them what they import.
+        without: packages that are left out, together with their imports.
     """
     found: dict[str, Path] = {}
     ahead = [*roots]
@@ -278,7 +278,7 @@ def find_modules(roots: Iterable[str | Path], without: Collection[str] = ()) -> 
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module of the package, or of one that a reader's own module has loaded from beside it."""
+    """The file of a module of the package, or of one in the repository of a reader's module."""
     first, *rest = name.split(".")
     if first == _PACKAGE:
         bases = [Path(folder).joinpath(*rest) for folder in import_module(_PACKAGE).__path__]
@@ -289,7 +289,7 @@ def _file(name: str) -> Path | None:
 
 
 def fingerprint(roots: Iterable[str | Path], without: Collection[str] = ()) -> str:
-    """Hash of what the modules of a closure say and of their data files; arguments as of `find_modules`."""
+    """Hash of the modules of a closure and of their data files; arguments as for `find_modules`."""
     found = sha256()
     for name, path in sorted(find_modules(roots, without).items()):
         said = _read(path.read_bytes())

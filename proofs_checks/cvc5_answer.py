@@ -1,4 +1,4 @@
-"""cvc5's answer to SMT-LIB on standard input; a process of its own, for it has to be stopped from outside.
+"""cvc5's answer to SMT-LIB on standard input, in a separate process because it must be stopped from outside.
 
 The covering of a nonlinear question spends no resource units, so the process has an end by its computing time.
 """

@@ -18,7 +18,7 @@ from lastiterate.symbolic.checks import Check, Engine
 from lastiterate.symbolic.claim import Claim, Role
 
 ROOMS: Final = (sp.Rational(1, 2), sp.Rational(9, 10), sp.Rational(99, 100))
-"""Shares of a bound that a lemma may leave as room, where the room is not read off points: tried in this order."""
+"""Shares of a bound that a lemma may leave as room if points do not show the room, tried in this order."""
 
 
 def decide(claim: Claim) -> ClaimReport:
@@ -99,7 +99,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
     """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room.
 
-    Near misses are rejected by whatever point comes first, and it does not count by which one.
+    Near misses are rejected by the first point that refutes them; which one it is does not matter.
     """
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""

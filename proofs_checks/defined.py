@@ -56,7 +56,7 @@ MOST_TERMS: Final = 5000
 
 @dataclass(frozen=True)
 class Need:
-    """A part with the condition under which it is defined, needed where ``given``: a case, the range of a sum."""
+    """A part and the condition under which it is defined, needed only where ``given``: a case, the range of a sum."""
 
     part: sp.Basic
     condition: Boolean
@@ -65,7 +65,7 @@ class Need:
 
 @lru_cache(maxsize=8192)
 def needs(expression: sp.Basic) -> tuple[Need, ...]:
-    """Needs of the parts of an expression, inner parts first; what Sympy sees to be true is left out."""
+    """Needs of the parts of an expression, inner parts first, without those that Sympy evaluates to true."""
     return tuple(dict.fromkeys(n for n in _needs(expression, ()) if n.condition != sp.true))
 
 

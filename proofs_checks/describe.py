@@ -33,7 +33,7 @@ def _point(found: Counterexample) -> str:
 
 
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
-    """The title, and what each check that does not hold came to, in a line or two."""
+    """The title, and the answer to each check that does not hold, in a line or two."""
     yield f"{claim.title} ({claim.source})"
     for outcome in report.outcomes:
         if outcome.status is Status.HELD:
@@ -93,7 +93,7 @@ _KINDS: Final = (
 
 
 def _range(symbol: sp.Expr) -> str:
-    """Declaration of a symbol, in words; "" of one that is not declared, which may be an event or a map.
+    """Declaration of a symbol, in words; "" for an undeclared one, which may be an event or a map.
 
     >>> _range(sp.Symbol("k", integer=True, positive=True)), _range(sp.Symbol("x", nonnegative=True))
     ('a positive integer', 'a nonnegative number')

@@ -17,7 +17,7 @@ Point = dict[sp.Symbol, sp.Rational]
 """Each symbol with its exact value."""
 
 LONGEST = 400
-"""A power with a larger exponent is not spelled out."""
+"""Largest exponent of a power that is expanded."""
 
 PRECISIONS = (64, 128, 256, 512, 1024)
 
@@ -70,7 +70,7 @@ def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PR
 
 
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
-    """A ball around the expression's value at the point, of the precision at which it is asked for."""
+    """A ball around the expression's value at the point, at the requested precision."""
     try:
         value = fraction(expression, point)
         return lambda: arb(value)
@@ -82,7 +82,7 @@ def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:
 
 
 def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int | None:
-    """The certified sign of the expression at an exact point; None where it cannot be told.
+    """The certified sign of the expression at an exact point; None where it is unclear.
 
     Fractions decide where they can, then balls. Zero is certified by exact arithmetic only; ``nearly``, a ball of 1e-60
     is zero unless the value is rational.

@@ -39,7 +39,7 @@ def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> t
 
 
 class Range(NamedTuple):
-    """The range of a letter by itself; None for an end that it has not."""
+    """The range of one letter; None for a missing end."""
 
     low: sp.Rational | None
     high: sp.Rational | None

@@ -1,4 +1,4 @@
-"""Claims of a folder or a file of one's own: modules with a tuple CLAIMS, and what their checks name.
+"""Claims of a reader's own folder or file: modules with a tuple CLAIMS, and the objects that their checks name.
 
 A module may also hold ``DERIVATIONS`` (name -> derivation), ``TRACKED`` (the same for distances), ``ATTACKS`` (name ->
 `proofs_checks.attacks.ExactRun`) and ``EXPERIMENTS`` (name -> `proofs_checks.experiments.Experiment`); its checks use
@@ -31,7 +31,7 @@ LOCK: Final = "lastiterate.lock.json"
 _ROOTS: Final = (LOCK, "pyproject.toml", "pytest.ini", ".git")
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _OWNER: dict[tuple[str, str], str] = {}
-"""The module of each name that was registered, by its kind and itself."""
+"""(kind, registered name) -> the module that registered it."""
 
 
 class ClaimFolder(NamedTuple):
@@ -45,10 +45,10 @@ class ClaimFolder(NamedTuple):
 def read_claims(path: Path) -> ClaimFolder:
     """Load the modules with claims: the one file, those of the folder's own folder ``claims``, or else of the folder.
 
-    A file in which the word CLAIMS does not stand is not run.
+    A file without the word CLAIMS is not run.
 
     Raises:
-        InputError: nothing is there, a module does not load or has no tuple of claims, or a key or name comes twice.
+        InputError: there is nothing, a module does not load or has no tuple of claims, or a key or name comes twice.
     """
     inside = path / "claims" if (path / "claims").is_dir() else path
     files = [path] if path.is_file() else [file for file in sorted(inside.glob("*.py")) if file.name != "__init__.py"]
@@ -66,7 +66,7 @@ def read_claims(path: Path) -> ClaimFolder:
 
 
 def sources_digest(files: Iterable[Path]) -> str:
-    """Hash of what loaded modules say, and what they import of their repository."""
+    """Hash of loaded modules and of their imports from their repository."""
     return fingerprint([file.resolve() for file in files], PACKAGES)
 
 
@@ -91,7 +91,7 @@ def load(file: Path) -> ModuleType:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # an exit would end the check as if all claims held
+    except (Exception, SystemExit) as error:  # an exit would end the check with status 0
         raise InputError(f"A module of claims needs to load, got {_described(error, file)}; mend it.") from error
     _register(name, file, module)
     return module

@@ -136,7 +136,7 @@ _GRANTS: Final[Mapping[tuple[str, tuple[sp.Basic, ...]], set[sp.Basic]]] = {
 """The conditions of a statement that grant what a derivation supposes of the runs: its words, and its constants."""
 
 _CHOSEN: Final = {w, tau, c}
-"""Letters with a meaning that are no part of a run: a window of its steps, and a bound of how much a step expands."""
+"""Letters with a meaning that do not describe a run: a window of its steps, a bound of the expansion of a step."""
 
 
 def left_open(claim: Claim) -> str:
@@ -544,7 +544,7 @@ class _Case:
             raise UnprovedError(f"{sorted(strange, key=str)} need values in the letters of the statement")
         known = numbers.union(self._facts(claim, letters, numbers))
         needed = [one for one in premises if not one.has(largest_order)]
-        own = set(check.given)  # those without a letter that is chosen tell its cases apart
+        own = set(check.given)  # those without a chosen letter distinguish its cases
         self.given = frozenset(one for one in needed if one not in own - known and _shown(one, known))
         self.open = [one for one in needed if one not in self.given]
 

@@ -1,4 +1,4 @@
-"""The expected verdict of every claim, committed; every way in which a run can drift from it, or fail without one."""
+"""The committed, expected verdict of every claim; the ways in which a run can differ from it, or fail without one."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +68,7 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     """The lock file's entries by claim key.
 
     Raises:
-        InputError: the file is missing, is no JSON, or holds something that is not an entry.
+        InputError: the file is missing, is not JSON, or contains something that is not an entry.
     """
     path = path or lock_path()
     try:

@@ -73,7 +73,7 @@ def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Out
 
 
 def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> RecomputedPoint:
-    check, _ = prepared(written, claim.assumptions)  # a report tells letters of one name apart
+    check, _ = prepared(written, claim.assumptions)  # a report distinguishes letters of one name
     if isinstance(check, Identity | Inequality | IntervalInequality):
         relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
         return _sides(check, (check.left, relation, check.right), found, digits)

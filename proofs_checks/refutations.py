@@ -17,7 +17,7 @@ DIGITS: Final = 4
 
 _BITS: Final = 128
 _LONG: Final = 5
-"""From this power of ten on a number is written as one."""
+"""Exponent from which on a number is written as a power of ten."""
 _SIDES: Final = {"<=": ("at most", "at least"), "<": ("less than", "at least"), ">=": ("at least", "at most")}
 
 
@@ -67,7 +67,7 @@ def _rounded(end: Fraction, *, up: bool) -> str:
 
 
 def as_line(said: Words) -> Line:
-    """Words with expressions as a line of any output."""
+    """Words with expressions, as one line for any output."""
     text, *parts = said
     return Line(tuple(parts), text)
 

@@ -44,14 +44,14 @@ class _Task(NamedTuple):
 
 
 _KEEP_FREED = (-1, -3)
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc: what z3 frees and takes again thousands of times stays ours, else the
-system clears its pages each time."""
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc: memory that z3 frees and takes again thousands of times stays with
+the process; otherwise the system clears its pages each time."""
 
 
 def _work(task: _Task, connection: Connection, parent: int) -> None:
-    """Answer in a process of its own, claim by claim: Ctrl-C is for the process that started it, which it ends with."""
+    """Answer in a separate process, claim by claim; it ignores Ctrl-C, and ends with the process that started it."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker has one core
-    gc.freeze()  # what was made before the fork is not looked through again
+    gc.freeze()  # objects from before the fork are not scanned again
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles: a tenth of the time
     with suppress(OSError, AttributeError, TypeError):  # of another system
         for option in _KEEP_FREED:
@@ -77,7 +77,7 @@ def _end_with(parent: int) -> None:
 
 
 class _Worker:
-    """A process that decides the claims of one theorem after the other, and what it is at."""
+    """A process that decides the claims of one theorem after another, and the time of its current step."""
 
     def __init__(self, task: _Task, context: Any) -> None:
         self.connection, there = context.Pipe()
@@ -100,14 +100,14 @@ class _Worker:
         self._looked, self._idle, self._before = time.monotonic(), 0.0, self._spent()[0]
 
     def took(self) -> float:
-        """Seconds that the step has computed, or waited for something else than the processor."""
+        """Seconds that the step has computed, or waited for anything but the processor."""
         now, (spent, waits) = time.monotonic(), self._spent()
         self._idle += (now - self._looked) * waits
         self._looked = now
         return spent - self._before + self._idle
 
     def _spent(self) -> tuple[float, bool]:
-        """Processor time of the process, and whether it waits; where the system does not tell, time passes waiting."""
+        """Processor time of the process, and whether it waits; if the system does not report it, all time is a wait."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in "SD"
@@ -126,7 +126,7 @@ _POLL: Final = 0.5
 
 
 def _together(claims: Sequence[Claim]) -> list[list[int]]:
-    """Places of the claims by theorem, most checks first: they share lemmas and attacks, which a worker looks up."""
+    """Places of the claims by theorem, most checks first: they share lemmas and attacks in one worker."""
     theorems: dict[str, list[int]] = {}
     for place, claim in enumerate(claims):
         theorems.setdefault("/".join(claim.key.split("/")[:2]), []).append(place)
@@ -139,7 +139,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
     if not task.claims or multiprocessing.current_process().daemon or (jobs <= 1 and not forks):
         yield from map(task.decide, range(len(task.claims)))
         return
-    # A fork has the claims and the libraries: to build and import them again takes seconds of each worker.
+    # A fork has the claims and the libraries; building and importing them again takes each worker seconds.
     context = multiprocessing.get_context("fork" if forks else "spawn")
     groups, given_up = _together(task.claims)[::-1], dict[int, dict[int, str]]()
     workers: list[_Worker] = []
@@ -154,7 +154,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
             worker.end()
 
     def give_up(worker: _Worker, why: str) -> None:
-        """End a worker, and have another one go on without the step that it was at."""
+        """End a worker; another one continues without its current step."""
         known = given_up.setdefault(worker.places[0], {})
         known[0 if worker.step in known else worker.step] = why
         groups.append(worker.places)
@@ -194,7 +194,7 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
 
 
 _GRACE: Final = 5.0
-"""Seconds after its time in which a check may end by itself."""
+"""Seconds beyond its time that a check has to end without being killed."""
 
 
 def run(

@@ -1,4 +1,4 @@
-"""A second opinion, cvc5's, on all that z3 finds to have no solution while the checks of a claim are decided."""
+"""cvc5's second opinion on every question that z3 finds to have no solution while the checks of a claim are decided."""
 
 import multiprocessing
 import subprocess

@@ -41,7 +41,7 @@ def select(
     """The claims of a paper, or those with the given keys, or all, in the order of the ledger, or of the folder `path`.
 
     Raises:
-        InputError: there is no such paper or claim; the nearest name is suggested.
+        InputError: the paper or claim is unknown; the nearest name is suggested.
     """
     if paper is not None:
         _known("paper", paper, papers(claims), path)
@@ -55,7 +55,7 @@ def select(
 
 
 def of_ledger(*, paper: str | None = None, keys: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The claims of the ledger that are asked for; papers that are not named are not imported."""
+    """The chosen claims of the ledger; papers that are not named are not imported."""
     near = ledger.naming(*keys) if paper is None else ()
     if keys and {claim.key for claim in near} >= set(keys):
         return select(near, keys=keys)
@@ -82,7 +82,7 @@ def paper_title(paper: str) -> str:
 
 
 def counted(found: Iterable[tuple[Claim, Verdict]]) -> dict[str, Counter[Verdict]]:
-    """The number of claims of every paper with each verdict, in the order in which they come, ours last."""
+    """The number of claims of every paper with each verdict, in the order of their appearance, ours last."""
     counts: dict[str, Counter[Verdict]] = {}
     for claim, verdict in found:
         counts.setdefault(owner(claim), Counter())[verdict] += 1

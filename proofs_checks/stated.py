@@ -1,4 +1,4 @@
-"""A printed theorem asked for by name: what it claims for a run, its verdict, why, and what is true instead.
+"""A printed theorem by name: its claim for a run, its verdict, the reason, and what is true instead.
 
 Nothing here is ever used for a bound.
 """
@@ -22,7 +22,7 @@ class Stated:
         claim: key of the claim that decides it.
         epsilon: what is claimed, a Renyi epsilon rounded up; None where the theorem does not speak of the run.
         reading: how the paper's quantities are read off the run.
-        refusal: what the theorem needs and the run has not; empty where it speaks of it.
+        refusal: what the theorem needs and the run lacks; empty where the theorem applies.
         why: the claim's remark; empty where it holds.
         shown: of a refuted claim the run of its page with both numbers; empty elsewhere.
         instead: keys and titles of the claims that mend it.
@@ -60,7 +60,7 @@ def theorem(name: str, run: NoisySGD, assumption: Assumption, *, order: float) -
         order: alpha > 1.
 
     Raises:
-        InputError: there is no theorem of this name.
+        InputError: no theorem has this name.
 
     >>> from lastiterate.numeric.losses.assumptions import Smooth
     >>> run = NoisySGD(1, 1.0, 1.0, 1.0, dataset_size=10, batch_size=1, sampling="without_replacement")

@@ -61,7 +61,7 @@ class Counterexample:
     Attributes:
         at: each parameter with its exact value, a rational ("3/4") or an exact decimal ("0.1").
         left: enclosure of the left side, "[middle +/- radius]" or an exact number.
-        note: what the sides are, where it does not go without saying (which law is the numerator).
+        note: the meaning of the sides, where it is not obvious (which law is the numerator).
     """
 
     at: Mapping[str, str]

@@ -41,7 +41,7 @@ _DELTA = {"delta": 1e-5}
 
 
 def tight(*, bounded: bool) -> Iterator[Setting]:
-    """Few settings at which solved runs come close to the truth, or which are extreme, for bounds that take long.
+    """Few settings, extreme or with solved runs close to the truth, for bounds that take long.
 
     Some have a delta, for an epsilon at that delta.
     """
@@ -79,7 +79,7 @@ def certified() -> Iterator[Setting]:
 
 
 def scheduled_run(setting: Setting, sampling: str) -> NoisySGD:
-    """The run of a setting, its step size falling evenly by the share ``falls``."""
+    """The run of a setting; its step size falls evenly by the share ``falls``."""
     run = run_of(setting, sampling)
     if not setting["falls"]:
         return run

@@ -48,8 +48,8 @@ class AttackedBound:
 
     Attributes:
         evaluate: the number that is claimed at a setting, rounded up.
-        settings: those that it is asked at, bounded or not; None for the stream that all share.
-        thin: it is asked at one in so many of these, where it takes long.
+        settings: its settings, bounded or not; None for the stream that all targets share.
+        thin: a slow target is evaluated at one in this many of the shared settings.
     """
 
     name: str
@@ -133,7 +133,7 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
     base = {"eta": 0.1, "sigma": 1.0, "L": 0.1, "lam": 1.0, "m": 0.0, "D": diameter}
     for steps, n, gap in ((1.0, 2000.0, 1.0), (1.0, 2000.0, 0.5), (2.0, 4000.0, 0.7), (3.0, 500.0, 0.2)):
         yield {**base, "T": steps, "n": n, "b": n, "K": gap * n / (2 * base["eta"]), "alpha": 2.0}
-    if bounded:  # small against a step, and so steep that others push the runs apart
+    if bounded:  # small compared with a step, and so steep that the other samples increase the distance of the runs
         yield {**base, "T": 60.0, "n": 20.0, "b": 20.0, "K": 25.0, "D": 0.01, "L": 4e3, "alpha": 2.0}
     for steps, n, b in ((1.0, 5.0, 1.0), (40.0, 20.0, 2.0), (8.0, 100.0, 20.0)):
         for order in (1.5, 4.0):
@@ -244,7 +244,7 @@ def find_target(name: str) -> AttackedBound:
     """The target of this name.
 
     Raises:
-        InputError: there is none.
+        InputError: no target has this name.
     """
     if name not in TARGETS:
         raise InputError(f"bound needs the name of a target, got bound={name!r}; {suggestion(name, TARGETS)}")

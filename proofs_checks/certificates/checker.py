@@ -41,7 +41,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class _Object(Node):
-    """An object of the file, which notes the keys that rules read."""
+    """An object of the file that records the keys that rules read."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -97,7 +97,7 @@ def stated(node: Node, key: str, computed: arb) -> arb:
 
 
 def unbroken(pairs: list[tuple[str, Any]]) -> Node:
-    """An object of the file; what was altered by accident is seen in the innermost one: its digest is of its text."""
+    """An object of the file; its digest, of its text, shows an accidental change in the innermost object."""
     node = _Object(pairs)
     text = json.dumps({k: v for k, v in node.items() if k != "digest"}, sort_keys=True, separators=(",", ":"))
     holds = node.get("digest") == hashlib.sha256(text.encode()).hexdigest()[:32] and len(node) == len(pairs)
@@ -160,7 +160,7 @@ class _Run:
         return self.clip * self.eta[t] / self.b * (1 if self.scheme == "poisson" else 2)
 
     def part(self, first: int, steps: int, apart: arb) -> "_Run":
-        """Some steps by themselves, from any two points at most so far apart."""
+        """Some of the steps, as a run from any two points at most at this distance."""
         part, end = copy(self), first + steps
         part.steps, part.eta, part.sigma = steps, self.eta.part(first, end), self.sigma.part(first, end)
         part.constant, part.apart = len(part.eta.values) == len(part.sigma.values) == 1, apart
@@ -231,7 +231,7 @@ class Updates:
         return self.meets == "every" or t % self.run.epoch == self.meets
 
     def e(self, t: int, z: arb) -> arb:
-        """e_t(z): updates from points at most z apart end at most so far apart, z a point; rounded up."""
+        """e_t(z), rounded up: updates from points at distance at most z end at distance at most e_t(z); z is exact."""
         both = [self.met(t), False] if self.meets == "every" and self.run.scheme != "full" else [self.met(t)]
         return reduce(arb.max, (self._expanded(t, z, met) for met in both)).upper()  # it need not be in the batch
 
@@ -630,7 +630,7 @@ def _contract(node: Node, run: _Run, loss: _Loss) -> _Pair:
     """Laws whose profile bounds those of the last iterates, in both directions. docs/proofs/contraction.md.
 
     Blocks are the last steps of the run. From the beginning N <= Y_0 of the first one, else F <= Y_0, and then each
-    Y_i is at least Y_(i-1) after block i. Where steps are alike they may go round: then Y of the last serves every
+    Y_i is at least Y_(i-1) after block i. Where steps are equal they may go round: then Y of the last serves every
     number of rounds, after N <= Y of the steps that are left. A sample that is met earlier meets a common kernel at
     last, and fewer steps before; there equal points come to N <= F of a block, which no Y after it is less than.
     """
@@ -658,8 +658,8 @@ def _contracted(
 ) -> _Pair:
     """The table after a block, or after equal ones without the sample, of which each takes A = E_g to A F(1+(g-1)/A).
 
-    A price is mu of a path of its steps alone: N from one point, F from any two of the domain. The bounds need to be
-    at most the table at its vertices: between them both are convex, or straight.
+    A cost is mu of a path of its steps alone: N from one point, F from any two of the domain. The bounds need to be
+    at most the table at its vertices: between them the bounds are convex and the table is linear.
     """
     first, length, left = where
     place, steps = (left - 1) % run.epoch, stage["steps"]

@@ -136,5 +136,5 @@ def _guessed(name: str, scores: NDArray[np.float64], coins: NDArray[np.bool_]) -
                 wanted = least_delta(epsilon, guessed, right)
                 if wanted > 0:
                     mus.append(_root(lambda m, e=epsilon, w=wanted: float(gaussian_delta(m, e)) - w, 1e-6, 20.0))  # type: ignore[misc]
-    # Looked at on one in sixteen of the points of the code, whose greatest mu is no smaller and hardly larger.
+    # Evaluated at one in sixteen of the points of the code, whose greatest mu is at least this and hardly larger.
     yield Number("mu in one run", found.mu, max(mus) * (1 - 1e-9), max(mus) * 1.002, _BY)

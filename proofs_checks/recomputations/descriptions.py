@@ -1,6 +1,6 @@
 """Runs, events of another library, sizes of random batches, laws and blocks behind bounds, and tables of contraction.
 
-Where dp_accounting is not installed stand-ins hold what its events and distributions are made of.
+Where dp_accounting is not installed, stand-ins have the fields of its events and distributions.
 """
 
 from collections.abc import Iterator
@@ -160,7 +160,7 @@ def recompute_tables() -> Iterator[Number]:
     if two is not None:
         truth = profiles.two_steps((0.3, 1.0, "remove"), (0.3, 1.0, "remove"), 1e-3)
         yield upper_bound("table of two sampled steps", two.epsilon(1e-3), truth * (1 - 1e-6), "quadrature", 0.02)
-    # One block: thresholds and prices tried one by one, on the atoms of the Gaussian table.
+    # One block: thresholds and costs tried one by one, on the atoms of the Gaussian table.
     near, far = table.gaussian_table(0.4), table.gaussian_table(2.0)
     after = block.Block(nodes, near, far).after(before)
     for place in (5, 20):
@@ -175,7 +175,7 @@ def recompute_tables() -> Iterator[Number]:
         yield upper_bound(
             f"a clean block at ratio {g:.3g}", float(clean.ahead[place]), min(truth, known_before), "erfc", 2e-3
         )
-    # Of laws of which nothing is known a block leaves its far price.
+    # For unknown laws a block leaves its far cost.
     goal = chain.Goal(None, 1e-3, 8.0, lambda order: 2 * order)
     left = chain.chain_blocks([(near, far)], goal, from_equal=False).epsilon(1e-3)
     yield upper_bound("a block from anything", left, profiles.gaussian_epsilon(2.0, 1e-3), "erfc to fifty digits", 0.02)

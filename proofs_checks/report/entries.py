@@ -1,4 +1,4 @@
-"""Claims as the pages show them: record and report, and how claims point at one another."""
+"""Claims as the pages show them: record, report, and references between claims."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: 
 
 
 def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
-    """Verdicts and mutants counted by paper, in the order of the ledger, what is ours apart."""
+    """Verdicts and mutants counted by paper, in the order of the ledger, ours separately."""
     rows = []
     for paper, counts in counted((entry.claim, entry.report.verdict) for entry in shown).items():
         own = [entry.report for entry in shown if owner(entry.claim) == paper]

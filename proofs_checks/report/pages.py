@@ -151,7 +151,7 @@ def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
     """Write each file whole; the folder is made where it is not there.
 
     Raises:
-        InputError: the folder is a file, or cannot be written to.
+        InputError: the folder is a file, or cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -45,7 +45,7 @@ def _laid_out(command: click.Command) -> click.Command:
 
 
 class _LazyGroup(click.Group):
-    """Knows each command by one line; imports its module only when it is asked for."""
+    """A group that has one line for each command, and imports its module only when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -66,7 +66,7 @@ class _LazyGroup(click.Group):
         try:
             found = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:  # before click ends with status 1, which says that a claim failed
+        except BrokenPipeError:  # before click ends with status 1, which means that a claim failed
             end_quietly()
         return found
 
@@ -103,10 +103,10 @@ def _no_option(error: click.NoSuchOption) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and exit status 2."""
-    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's own 1000 it computes much again
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")  # with Sympy's default of 1000 it repeats much work
     gc.set_threshold(100_000, 20, 50)  # expressions are many and hardly ever in circles
     for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-        warnings.simplefilter("ignore", kind)  # libraries speak to each other: not for who runs a command
+        warnings.simplefilter("ignore", kind)  # warnings between libraries are not for the user of a command
     try:
         status = cli.main(args=arguments, prog_name="lastiterate", standalone_mode=False)
     except (InputError, click.ClickException) as error:

@@ -1,7 +1,7 @@
 """A pytest plugin: the claims of any repository are collected as tests.
 
-``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` unless
-told otherwise), and into a file named on the command line, for a tuple ``CLAIMS`` of
+``pytest --lastiterate`` looks into the files named by the ini option ``lastiterate_claims`` (``claims/*.py`` by
+default), and into a file named on the command line, for a tuple ``CLAIMS`` of
 `lastiterate.symbolic.claim.Claim`. Each claim is one test. It passes when its verdict is PROVED, SUPPORTED, CITED or
 TESTED and every mutant is rejected; where ``lastiterate check --update-lock`` has written a lock file, when verdict,
 grade, checks and mutants are as locked, and a run of whole folders fails where a locked claim is gone. Without the

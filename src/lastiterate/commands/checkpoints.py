@@ -1,4 +1,4 @@
-"""``lastiterate checkpoints``: Hölder constants along a training, from the checkpoints that it saved."""
+"""``lastiterate checkpoints``: Hölder constants along a training, from its saved checkpoints."""
 
 from dataclasses import asdict
 from os.path import commonpath

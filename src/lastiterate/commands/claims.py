@@ -1,4 +1,4 @@
-"""The claims that a command is about: the ledger's, or those of a folder of one's own."""
+"""The claims that a command is about: the ledger's, or those of a reader's own folder."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ paper_option: Final = click.option(
 jobs_option: Final = click.option(
     "--jobs", default=-1, show_default="all cores", callback=_checked, help="Worker processes."
 )
-no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything afresh, and keep nothing.")
+no_cache: Final = click.option("--no-cache", is_flag=True, help="Decide everything again, and keep nothing.")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Book:
     Attributes:
         choose: the claims of a paper or with some keys, in order.
         file: the lock file; None for that of the package.
-        places: where each claim of it is written, by key.
+        places: file and line of each claim, by key.
     """
 
     choose: Callable[..., tuple[Claim, ...]] = of_ledger
@@ -58,7 +58,7 @@ class Book:
         return self.file is None or self.file.exists()
 
     def expected(self) -> dict[str, lock.LockedVerdict]:
-        """The entries of the lock file; none where a folder of one's own has no such file."""
+        """The entries of the lock file; none where a reader's own folder has no such file."""
         return lock.read_lock(self.file) if self.locked else {}
 
     def drifts(
@@ -66,7 +66,7 @@ class Book:
     ) -> tuple[str, ...]:
         """One sentence for each way in which the reports differ from the lock file, or fail where there is none.
 
-        Behind one about a claim of one's own stands where it is written.
+        Each sentence about a reader's own claim ends with its place.
         """
         if self.locked:
             says = self._says(reports) if self.own else {}  # Sympy of another version writes the ledger's otherwise
@@ -77,7 +77,7 @@ class Book:
         return tuple(f"{one} [{place}]" if place else one for one, place in zip(found, places, strict=True))
 
     def jobs(self, wanted: int) -> int:
-        """The number of processes; one where a new process does not know what a folder of one's own has registered."""
+        """The number of processes; one where a new process would lack what a reader's own folder has registered."""
         return wanted if sys.platform == "linux" or not self.own else 1
 
     def entry(self, report: ClaimReport) -> lock.LockedVerdict:
@@ -94,7 +94,7 @@ def book(path: Path | None) -> Book:
     """The ledger, or the claims under a path.
 
     Raises:
-        InputError: there are no claims, or they do not load.
+        InputError: no claims are found, or they do not load.
     """
     if path is None:
         return Book()

@@ -50,7 +50,7 @@ resuming: Final = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of finished parts; the user's cache folder if left out.",
 )
-"""Options that put weights into a network, measure in a diagonal metric, and name the folder of what is kept."""
+"""Options that load weights into a network, measure in a diagonal metric, and name the folder of results."""
 
 
 def load_measured(name: str, data: Path | None, checkpoint: Path | None, metric: Path | None) -> "Workload":
@@ -81,7 +81,7 @@ def require_torch() -> None:
 
 
 def read_run_file(path: Path) -> tuple["NoisySGD", "Assumption"]:
-    """The run and the assumption of a run file; clipping alone, which holds always, where it has no [assumption]."""
+    """The run and the assumption of a run file; clipping alone, which always holds, if it has no [assumption]."""
     from lastiterate.numeric.run_file import described_tables, read_toml
 
     tables = read_toml(path)

@@ -1,4 +1,4 @@
-"""Output of the commands: JSON that any reader takes, a progress bar, and a quiet end where the reader goes away."""
+"""Output of the commands: JSON that any program can read, a progress bar, and a quiet end if stdout is closed."""
 
 import json
 import os
@@ -24,7 +24,7 @@ WIDTH: Final = 130
 
 
 def plain(value: Any) -> Any:
-    """The same with every number that JSON does not know as a text: "inf", "-inf" or "nan".
+    """The value with every number that JSON cannot express as a text: "inf", "-inf" or "nan".
 
     >>> plain({"epsilon": float("inf"), "window": (0, 5)})
     {'epsilon': 'inf', 'window': [0, 5]}
@@ -57,7 +57,7 @@ def say_result(found: "Displayed", text: str, *, as_json: bool) -> None:
 
 
 def end_quietly() -> NoReturn:
-    """Nobody reads stdout any more, as under ``| head``: end as other tools do, without a word."""
+    """End as other tools do, silently, because stdout is closed, as under ``| head``."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)
 
@@ -71,7 +71,7 @@ def console() -> "Console":
 
 
 class OutputFile(click.Path):
-    """The type of an option that names a file to write: whether it can be written is tried before the work."""
+    """The type of an option that names an output file; it is tested for writing before the work begins."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)

@@ -37,7 +37,7 @@ def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     """The axis and the column that ``plot`` names as "axis:column"; "axis" alone is epsilon.
 
     Raises:
-        InputError: no such axis or column, an axis of texts or of one value, or too many curves.
+        InputError: the axis or column is unknown, the axis has texts or one value, or there are too many curves.
     """
     across, colon, upward = plot.partition(":")
     upward = upward if colon else "epsilon"

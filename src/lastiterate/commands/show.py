@@ -23,7 +23,7 @@ from lastiterate.symbolic import ledger
 @click.option("--digits", default=50, show_default=True, help="Significant digits of --recompute.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict with its evidence as one JSON object.")
 def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: int, as_json: bool) -> None:
-    r"""Show the claim KEY of the ledger, or of the folder or file PATH: what it says, what fails, the evidence.
+    r"""Show the claim KEY of the ledger, or of the folder or file PATH: statement, failure, evidence.
 
     \b
     Examples:

@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Bound every run of the grid in SWEEP_FILE.
 
-    Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep goes on from there; so does a finished one, at
+    Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep continues from there; a finished one returns at
     once. A sweep that has changed is refused until that file is deleted. A row that is refused carries the reason.
     """
     from lastiterate.numeric.sweeps import load_sweep, sweep

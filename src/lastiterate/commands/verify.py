@@ -1,4 +1,4 @@
-"""``lastiterate verify``: check the certificate of a bound, with the file that knows nothing of how it was made."""
+"""``lastiterate verify``: check the certificate of a bound with an independent file."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from lastiterate.commands.output import say_json
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, certificate: Path, as_json: bool) -> None:
-    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything but the choices in it is computed again.
+    r"""Check a CERTIFICATE that `bound --certificate` wrote: everything except its choices is computed again.
 
     Exit status 0 where it holds, 1 where it is refused. The file proofs_checks/certificates/checker.py does the same
     alone.
