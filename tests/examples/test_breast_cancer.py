@@ -63,10 +63,10 @@ def test_the_longest_batch_may_be_all_samples(example: ModuleType, sampling: str
     assert example.multiplier(run) == pytest.approx(15.0 if sampling == "full" else 30.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("data", "samples", "steps", "least"), [("breast-cancer", 455, 1500, 0.75), ("digits", 1437, 200, 0.6)]
 )
-@pytest.mark.sweep(1)
 def test_a_reduced_run(example: ModuleType, data: str, samples: int, steps: int, least: float, tmp_path: Path) -> None:
     pytest.importorskip("opacus")
     options = ("--out", str(tmp_path), "--data", data, "--steps", str(steps), "--seeds", "1", "--points", "2")
@@ -86,6 +86,7 @@ def test_a_reduced_run(example: ModuleType, data: str, samples: int, steps: int,
     assert (tmp_path / "epsilon.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("folder", "samples", "gain"), [("breast_cancer", 455, 25), ("digits", 1437, 4)])
 def test_the_committed_table_is_what_the_bound_says(
     example: ModuleType, folder: str, samples: int, gain: float

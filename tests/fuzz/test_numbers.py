@@ -99,7 +99,7 @@ def _contradicts_nothing(drawn: tuple[NoisySGD, li.Assumption, float, float]) ->
 @pytest.mark.nightly
 @both
 def test_large_and_small(times: int) -> None:
-    campaign(150 * times, st.tuples(_runs(_SIZES), _assumptions(_SIZES), _ORDERS, _DELTAS), _contradicts_nothing)
+    campaign(60 * times, st.tuples(_runs(_SIZES), _assumptions(_SIZES), _ORDERS, _DELTAS), _contradicts_nothing)
 
 
 @both
@@ -146,7 +146,7 @@ def test_another_unit_of_length(times: int) -> None:
         if not extreme(same, li.Smooth(L / unit)):
             assert li.bound(same, li.Smooth(L / unit), order=order).epsilon == pytest.approx(before, rel=1e-3)
 
-    campaign(40 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
+    campaign(20 * times, st.tuples(_runs(_ORDINARY), _ORDINARY, st.integers(-100, 100), st.floats(1.1, 32)), check)
 
 
 _RUN, _FLAT = NoisySGD(3, 0.1, 1.0, 1.0, 6, diameter=1.0), li.Clipped()

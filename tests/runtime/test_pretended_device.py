@@ -166,7 +166,10 @@ def unmeant(asking: Iterator[str], meant: dict[str, str]) -> set[str]:
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=[pytest.mark.nightly] * (path in NIGHTLY)) for path in PATHS]
 )
-def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str) -> None:
+@pytest.mark.usefixtures("short_search")
+def test_nothing_is_left_on_the_cpu_and_what_is_waited_for_is_meant(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ITERATIONS", "_BENDING", "_CURVED"):
+        monkeypatch.setattr(worst, name, 1)
     with PretendedDevice() as mode:
         PATHS[path]()
     assert sum(mode.waits.values()) > 0, "it was on the device"

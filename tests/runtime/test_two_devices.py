@@ -29,6 +29,7 @@ def sampling(device: str, inits: int = 1, dtype: str = "float64") -> Sampling:
     return Sampling(inits=inits, points=5, device=device, dtype=dtype)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("workload", [WORKLOAD, IMAGES], ids=["linear", "convolutions"])
@@ -43,6 +44,7 @@ def test_the_largest_pairs_are_the_same(workload: Workload, dtype: str, other: s
     assert there.memory > 0
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("first", ["cpu", "other"])
 def test_what_is_interrupted_on_one_goes_on_on_the_other(other: str, first: str, tmp_path: Path) -> None:

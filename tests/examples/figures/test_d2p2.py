@@ -95,6 +95,7 @@ def test_only_finite_epsilons_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
     assert (curve.x, curve.y) == ((0.1, 0.3), (1.0, 3.0))
 
 
+@pytest.mark.nightly
 def test_figures_4_and_5_on_one_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(d2p2, "DIGITS", SMALL)
     monkeypatch.setattr(d2p2, "_NOISES", (1.0, 8.0))

@@ -67,6 +67,7 @@ def attacks_and_bounds(figure: Figure) -> Iterator[tuple[Curve, Curve, Curve]]:
             yield attack, low, high
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("which", "attacks"), [("second", 6), ("third", 6)])
 def test_no_attack_is_above_the_certified_bound(which: str, attacks: int, request: pytest.FixtureRequest) -> None:
     found = list(attacks_and_bounds(request.getfixturevalue(which)))

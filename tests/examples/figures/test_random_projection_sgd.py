@@ -58,6 +58,7 @@ def test_the_mean_step_goes_along_the_clipped_gradient_times_the_root_of_the_ran
     assert bool((error < 0.1).all()), error
 
 
+@pytest.mark.nightly
 def test_clipped_after_the_projection_a_sample_counts_for_less_than_one_whatever_the_matrices() -> None:
     """The release without noise, for one sample at a time: its length is below 1 after, at times above it before."""
     longest = {}

@@ -126,6 +126,7 @@ def test_two_steps_by_quadrature(q: float, noise: float, side: str) -> None:
     assert composed(found * 0.995) > delta
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("q", "noise", "count", "delta"),
     [(0.01, 1.0, 1000, 1e-5), (0.2, 5.0, 300, 1e-8), (0.001, 0.6, 20_000, 1e-6)],
@@ -142,6 +143,7 @@ def test_against_dp_accounting(q: float, noise: float, count: int, delta: float)
     assert law[False].get_epsilon_for_delta(delta) <= found <= 1.003 * law[True].get_epsilon_for_delta(delta)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("q", "noise", "count", "delta"),
     [(0.01, 1.0, 1000, 1e-5), (0.1, 5.0, 500, 1e-6), (0.001, 0.7, 20_000, 1e-6)],

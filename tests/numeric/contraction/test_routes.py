@@ -51,6 +51,7 @@ FIGURES = [
 ]
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("run", "figure", "reached"), FIGURES)
 def test_known_figures(run: li.NoisySGD, figure: float, reached: float) -> None:
     found = li.bound(run, _CONVEX, delta=1e-5)
@@ -66,6 +67,7 @@ def _forget_all() -> None:
                     value.cache_clear()
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("sampling", ["cyclic", "without_replacement", "poisson"])
 def test_a_number_does_not_depend_on_what_was_bounded_before(sampling: str) -> None:
     """In both orders, each from empty caches; two runs and two targets that differ in one number each."""
@@ -139,6 +141,7 @@ def test_no_adversary_loses_more(assumption: li.Assumption, schedule: bool) -> N
     assert found.epsilon <= found.candidate.pair.dp(1e-4)
 
 
+@pytest.mark.nightly
 def test_full_batches_on_narrow_domains_cost_half_of_the_best_shifts() -> None:
     """In the median, at D <= 4 sigma and s <= .3 sigma; and never more."""
     rng, gains = np.random.default_rng(1), []

@@ -145,6 +145,7 @@ def test_a_whole_poisson_batch_holds_the_sample_or_has_none() -> None:
         assert near <= exact
 
 
+@pytest.mark.nightly
 def test_a_wide_domain_shows_no_less_than_none() -> None:
     """Linear losses never feel its ends, and the last step alone is there as well."""
     wide, endless = replace(RUN, diameter=10.0), replace(RUN, diameter=inf)
@@ -302,6 +303,7 @@ def test_schedules_on_the_line_follow_the_recursion(sampling: str, m: float) -> 
     assert [one.value for one in again] == [pytest.approx(1.5 * gap**2 / variance, rel=1e-12)]
 
 
+@pytest.mark.nightly
 def test_a_schedule_too_long_to_follow_says_nothing() -> None:
     etas = (0.5,) * 200_000 + (0.4,)
     assert lower_bound(_endless(steps=200_001, step_size=etas), Smooth(1.0), order=2.0).value == 0
@@ -424,6 +426,7 @@ def test_where_nothing_speaks_it_is_0_and_says_why(change: dict[str, Any], assum
         assert bound(replace(run, **change), assumption, delta=0.01).epsilon >= 0
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("sampling", ["full", "cyclic", "shuffled", "without_replacement", "poisson"])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_what_has_a_bound_has_a_lower_bound(sampling: str, decay: float) -> None:

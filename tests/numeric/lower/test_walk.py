@@ -81,6 +81,7 @@ _JUMP = affine(1.0, 0.2, 0.2, 0.0)
 _WIDE = {"plain": always(affine(1.0, -0.4, half=6.0)), "met": always(affine(1.0, 0.1, half=6.0)), "diameter": 12.0}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -250,6 +251,7 @@ def test_the_quadrature_error_is_that_of_the_paragraph_on_it(diameter: float, sl
     assert grid.weights.sum() == pytest.approx(diameter + 2)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("more", range(4))
 def test_whole_epochs_are_forgotten(more: int) -> None:
     near(last_masses(random(10**6 + more, epoch=4, noise=2.0)), *chain(random(40 + more, epoch=4, noise=2.0)))

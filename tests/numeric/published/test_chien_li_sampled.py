@@ -59,6 +59,7 @@ def test_composition_on_an_endless_domain_and_no_smoothness_is_altschuler_talwar
     assert theorem_3_12(long, Holder(0.0, 1.0), 2.0) <= equation_b_2(long, Smooth(0.0), 2.0)
 
 
+@pytest.mark.nightly
 def test_a_wider_domain_costs_more_and_no_less_than_one_step() -> None:
     long = replace(RUN, steps=400)
     values = [theorem_3_12(replace(long, diameter=D), Holder(0.3, 0.7), 2.0) for D in (0.01, 0.1, 0.3, 1.0)]

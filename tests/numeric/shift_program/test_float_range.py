@@ -115,7 +115,7 @@ def test_a_domain_of_no_width_costs_one_last_step() -> None:
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(1)
 def test_orders_of_every_size(subtests: pytest.Subtests, scheme: str) -> None:
     run = replace(_RUN, **_SCHEMES[scheme])
     least = li.bound(run, li.Convex(1.0), order=1 + 1e-12).epsilon
@@ -151,7 +151,7 @@ _LONG: dict[str, Callable[[], li.Assumption]] = {
 
 
 @pytest.mark.parametrize("scheme", _SCHEMES)
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(1)
 def test_a_billion_steps(subtests: pytest.Subtests, scheme: str) -> None:
     """In seconds and little memory; never below the same run with fewer steps."""
     for kind in _LONG:

@@ -72,6 +72,7 @@ def test_the_search_on_odd_powers(dimension: int) -> None:
     assert within_two_percent(pair.constant, 2 ** (2 / 3) * dimension ** (1 / 3))
 
 
+@pytest.mark.nightly
 def test_the_search_on_a_gradient_with_many_kinks_is_still_below() -> None:
     """In 32 dimensions ascents end where some coordinates have not crossed their kink: 88 to 93%, over eight seeds."""
     gradients = gradients_of(known.odd_power(32))
@@ -79,6 +80,7 @@ def test_the_search_on_a_gradient_with_many_kinks_is_still_below() -> None:
     assert 0.88 <= pair.constant / (2 ** (2 / 3) * 32 ** (1 / 3)) <= ROUNDING
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_drawn_pairs_on_odd_powers(dimension: int) -> None:
     workload = known.odd_power(dimension)
@@ -86,8 +88,8 @@ def test_drawn_pairs_on_odd_powers(dimension: int) -> None:
     assert within_two_percent(found.constant(1 / 3), 2 ** (2 / 3) * dimension ** (1 / 3))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dimension", [2, 20])
-@pytest.mark.sweep(1)
 def test_the_search_and_the_curvature_on_quadratics(dimension: int) -> None:
     generator = np.random.default_rng(dimension)
     curvatures = generator.uniform(-1, 1, (5, dimension))
@@ -108,8 +110,8 @@ def test_drawn_pairs_on_quadratics() -> None:
     assert found.constant(1.0, Kind.SAMPLE_CLIPPED) <= 3.0 * ROUNDING, "clipping does not raise it"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("offset", [0.0, 0.6])
-@pytest.mark.sweep(1)
 def test_the_search_on_logistic_losses(offset: float) -> None:
     generator = torch.Generator().manual_seed(3)
     rows = torch.randn(12, 6, generator=generator, dtype=torch.float64)

@@ -75,7 +75,7 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 
 
 @pytest.mark.parametrize("name", _NETWORKS)
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(3)
 def test_what_is_read_is_what_torch_computes(name: str) -> None:
     """The curvature that torch finds is below what is certified, and not far; one sample at a time."""
     shape = _SHAPES.get(name, (3,))
@@ -215,6 +215,7 @@ def test_another_loss_is_refused() -> None:
     assert certified_constants(one, 1e3, loss="logistic").smoothness == pytest.approx(0.5, rel=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_the_estimate_shows_what_is_certified() -> None:
     work = _work(_NETWORKS["tanh"], constants=constants_of_network(5.0))

@@ -108,6 +108,7 @@ def test_help_names_every_built_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert {word for word in words if "-" in word or word == "minilm"} == {*BUILTIN, *ON_YOUR_DATA}
 
 
+@pytest.mark.nightly
 def test_few_iterates_samples_and_small_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = [*SMALL, "--centers", "3", "--samples", "12", "--batch-size", "4", "--sampling", "cyclic"]
     assert run(["builtin:iris-mlp", *small, "--json", "--resume", str(tmp_path)]) == 0
@@ -153,6 +154,7 @@ def test_ctrl_c_in_the_search_keeps_what_is_finished(
     assert capsys.readouterr().out == first, "no search is begun again"
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_the_search_says_both_sides_and_carries_the_largest(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["builtin:iris-softmax", "--steps", "4", "--lambda", "0.5", "--lambda", "1"]
@@ -186,6 +188,7 @@ def test_pairs_are_saved_and_computed_anew(tmp_path: Path, capsys: pytest.Captur
     assert "apart: holds" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_a_set_of_inputs_is_searched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A row of norm r with its bias has the constant (r^2 + 1) / 2 of softmax regression, here r = 2 at most."""

@@ -5,6 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from processes import TORCH, python
 
 import lastiterate
@@ -40,6 +41,7 @@ def command(folder: Path, kept: str, stop: str = "") -> subprocess.CompletedProc
     return python("-m", "lastiterate", *ARGUMENTS, "--resume", kept, cwd=folder, env=environment, libraries=TORCH)
 
 
+@pytest.mark.nightly
 def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: Path) -> None:
     interrupted = command(tmp_path, "kept", "SIGINT init-0000-12.npz")
     assert (interrupted.returncode, interrupted.stdout) == (130, "")

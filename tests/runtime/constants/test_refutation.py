@@ -37,9 +37,9 @@ def network() -> Workload:
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("clip_norm", [0.5, 10.0])
 @pytest.mark.parametrize("diameter", [1.0, float("inf")])
-@pytest.mark.sweep(1)
 def test_logistic_losses_are_what_they_are_and_not_two_per_cent_more(clip_norm: float, diameter: float) -> None:
     setting = run(clip_norm, diameter)
     assert logistic_regression(feature_norm=1.0).smoothness == 0.25
@@ -79,6 +79,7 @@ def test_a_network_is_not_convex_and_has_a_constant() -> None:
     assert -known <= bent.along < 0
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize("m", [0.0499, 0.051])
 def test_strong_convexity_is_tried_to_two_per_cent(m: float) -> None:
     def loss(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

@@ -73,6 +73,7 @@ def test_slopes_in_the_input_are_those_of_differences(clip_norm: float) -> None:
     torch.testing.assert_close((state["slope_input"] * along).sum(dim=1), wanted, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.nightly
 def test_a_free_input_finds_more_and_never_less() -> None:
     """Softmax regression without a bias has the constant r^2 / 2 for inputs of norm r."""
     rows = torch.full((3, 2), 0.3, dtype=torch.float64)

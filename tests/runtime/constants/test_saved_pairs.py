@@ -92,6 +92,7 @@ def test_free_inputs_hold_and_stay_in_their_set(tmp_path: Path) -> None:
     assert row.problem == "the input lies outside of its set"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [

@@ -65,6 +65,7 @@ def test_more_steps_never_find_less_and_the_ball_is_kept() -> None:
         assert found["distances"].max() <= 0.7 * (1 + 1e-12)
 
 
+@pytest.mark.nightly
 def test_starts_at_iterates_reach_a_place_that_the_ball_misses() -> None:
     """The gradient is flat but for a narrow bend, where no drawn point falls."""
     rows = torch.zeros(1, 6)
@@ -129,6 +130,7 @@ def test_pairs_are_in_the_ball_and_change_as_much_as_they_say() -> None:
     assert bool((ratio >= 0.99 * curvature).all())
 
 
+@pytest.mark.nightly
 def test_the_memory_changes_nothing() -> None:
     workload = load_workload("builtin:iris-mlp-tanh")
     small, large = (

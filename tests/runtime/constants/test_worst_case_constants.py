@@ -58,6 +58,7 @@ def test_of_one_is_what_at_computes() -> None:
     torch.testing.assert_close(gradients.of_one(gradients.start, rows[3], targets[3]), together)
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("lam", "constant"), [(1 / 3, 2 ** (2 / 3)), (1.0, None)])
 def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float | None) -> None:
     gradients = gradients_of(known.odd_power())
@@ -70,6 +71,7 @@ def test_search_finds_the_worst_pair_of_a_cube_root(lam: float, constant: float 
         assert pair.constant > 100, "not Lipschitz: the ascent runs to ever closer pairs"
 
 
+@pytest.mark.nightly
 def test_search_on_a_quadratic_stays_below_the_constant_and_in_the_domain() -> None:
     gradients = gradients_of(known.quadratic([[1.0, 0.5], [3.0, 0.1]]))
     half, one = known.search_pairs(gradients, gradients.start, (1.0, 0.5), diameter=2.0, starts=64, iterations=30)
@@ -129,6 +131,7 @@ def test_finished_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             worst_case_constants(workload, run, (1.0,), kind=Kind.SAMPLE_CLIPPED, **options)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("light_search")
 def test_clipped_gradients_are_searched() -> None:
     workload = known.quadratic([[1.0, 0.5], [3.0, 0.1]], scale=0.05)
@@ -150,7 +153,11 @@ def test_what_cannot_be_said_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.nightly] * (one == "digits-cnn")) for one in sorted(BUILTIN)]
+    "name",
+    [
+        pytest.param(one, marks=[pytest.mark.nightly] * (one not in {"breast-cancer", "iris-mlp-gelu"}))
+        for one in sorted(BUILTIN)
+    ],
 )
 def test_certified_constants_are_above_every_estimate(name: str) -> None:
     workload = load_workload(f"builtin:{name}")

@@ -130,6 +130,7 @@ def test_it_says_why_composition_is_the_least() -> None:
     assert "diameter=3 against noise of standard deviation 0.25 over all 4 steps" in projected.accountant.route
 
 
+@pytest.mark.sweep(1)
 @pytest.mark.parametrize(("samples", "n", "b", "divisor"), [(62, 66, 6, 5), (61, 66, 6, 5), (67, 72, 6, 5)])
 def test_batches_that_do_not_divide_the_data_are_a_run_on_more_data(samples: int, n: int, b: int, divisor: int) -> None:
     """Samples without a gradient change no iterate: rate, step size over divisor and noise are those of Opacus."""
@@ -153,6 +154,7 @@ def decaying(parameters: Any) -> torch.optim.SGD:
     return torch.optim.SGD(parameters, lr=0.5, weight_decay=0.2)
 
 
+@pytest.mark.nightly
 def test_weight_decay_contracts_without_a_projection() -> None:
     training = Training(decaying).described(Convex(0.25))
     training.train(120)

@@ -355,6 +355,7 @@ def test_what_was_not_tried_says_so() -> None:
     assert "; assumed, not tried on data" in resumed.bound(li.Convex(0.25), delta=1e-5).assumptions[0]
 
 
+@pytest.mark.nightly
 def test_a_trial_in_mid_training_is_no_pass_of_the_trainer() -> None:
     model, optimiser = recorded()
     batches = iter(loader(optimiser))

@@ -118,6 +118,7 @@ def _parts(network: torch.nn.Module, kind: type) -> list[torch.nn.Module]:
     return [part for part in network.modules() if isinstance(part, kind)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(ON_YOUR_DATA))
 def test_batched_gradients_equal_plain_ones(pickled: Path, name: str) -> None:
     workload = load_workload(f"builtin:{name}", pickled)
