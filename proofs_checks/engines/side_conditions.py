@@ -8,7 +8,7 @@ from itertools import count
 
 from sympy import Basic, Derivative, Dummy, Eq, Float, Ge, Gt, Lambda, Le, Lt, Ne, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
-from sympy.core.function import AppliedUndef, UndefinedFunction
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, Boolean
 
@@ -90,8 +90,7 @@ def prove(condition: Boolean, given: frozenset[Boolean]) -> str:
 def replayed(*ends: Span | Proposition) -> None:
     """Raise an error unless rules made every line of derivations, and all side conditions are shown by `prove`.
 
-    Two letters of one name would be one to a reader; and a term of a class that is neither Sympy's nor of this package
-    may say of itself what it likes.
+    Two letters of one name would be one to a reader.
     """
     letters = dict[str, Symbol]()
     terms = set[Basic]()
@@ -120,9 +119,6 @@ def _spoken(term: Basic, known: set[Basic], letters: dict[str, Symbol]) -> None:
     if term in known:
         return
     known.add(term)
-    own = type(term).__module__ or ""
-    if not (own.startswith(("sympy.", "lastiterate.")) or isinstance(type(term), UndefinedFunction)):
-        raise UnprovedError(f"A term of a class of Sympy's is needed, got {term} of type {type(term).__name__}.")
     if isinstance(term, Float):
         raise UnprovedError(
             f"Exact numbers are needed, got {term}: to Sympy a rounded one is equal to what is near it."

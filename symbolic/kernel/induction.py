@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, Self, final
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Le, S, Symbol, symbols, true
 from sympy.logic.boolalg import Boolean
@@ -90,43 +90,47 @@ class StepInduction:
         own_letters(self.index, self.sequences, self.letters, (*self.keeps, *self.laws))
         counts(self.index, self.count)
         given = self.kernel.given
-        self._show(Ge(self.count, 0), given)
+        shown = [*self._show(Ge(self.count, 0), given)]
         closed = {one.value: one.closed for one in self.sequences if one.closed is not None}
         for one in self.sequences:
             if one.closed is not None:
-                self._same(one.closed.subs(self.index, 0), one.first, given)
+                shown += self._same(one.closed.subs(self.index, 0), one.first, given)
                 after = one.after.subs(closed, simultaneous=True)
-                self._same(one.closed.subs(self.index, self.index + 1), after, given | {Ge(self.index, 0)})
+                later = given | {Ge(self.index, 0)}
+                shown += self._same(one.closed.subs(self.index, self.index + 1), after, later)
         here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1))) - {true}
         for condition in self.keeps:
-            self._show(put_values(condition, self._first), given)
-            self._show(put_values(condition, self._after), here)
-        self._know(here | self._kept)
-        return self
+            shown += self._show(put_values(condition, self._first), given)
+            shown += self._show(put_values(condition, self._after), here)
+        return self._learn(here | self._kept, shown)
 
-    def falls(self, u: Expr, w: Expr) -> None:
+    @rule
+    def falls(self, u: Expr, w: Expr) -> Self:
         """u_m w_j <= u_j w_m for every j <= m, where u_{j+1} w_j <= u_j w_{j+1}, w >= 0, and w > 0 from j = 1 on.
 
         By induction over m from m = j: u_{m+1} w_j = (u_{m+1} w_m) w_j / w_m <= u_m w_{m+1} w_j / w_m <= u_j w_{m+1}.
         """
         self._own()
         self._of_values(u, w)
+        known, shown = self._known, list(self.shown)
         for condition in (
             Ge(w, 0),
             Gt(put_values(w, self._after), 0),
             Le(put_values(u, self._after) * w, u * put_values(w, self._after)),
         ):
-            self._show(condition, self._known)
+            shown += self._show(condition, known)
         fact = Le(put_values(u, self._last) * w, u * put_values(w, self._last))
-        self._know({fact, put_values(fact, self._after)})
+        return self._learn(known | {fact, put_values(fact, self._after)}, shown)
 
-    def returns(self, condition: Boolean) -> None:
+    @rule
+    def returns(self, condition: Boolean) -> Self:
         """A condition that is given at m and passes back from j + 1 to j holds for every 1 <= j <= m."""
         self._own()
         self._of_values(condition)
-        self._show(put_values(condition, self._last), self.kernel.given | self._kept)
-        self._show(condition, self._known | {put_values(condition, self._after), Ge(self.index, 1)})
-        self._know({put_values(condition, self._after)})
+        known, after = self._known, put_values(condition, self._after)
+        shown = [*self.shown, *self._show(put_values(condition, self._last), self.kernel.given | self._kept)]
+        shown += self._show(condition, known | {after, Ge(self.index, 1)})
+        return self._learn(known | {after}, shown)
 
     def span(
         self,
@@ -166,6 +170,7 @@ class StepInduction:
         them, z -> z(j), z(j) = ``distance``; ``far`` is shown to be at least z(m).
         """
         self._own()
+        self._of_values(profile, distance)
         if begin.scope or begin.drawn or not begin.given <= self.kernel.given:
             raise UnprovedError("An induction begins with no variable, and with no more than its kernel supposes.")
         inner, near = self.kernel.under(*self._known), begin.near
@@ -182,18 +187,19 @@ class StepInduction:
             raise UnprovedError("What is drawn in the steps of an induction is averaged over there, and nothing else.")
         if one.order is not begin.order:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
-        self._same(one.start, begin.start, inner.given)
-        self._same(one.end, begin.end + length * (self.index + 1), inner.given)
+        shown = [*self.shown, *self._same(one.start, begin.start, inner.given)]
+        shown += self._same(one.end, begin.end + length * (self.index + 1), inner.given)
         after = inner.weaken(one, near, put_values(distance, self._after), put_values(profile, self._after))
         last = put_values(distance, self._last)
         if far is not None:
-            self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
+            shown += self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
         end, own = begin.end + length * self.count, one.hypotheses - supposed.hypotheses | begin.hypotheses
         hypotheses = self.supposed(*own)
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
-        if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end))):
-            raise UnprovedError("What an induction supposes of the numbers may not speak of its index.")
-        made = {"rule": "induct", "premises": (first, after), "shown": self.shown, "cites": (), "near": near}
+        if set(self._over) & set().union(*(said.free_symbols for said in (*given, begin.start, end, near))):
+            raise UnprovedError("What holds of all steps, such as the distance before them, may not name the index.")
+        self._own()
+        made = {"rule": "induct", "premises": (first, after), "shown": tuple(shown), "cites": (), "near": near}
         return record(
             one, **made, start=begin.start, end=end, far=last if far is None else far, hypotheses=hypotheses,
             profile=put_values(profile, self._last), given=frozenset(given - {true}),
@@ -263,25 +269,26 @@ class StepInduction:
             over=tuple(dict.fromkeys((*one.over, *self._over))),
         )
 
-    def _of_values(self, *said: Basic) -> None:
-        """Raise where a letter of one step is carried to other steps, where it is another number."""
-        if set(self.letters) & set().union(*(one.free_symbols for one in said)):
+    def _of_values(self, *said: Basic | Profile) -> None:
+        """Raise an error where a letter of one step is carried to other steps, where it is another number."""
+        if put_values(said, {one: whichever(one) for one in self.letters}) != said:
             raise UnprovedError(f"What holds over many steps names values of sequences alone, got {said}.")
 
     def _own(self) -> None:
         if not genuine(self) or type(self.kernel) is not Kernel:
             raise UnprovedError("An induction needs to be made as one, of a kernel: what it keeps was not shown.")
 
-    def _know(self, facts: Iterable[Boolean]) -> None:
-        object.__setattr__(self, "_known", self._known.union(facts))
+    def _learn(self, known: frozenset[Boolean], shown: Iterable[Shown]) -> Self:
+        """Put down what is known of a step: part of the induction only once a rule returns it, see `sealed.rule`."""
+        object.__setattr__(self, "_known", known)
+        object.__setattr__(self, "shown", tuple(shown))
+        return self
 
-    def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> None:
-        if one != other:
-            self._show(Eq(one, other, evaluate=False), given)
+    def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> list[Shown]:
+        return [found for condition in same(one, other) for found in self._show(condition, given)]
 
-    def _show(self, condition: Boolean, given: frozenset[Boolean]) -> None:
-        if condition != true:
-            object.__setattr__(self, "shown", (*self.shown, show(self.kernel, condition, given)))
+    def _show(self, condition: Boolean, given: frozenset[Boolean]) -> list[Shown]:
+        return [] if condition == true else [show(self.kernel, condition, given)]
 
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)

@@ -2,16 +2,21 @@
 
 The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy
 of a judgement, one that was pickled, one made of another by `dataclasses.replace` and one that was put together by hand
-are none. Python keeps nobody out who edits the memory of the process.
+are none. A rule takes no object of anybody's own class, which may answer as it likes. Python keeps nobody out who edits
+the memory of the process.
 """
 
 import sys
-from collections.abc import Callable
-from dataclasses import fields
-from functools import wraps
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache, partial, wraps
 from operator import is_
+from types import FunctionType, MethodType, NoneType
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary, finalize
+
+from sympy import Basic
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 
 class UnprovedError(Exception):
@@ -28,16 +33,33 @@ _MODULES: Final = frozenset(
 """Where the rules stand, and the lemmas on the parts of a step."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_FUNCTIONS: Final = frozenset({FunctionType, MethodType, partial, type(cache(len))})
+_OF_TERMS: Final = (f"{_PACKAGE}kernel.", f"{_PACKAGE}derivations.")
+"""Where the classes stand whose fields are terms of rules: a claim has checks, which may be of any kind."""
+
+_MANY: Final = 2**18
 
 
 def _values(thing: Any) -> tuple[Any, ...]:
-    held = fields(thing) if hasattr(type(thing), "premises") else ()
-    return tuple(getattr(thing, one.name) for one in held)
+    return tuple(getattr(thing, one.name) for one in fields(thing))
+
+
+def _familiar(thing: object, kind: type) -> bool:
+    """Tell whether the methods of an object are those of a class of Sympy or of this package, whatever it says."""
+    if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
+        return False
+    if type(kind) is UndefinedFunction:
+        own = vars(kind).values()
+        return kind.__bases__ == (AppliedUndef,) and not any(callable(one) or isinstance(one, property) for one in own)
+    module = kind.__module__ or ""
+    within = module.startswith(("sympy.", "lastiterate."))
+    return within and getattr(sys.modules.get(module), kind.__qualname__, None) is kind
 
 
 def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool]]:
     made: WeakValueDictionary[int, Any] = WeakValueDictionary()
     parts: dict[int, tuple[Any, ...]] = {}
+    known: dict[int, Basic] = {}
 
     def genuine(thing: object) -> bool:
         """Tell whether a rule made a judgement, or a lemma a part of a step."""
@@ -45,6 +67,30 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
             return False
         held = _values(thing)  # a field that is overwritten makes it another judgement
         return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
+
+    def admit(thing: Any) -> None:
+        """Raise an error for a judgement that no rule made, and for an object with methods of anybody's own."""
+        kind = type(thing)
+        if known.get(id(thing)) is thing or kind in _FUNCTIONS:
+            return
+        if hasattr(kind, "premises"):
+            if not genuine(thing):
+                raise UnprovedError(f"A premise needs to be a judgement that the rules made, got {thing}.")
+        elif kind in {tuple, list, set, frozenset}:
+            for part in thing:
+                admit(part)
+        elif kind is dict:
+            admit((*thing, *thing.values()))
+        elif kind not in {str, bool, int, NoneType}:
+            if not _familiar(thing, kind):
+                raise UnprovedError(f"A rule needs objects of Sympy and of this package, got one of {kind.__name__}.")
+            if is_dataclass(thing) and kind.__module__.startswith(_OF_TERMS):
+                admit(_values(thing))
+            elif isinstance(thing, Basic):
+                admit(thing.args)
+                if len(known) > _MANY:
+                    known.clear()
+                known[id(thing)] = thing
 
     def rule(function: _Function) -> _Function:
         """Mark a function whose docstring proves what it returns; only modules of rules may, while they are imported.
@@ -60,16 +106,13 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
 
         @wraps(function)
         def applied(*args: Any, **kwargs: Any) -> Any:
-            for one in (*args, *kwargs.values()):
-                if hasattr(type(one), "premises") and not genuine(one):
-                    raise UnprovedError(f"A premise needs to be a judgement that the rules made, got {one}.")
-            found = function(*args, **kwargs)
-            if not all(map(genuine, getattr(found, "premises", ()))):
-                raise UnprovedError(f"The premises of {found} need to be judgements that the rules made.")
-            shown = hasattr(type(found), "premises") or getattr(found, "is_shown", False)
-            if shown and made.get(id(found)) is not found:
+            own = tuple(tuple(one) if isinstance(one, Iterator) else one for one in (*args, *kwargs.values()))
+            admit(own)
+            found = function(*own[: len(args)], **dict(zip(kwargs, own[len(args) :], strict=True)))
+            if hasattr(type(found), "premises") or getattr(found, "is_shown", False):
+                if made.get(id(found)) is not found:
+                    finalize(found, parts.pop, id(found), None)
                 made[id(found)], parts[id(found)] = found, _values(found)
-                finalize(found, parts.pop, id(found), None)
             return found
 
         return applied  # type: ignore[return-value]

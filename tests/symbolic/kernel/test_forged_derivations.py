@@ -26,7 +26,7 @@ from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.losses import LOSSES, Losses, both_orders
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction, steps_before
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition
-from lastiterate.symbolic.kernel.judgement import Guarantee, Span, UnprovedError, Variable, record
+from lastiterate.symbolic.kernel.judgement import Guarantee, Hypothesis, Span, UnprovedError, Variable, record
 from lastiterate.symbolic.kernel.judgement import apply as draft
 from lastiterate.symbolic.kernel.lemmas import (
     Coin,
@@ -120,6 +120,42 @@ class Zero(Function):  # type: ignore[misc]
     is_real = is_nonnegative = is_finite = True
 
 
+Namesake = type("Symbol", (Zero,), {"__module__": "sympy.core.symbol"})
+
+
+class Anything(frozenset[Hypothesis]):
+    """An event that takes away all that is supposed."""
+
+    def __rsub__(self, _: object) -> frozenset[Hypothesis]:
+        return frozenset()
+
+
+class Called(Anything):
+    def __call__(self) -> None: ...
+
+
+class Judged(Anything):
+    premises = ()
+
+
+def on_anything(event: type[Anything]) -> Callable[[], Span]:
+    cases, said = ((ONE, supposed(Equal(), FIRST, ORDERS)),), Hypothesis("it is so")
+    return lambda: KERNEL.mean(ORDERS, cases, events=(event({said}),))
+
+
+def without_a_distance() -> Span:
+    """An expansion of clipped gradients that leaves no distance, although its fields are as they were."""
+    losses = LOSSES["clipped"].other_data(step_size, n, ONE)
+    object.__setattr__(losses, "at", lambda _: S.Zero)
+    return KERNEL.step(FIRST, S.Zero, STILL, losses, no_shift(), sigma**2)
+
+
+def of_no_letters() -> Span:
+    cost = Function("A", nonnegative=True)
+    cost.args = property(lambda _: ())
+    return supposed(Gauss(cost(i)))
+
+
 def letters_of_one_name() -> Span:
     """p is positive in one place and prime in the other."""
     made = KERNEL.chain(supposed(Gauss(p)), KERNEL.suppose(FIRST, (ONE, Integer(2)), STILL, Gauss(prime), "it"))
@@ -177,11 +213,11 @@ def near_distances() -> Span:
     return kernel.step(FIRST, S.Zero, (Integer(100), Integer(100)), kept, no_shift(), ONE)
 
 
-def edited(**changes: object) -> Span:
+def edited(put: Callable[[object, str, object], None], **changes: object) -> Span:
     """An induction that is changed after it was made."""
     steps = StepInduction(KERNEL, j, m, (Sequence(u, ONE, u, u_m),), (Ge(u, 1),))
     for name, value in changes.items():
-        setattr(steps, name, value)
+        put(steps, name, value)
     return steps.span(S.Zero, S.Zero, Equal(), free_step)
 
 
@@ -318,7 +354,7 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "a projected step": lambda: sound(Projected(ONE_ORDER, Integer(3))),
     },
     "a profile is of a class of the kernel": {
-        "one that equals all others": lambda: KERNEL.weaken(supposed(Gauss(ONE)), profile=Free(S.Zero)),
+        "one that equals all others": lambda: sound(Free(S.Zero)),
     },
     "a judgement is of the order of its profile": {
         "supposed": lambda: supposed(ONE_ORDER, Order.SECOND),
@@ -384,8 +420,18 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
             p,
             p,  # type: ignore[arg-type]
         ),
-        "an induction that is changed": lambda: edited(keeps=(Ge(u, 5),)),
+        "an induction that is changed": lambda: edited(setattr, keeps=(Ge(u, 5),)),
+        "an induction that is overwritten": lambda: edited(object.__setattr__, _known=frozenset({Ge(u, 5)})),
         "a class of losses that is added": owed_class,
+    },
+    "objects have the methods of their class, one of Sympy's or of the package": {
+        "an event that takes away all": on_anything(Anything),
+        "that may be called": on_anything(Called),
+        "that has premises": on_anything(Judged),
+        "a number that says of itself what it likes": lambda: KERNEL.identity(FIRST, S.Zero, Zero(ONE)),
+        "one with the name of a class of Sympy's": lambda: KERNEL.identity(FIRST, S.Zero, Namesake(ONE)),
+        "an expansion with another method": without_a_distance,
+        "a function that hides its letter": of_no_letters,
     },
     "side conditions are shown by the package": {
         "anybody's prover": anybodys_prover,
@@ -396,7 +442,6 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "a sequence twice": lambda: induction(sequences=(Sequence(u, S.Zero, u + 1, u_m), Sequence(u, ONE, u, w_m))),
         "one last value of two": lambda: induction(sequences=(Sequence(u, S.Zero, u, u_m), Sequence(w, ONE, w, u_m))),
         "a sequence made of its last value": lambda: induction(sequences=(Sequence(u, S.Zero, u_m + 1, u_m),)),
-        "a number that says of itself what it likes": lambda: replayed(KERNEL.identity(FIRST, S.Zero, Zero(ONE))),
     },
     "a condition holds for any distance and any index": {
         "for distances of at most 1": near_distances,
