@@ -50,6 +50,8 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
     """Two bounds of the same maps, both shown: the smaller of them."""
+    if one.guide is not other.guide:
+        raise UnprovedError(f"The smaller of two bounds needs one guide, got {one.guide} and {other.guide}.")
     least = replace(
         one,
         after=Min(one.after, other.after.subs(other.z, one.z)),

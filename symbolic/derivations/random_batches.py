@@ -26,7 +26,7 @@ C, p, r, P = (Function(name, real=True) for name in ("C", "p", "r", "P"))
 the probability of another size of its batch. A sums C."""
 
 lengths, costs = Function("w", integer=True, positive=True), Function("A", real=True)
-chances, N = Function("chance", real=True), Symbol("N", integer=True, positive=True)
+chances, N = Function("chance", nonnegative=True), Symbol("N", integer=True, positive=True)
 """Of range number k of N: steps of its window, the cost of its shifts, and its probability among all ranges."""
 
 N_0, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N_0", "T_0"))

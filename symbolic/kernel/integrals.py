@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
-from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, simplify, true
+from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, nan, oo, simplify, true, zoo
 from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
@@ -82,6 +82,8 @@ class Calculus(Ground):
         **more: Any,
     ) -> Proposition:
         said = Le(*says, evaluate=False) if isinstance(says, tuple) else says
+        if said.has(oo, -oo, zoo, nan):
+            raise UnprovedError(f"The rule {rule} needs finite numbers, got {said}.")
         return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
 
     def sign(self, order: Expr) -> Expr:

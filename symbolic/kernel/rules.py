@@ -149,12 +149,15 @@ class Kernel(Ground):
         if any(variable not in span.scope for span in spans) or len(events) not in {0, len(spans)}:
             raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
         on = events or (frozenset[Hypothesis](),) * len(spans)
+        if over is not None and any(on) and not on[0]:
+            raise UnprovedError(f"A mean over the values of {variable} has no event beside them, which some may be in.")
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
         if over is not None:
             index, count, share = over
-            _shares(index, count, share)
-            _unnamed(index, (*weights, failure, *head.ends, *head.distances), rest)
+            _shares(index, count, share, of_events=bool(on[0]))
+            at = (one.step for span in spans for one in span.scope | span.drawn)
+            _unnamed(index, (*weights, failure, *head.ends, *head.distances, *at), rest)
             given = frozenset(one for one in head.given if index in one.free_symbols)
             says = f"for every {index} below the first this holds"
             supposed[0] = _over(index, supposed[0]).union(
@@ -307,10 +310,15 @@ def _unnamed(index: Symbol, fixed: Iterable[Expr], others: Iterable[Span]) -> No
         raise UnprovedError(f"A mean over {index} needs {', '.join(map(str, named))} to be the same for all values.")
 
 
-def _shares(index: Symbol, count: Expr, weight: Expr) -> None:
-    """Raise an error unless weights are any chances, of which the hypotheses speak, or numbers that add up to 1."""
+def _shares(index: Symbol, count: Expr, weight: Expr, *, of_events: bool) -> None:
+    """Raise an error unless shares are any probabilities, of which the hypotheses speak, or numbers that add up to 1.
+
+    The hypotheses bound the probability of an event from below, which a negative share would not do.
+    """
     counts(index, count)
     if weight.atoms(AppliedUndef):
+        if of_events and not weight.is_nonnegative:
+            raise UnprovedError(f"Shares of events need a function declared as nonnegative, got {weight}.")
         return
     some = [weight.subs(index, i) for i in range(int(count))] if count.is_Integer and weight.has(index) else ()
     of_all = all(one.is_nonnegative for one in some) and simplify(Add(*some) - 1) == 0 if some else None

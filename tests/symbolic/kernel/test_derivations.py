@@ -538,7 +538,7 @@ def test_what_a_recursion_begins_with_and_how_it_goes_on() -> None:
 def test_the_mean_over_events_of_any_number() -> None:
     """Two events and the rest, by the rule for any number of them, have the mean of three cases."""
     i, count = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
-    chance, cost = (Function(name, real=True) for name in ("w", "A"))
+    chance, cost = Function("w", nonnegative=True), Function("A", real=True)
     batches, event = Variable("the batches", S.Zero), Hypothesis("all sizes are in range number i")
 
     def judged(profile: Profile, order: Order = FIRST, revealed: tuple[Variable, ...] = (batches,)) -> Span:

@@ -9,7 +9,7 @@ from sympy import Eq, Expr, Function, Ge, I, Integer, Rational, S, Symbol, nan, 
 
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.symbolic.kernel.induction import Sequence, StepInduction
-from lastiterate.symbolic.kernel.judgement import Span, UnprovedError, Variable
+from lastiterate.symbolic.kernel.judgement import Hypothesis, Span, UnprovedError, Variable
 from lastiterate.symbolic.kernel.lemmas import Expansion, Guide, gaussian_shift, no_shift, projected_sample, swap_coin
 from lastiterate.symbolic.kernel.profiles import (
     EVERYTHING,
@@ -39,7 +39,7 @@ i, j = symbols("i j", integer=True, nonnegative=True)
 m = Symbol("m", integer=True, positive=True)
 a, k, u, u_m, w, w_m = symbols("a k_j u_j u_m w_j w_m", real=True)
 v, z = Symbol("v", positive=True), Symbol("z", nonnegative=True)
-chance = Function("w", real=True)
+chance = Function("w", nonnegative=True)
 ORDERS = Variable("the orders", S.Zero)
 MOVED, KEPT = (Expansion(z, after, Guide.OTHER, ()) for after in (z + 1, z))
 
@@ -124,6 +124,15 @@ def test_a_letter_of_one_step_is_not_carried_to_others() -> None:
         steps.falls(k, w)
     with pytest.raises(UnprovedError, match="sequences alone"):
         steps.returns(Ge(k, 0))
+    paid = StepInduction(KERNEL, j, m, (), letters=(k,), laws=(Ge(k, 0),))
+    kept = Expansion(z, z + k, Guide.OTHER, ())
+    with pytest.raises(UnprovedError, match="sequences alone"):  # m k^2 for k of the last step, which may be 0
+        paid.span(
+            S.Zero, S.Zero, Gauss(j * k**2),
+            lambda kernel, *_: kernel.step(FIRST, j, STILL, kept, gaussian_shift(k, ONE), ONE),
+        )  # fmt: skip
+    with pytest.raises(UnprovedError, match="sequences alone"):
+        paid.span(S.Zero, j * k, Equal(), lambda kernel, *ends: kernel.step(FIRST, j, ends, kept, no_shift(), ONE))
     with pytest.raises(UnprovedError, match="index"):
         StepInduction(KERNEL, j, m, ()).span(
             -j, S.Zero, Equal(), lambda kernel, *_: kernel.step(FIRST, S.Zero, STILL, KEPT, no_shift(), ONE)
@@ -170,6 +179,33 @@ def test_what_is_supposed_of_an_event_is_said() -> None:
     cases = (S.Half, span), (S.Half, supposed(EVERYTHING, ORDERS))
     made = KERNEL.mean(ORDERS, cases, events=(noise, frozenset()), over=(i, m, chance(i)))
     assert any("noise of this variance" in one.says and v in one.constants for one in made.hypotheses)
+
+
+def test_shares_of_a_mean_are_of_disjoint_events_at_fixed_steps() -> None:
+    """Shares of 2 and -1 leave less than nothing where only the second event costs something."""
+    said = frozenset({Hypothesis("the batches are equal")})
+    on, others = (KERNEL.suppose(FIRST, (S.Zero, ONE), STILL, Gauss(ONE), "it", (ORDERS,), of) for of in (said, ()))
+    share = Function("w", real=True)
+    for events, own, why in (
+        ((said, frozenset()), share(i), "nonnegative"),
+        ((frozenset(), said), 1 / m, "beside"),  # the value that is always drawn may be in the event
+    ):
+        cases = [(S.Half, on if event else others) for event in events]
+        with pytest.raises(UnprovedError, match=why):
+            KERNEL.mean(ORDERS, cases, events=events, over=(i, m, own))
+    batch = Variable("a batch", i)
+    for variable, also in ((batch, batch), (ORDERS, batch)):
+        with pytest.raises(UnprovedError, match="the same for all values"):
+            KERNEL.mean(variable, ((ONE, supposed(Gauss(ONE), variable, also)),), over=(i, m, 1 / m))
+
+
+def test_a_distance_before_all_steps_is_no_value_of_a_sequence() -> None:
+    steps = StepInduction(KERNEL, j, m, (Sequence(u, u, 2 * u, u_m),))
+    with pytest.raises(UnprovedError, match="the distance before"):  # u_0^2 and u_j^2 would be one
+        steps.recur(
+            KERNEL.identity(FIRST, S.Zero, u**2), Equal(),
+            lambda kernel, made: kernel.chain(made, free(kernel, u**2, 4 * u**2)), distance=u**2,
+        )  # fmt: skip
 
 
 def test_a_letter_stands_for_a_real_number() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Function, Gt, Lambda, Le, Lt, Rational, S, Sum, Symbol, exp
+from sympy import Eq, Function, Gt, Lambda, Le, Lt, Rational, S, Sum, Symbol, exp, oo
 
 from lastiterate.proofs_checks.engines.derivation import conclude, deduce
 from lastiterate.proofs_checks.engines.side_conditions import prove
@@ -350,3 +350,16 @@ def test_an_infimum_has_one_divergence_of_one_letter():
 
 def test_a_name_is_that_of_the_same_law():
     _refused("one law", RULES.rewrite, RULES.maximum(P, Q), FIRST, SECOND)
+
+
+def test_numbers_of_the_calculus_are_finite():
+    less = RULES.assume(Le(z, sigma))
+    for of in (
+        lambda: RULES.exponential(less, oo),
+        lambda: RULES.raised(less, -oo),
+        lambda: RULES.times(less, oo),
+        lambda: RULES.young(z, sigma, oo),
+        lambda: RULES.indicator(z, oo),
+    ):
+        with pytest.raises(UnprovedError, match="finite numbers"):
+            of()

@@ -7,8 +7,10 @@ from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.verdict import Grade, Status
 from lastiterate.symbolic.checks import Derived, RenyiBound, Tracked
+from lastiterate.symbolic.derivations import iterations
 from lastiterate.symbolic.derivations.iterations import D_T, A
 from lastiterate.symbolic.kernel.judgement import UnprovedError
+from lastiterate.symbolic.kernel.lemmas import Expansion, Guide
 from lastiterate.symbolic.kernel.profiles import EVERYTHING, Composed, Equal, Gauss, Order, Power, SwapStep
 from lastiterate.symbolic.kernel.renyi import SAMPLED, bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
@@ -27,6 +29,12 @@ def test_laws_near_each_other_are_the_same_but_for_a_distance():
         KERNEL.apart(Order.FIRST, (S.Zero, tau), -D)
     with pytest.raises(UnprovedError):
         KERNEL.weaken(made, far=D / 2)
+
+
+def test_the_smaller_of_two_bounds_is_of_one_guide():
+    other, own = (Expansion(s, s, guide, ()) for guide in Guide)
+    with pytest.raises(UnprovedError, match="one guide"):
+        iterations._least(other, own)
 
 
 @pytest.mark.parametrize(
