@@ -94,12 +94,14 @@ class Check(_Named):
     mutants: tuple["Check", ...] = field(default=(), kw_only=True, repr=False)
 
     def __init_subclass__(cls) -> None:
-        """Refuse a kind of check that lacks an answer, or that says what an engine of the package does not decide."""
+        """Refuse a kind of check without an answer, and one outside the package for an engine of the package."""
         if "engine" in vars(cls):
             needs = () if cls.engine in set(Engine) else ("decide", "near_misses")
             kinds = takewhile(lambda one: one is cls or (one is not Check and "engine" not in vars(one)), cls.__mro__)
-            members = {name for one in kinds for name in (*vars(one), *get_annotations(one))}
-            missing = [] if members & {"says", "formula", "conclusion"} else ["says"]
+            own = [
+                ({"says", "formula"} & vars(one).keys()) | ({"conclusion"} & {*get_annotations(one)}) for one in kinds
+            ]
+            missing = [] if any(own) else ["says"]
             missing += [name for name in needs if name not in vars(cls)]
             if missing:
                 answers, lacks = ", ".join(("says", *needs)), ", ".join(missing)

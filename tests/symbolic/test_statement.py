@@ -8,6 +8,7 @@ from sympy.abc import k, x, y
 
 from lastiterate.symbolic import ledger
 from lastiterate.symbolic.checks import (
+    Check,
     Deduced,
     Derived,
     Identity,
@@ -124,3 +125,7 @@ def test_a_kind_of_check_says_its_own_formula():
     """One that takes over another's formula would leave out what it adds to it."""
     with pytest.raises(TypeError, match="needs says"):
         type("Boxed", (Inequality,), {"engine": Inequality.engine})
+    own = {"engine": "own", "decide": None, "near_misses": None}
+    for lacks in ({}, {"conditions": ()}, {"conclusion": property(lambda _: pi > 3)}):
+        with pytest.raises(TypeError, match="without says"):
+            type("Own", (Check,), own | lacks)

@@ -309,7 +309,7 @@ def test_what_is_left_open_is_said_in_words(check: Inequality, told: str) -> Non
     ("kind", "own"),
     [
         (Identity, {"says": property(lambda self: sp.Eq(self.left, self.left + 1))}),
-        (Inequality, {"compared": property(lambda self: self.right < self.left)}),
+        (Inequality, {"formula": property(lambda self: self.right < self.left)}),
         (Derived, {"engine": "own", "decide": None, "near_misses": None, "says": None}),
         (TwoSided, {"engine": "inequality", "says": None}),
         (Check, {"engine": Engine.DERIVATION, "says": None, "decide": None, "near_misses": None}),
