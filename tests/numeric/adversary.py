@@ -15,10 +15,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from lastiterate.numeric.accounting.batches import outcome_distance
+from lastiterate.numeric.accounting.dominating import Candidate
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision
 from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.shift_program.positions import fixed_routes
+from lastiterate.numeric.subsampling.windows import composition_route
 
 _TAIL, _ENDS = 6.0, 120
 _SLOPES, _DRIFTS = (1.0, -1.0, 0.5, 0.0), (-0.5, -0.3, -0.1, 0.1, 0.3, 0.5)
@@ -172,3 +175,10 @@ def least_epsilon(first: Array, second: Array, delta: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if profile(first, second, np.array([exp(middle)]))[0] > delta else (low, middle)
     return low
+
+
+def another_route(run: NoisySGD, assumption: Assumption) -> Candidate:
+    """A bound that stands beside the table of contraction, by shifts or by composition."""
+    if run.scheme.fixed:
+        return fixed_routes(run, assumption, None, None, every=False)[0]
+    return composition_route(run)
