@@ -26,9 +26,9 @@ from lastiterate.numeric.subsampling.windows import composition_route
 from lastiterate.numeric.subsampling.without_replacement import convert_routes, without_replacement_routes
 
 _STEEP = 8.0
-"""A modulus above so many caps on the domain is worth a look at clipping alone, where batches have a known order."""
+"""The bound of clipping alone is tried, too, where a modulus reaches so many caps on the domain."""
 _HIGHEST = 1e9
-"""Beyond this order random batches have composition alone."""
+"""Above this order random batches are bounded by composition only."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def route(self) -> str:
-        """The way in which the number was found."""
+        """The method that found the number."""
         return self.candidate.route
 
     @property
@@ -98,7 +98,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def window(self) -> tuple[int, int]:
-        """(tau, T): the steps that are paid for."""
+        """(tau, T): the steps that the bound charges."""
         return self.candidate.window
 
     @property
@@ -113,7 +113,7 @@ class PrivacyLoss(Displayed):
 
     @property
     def shifts(self) -> NDArray[np.float64]:
-        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; an `InputError` where there is no single path."""
+        """The shifts a_tau..a_{T-1}, shape (T - tau,), lengths; an `InputError` without a single path."""
         if self.candidate.optimum is None:
             raise InputError(
                 f"Shifts need batches in a known order, got sampling={self.run.sampling!r}; ask for those of a "
@@ -141,7 +141,7 @@ class PrivacyLoss(Displayed):
         return {"kind": type(self).__name__.lower(), "epsilon": None} | values | lists
 
     def table(self) -> TextTable:
-        """The numbers, how they were found, and what they rest on."""
+        """The numbers, the method that found them, and the assumptions."""
         start, stop = self.window
         values = {"the last iterate is": PrivacyLoss.__str__(self), "by": self.route, "claim": self.claim}
         told = {"steps charged": f"{start} to {stop}"} | remarks(self.run, self.delta)
@@ -249,7 +249,7 @@ def bound(run: NoisySGD, assumption: Assumption, *, order: float | None = None, 
 def bound_by_shifts(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> Bound:
-    """The least bound by shifts or by composition, at the order or delta asked for; `bound` is never above it."""
+    """The least bound by shifts or composition at the given order or delta; `bound` is never above it."""
     return Bound(run, assumption, *_solved(run, assumption, order, delta, by_shifts))
 
 
@@ -306,7 +306,7 @@ def estimate(run: NoisySGD, measured: Measured, *, order: float | None = None, d
 def candidates(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, *, every: bool = False
 ) -> list[Candidate]:
-    """Bounds that are known for a run; with ``every`` those that cannot be the least, too."""
+    """The known bounds of a run; with ``every`` also those that cannot be the least."""
     if not run.scheme.random:
         found = by_shifts(run, assumption, order, delta, every=every)
         return [*found, *contracted(run, assumption, order, delta, found)]
@@ -318,7 +318,7 @@ def candidates(
 
 
 def containing(run: NoisySGD, assumption: Assumption) -> list[Assumption]:
-    """Larger classes of losses whose bound may be the lower one, as routes differ."""
+    """Larger classes of losses whose bound may be lower, since each class has routes of its own."""
     if isinstance(assumption, Minimum) and run.scheme.permuted:
         return [wider for part in assumption.parts for wider in (part, *containing(run, part))]
     if not isinstance(assumption, Modulus) or isinstance(assumption, Clipped) or not isfinite(run.diameter):
@@ -353,7 +353,7 @@ def by_shifts(
     every: bool = False,
     most: float = inf,
 ) -> list[Candidate]:
-    """Bounds by shifts and by composition; of random batches those above ``most`` need not be found."""
+    """Bounds by shifts and by composition; for random batches those above ``most`` may be left out."""
     if run.scheme.random and order is not None and order > _HIGHEST:
         return [composition_route(run)]
     routes = _ROUTES[run.scheme.name][0]
@@ -367,7 +367,7 @@ def by_shifts(
 def contracted(
     run: NoisySGD, assumption: Assumption, order: float | None, delta: float | None, found: list[Candidate]
 ) -> list[Candidate]:
-    """The candidate by contraction, if the domain is bounded and a number is asked for; ``found`` by other routes."""
+    """The candidate by contraction on a bounded domain, at an order or a delta; ``found`` are those of other routes."""
     wide = not run.scheme.random and run.diameter > APART * run.noise_std_at(run.steps - 1)
     if (order is None and delta is None) or wide or not isfinite(run.diameter):
         return []

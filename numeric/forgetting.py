@@ -116,7 +116,7 @@ def forgetting(
     step_size: float | None = None,
     noise_std: float | None = None,
 ) -> Forgetting:
-    """Bound what the last iterate still tells of a deleted sample after clean steps.
+    """Bound what the last iterate still reveals of a deleted sample after clean steps.
 
     Args:
         run: the run up to the deletion, with the sample; its diameter is finite.

@@ -1,7 +1,7 @@
-"""Participation: what a sample loses that is used at known steps, and what the samples of each batch of an epoch lose.
+"""Participation: the privacy loss of a sample used at known steps, and of the samples of each batch of an epoch.
 
-The steps at which a sample is used are fixed before training and are the same in both runs. A sample that is used at
-fewer of the listed steps loses no more: what holds of a step with it holds of one without it.
+The steps that use a sample are fixed before training and are the same in both runs. A sample that is used at fewer of
+the listed steps loses no more, since the bound of a step with it holds for one without it.
 
 Source: docs/proofs/participation.md; Feldman et al. 2018 for a single pass of convex losses.
 """
@@ -29,8 +29,8 @@ from lastiterate.numeric.shift_program.optimum import optimum
 from lastiterate.numeric.shift_program.program import used_program
 
 _LOOKED = 64
-"""Numbers of clean steps after the last use that are looked at; a user with more has the number of the next fewer.
-Where steps differ it is the number of batches."""
+"""Most numbers of clean steps after the last use that are bounded; others take the bound of the next fewer. Where steps
+differ the most batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Participation(_OfKnownSteps):
         return self._printed(self.epsilon)
 
     def table(self) -> TextTable:
-        """The number, that by shifts alone, and what they rest on."""
+        """The number, the one by shifts alone, and the assumptions."""
         values = {"a sample loses": str(self), "by shifts alone": self._printed(self.shifts), "claim": self.claim}
         used = f"{self.times} times" + (f", last in step {self.last}" if self.uses else "")
         return facts("A bound, rounded up", values | {"used": used}, self.assumptions)
@@ -153,7 +153,7 @@ def participation(
     order: float | None = None,
     delta: float | None = None,
 ) -> Participation:
-    """Bound what the last iterate tells of a sample that is used at known steps; numbers at an order or a delta.
+    """Bound what the last iterate reveals of a sample that is used at known steps, at an order or a delta.
 
     Args:
         run: its batches have a fixed order; those of the steps that are not listed hold other samples.
@@ -195,7 +195,7 @@ def participation(
 def by_position(
     run: NoisySGD, assumption: Assumption, *, order: float | None = None, delta: float | None = None
 ) -> ByPosition:
-    """Bound what the last iterate tells of the samples of each batch of an epoch.
+    """Bound what the last iterate reveals of the samples of each batch of an epoch.
 
     Arguments are those of `participation`; a single epoch of cyclic batches is a single pass.
 
@@ -251,7 +251,7 @@ def _numbers(
     uses: Sequence[int],
     clean: Sequence[int],
 ) -> list[tuple[float, float]]:
-    """The numbers by every route and by shifts, for each number of clean steps; see `Used.numbers`."""
+    """The least number and the one by shifts, for each number of clean steps; see `Used.numbers`."""
     order, delta = target
     pairs = []
     for more in clean:
@@ -266,7 +266,7 @@ def _numbers(
         found = Used(run, assumption, uses).numbers(clean, goals)
     except ArithmeticError:  # a table lost too many digits: shifts stand
         found = [inf] * len(shifts)
-    best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # what more clean steps follow is no worse
+    best = np.minimum.accumulate(np.minimum(found, shifts)).tolist()  # more clean steps lose no more
     return list(zip(best, shifts, strict=True))
 
 

@@ -112,7 +112,7 @@ class NoisySGD(StepSchedule):
         adjacency: "replace": two data sets differ in one sample; "add_remove": one of them has a sample more, and
             dataset_size counts it. By default the one that is accounted for: "add_remove" for "poisson" batches,
             "replace" for all others.
-        weight_decay: lambda >= 0, gradient / length, outside of the clip: it pulls towards 0 and tells nothing of the
+        weight_decay: lambda >= 0, gradient / length, outside of the clip: it pulls towards 0 and reveals nothing of the
             data. Step_size * weight_decay is at most 1.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Contraction: on a bounded domain the noise of a block of steps brings two runs together by itself."""
+"""Contraction: on a bounded domain the noise of a block of steps brings two runs together without any shift."""

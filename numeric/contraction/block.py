@@ -1,4 +1,4 @@
-"""One block of steps: what is known of two laws before it, and its prices, bound the two laws after it.
+"""One block of steps: the known profile of two laws before it, and its prices, bound the two laws after it.
 
 For measures p, q with the profile known before, any 0 <= u <= p and 0 <= v <= q, A = p(all) - u(all), B = q(all) -
 v(all), a near price N (both runs at one point) and a far price F (at any two points of the domain),
@@ -115,8 +115,8 @@ Indices = NDArray[np.intp]
 _SCANNED, _STEPS = 40, (0.01, 0.003, 0.0)
 """Pairs of thresholds looked at first, and moves tried then, as shares of the number of atoms; at least one place."""
 _FIRST, _AGAIN = 6, 5
-"""Blocks in a row for which thresholds are looked for everywhere, not only near those of the block before; and later
-one in so many."""
+"""The first blocks for which thresholds are searched everywhere, not only near those of the block before; and then one
+block in so many."""
 
 
 @dataclass(eq=False)
@@ -222,7 +222,7 @@ class _Known:
         ratio = self.g[rows] * self.left_q.take(low) / np.maximum(a, TINY)
         found: Array = (
             self.q_above.take(high) * self.flat.take(first + high)
-            + self.p_below.take(low) * self.flat.take(first + low)  # at the place -1 of another row, times 0
+            + self.p_below.take(low) * self.flat.take(first + low)  # place -1 reads another row, times 0
             + a * np.interp(ratio, *self.far.sketch)
             + (self.sums.take(first + np.minimum(high + 1, m)) - self.sums.take(first + np.maximum(low, 0)))
         )

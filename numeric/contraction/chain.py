@@ -1,7 +1,7 @@
 """Chains of blocks: the table at the end of a run, from the last blocks alone or from the beginning.
 
 A run starts from one point in both worlds (`equal`). Whatever was before, nothing is worse than `unknown`: from there
-the table after k blocks bounds every run that ends with these blocks, and if all blocks are alike every shorter one.
+the table after k blocks bounds every run that ends with these blocks, and every shorter one if all blocks are equal.
 Most blocks are done on few nodes; a table on few nodes, read off on more, is still a bound.
 
 Source: docs/proofs/contraction.md (claims ours/contraction/chain and above).
@@ -32,12 +32,12 @@ from lastiterate.numeric.contraction.table import (
 from lastiterate.numeric.run import NoisySGD
 
 Prices = tuple[Table | None, Table]
-"""The near price of a block (None: its steps are the same in both runs) and its far price."""
+"""The near price of a block (None where its steps are the same in both runs) and its far price."""
 
 
 @dataclass(frozen=True)
 class DrawnStretch:
-    """Blocks of which one kind is drawn, independently of the past; probabilities are rounded up."""
+    """Blocks, one kind drawn for both runs, independently of the past; probabilities are rounded up."""
 
     kinds: tuple[tuple[float, tuple[Prices, ...]], ...]
 
@@ -47,17 +47,17 @@ Stretch = Prices | DrawnStretch
 
 COARSE, FINE = 80, 240
 _FROM_EQUAL, _FROM_EQUAL_ALONE = 100, 600
-"""Blocks up to which a run is followed from its beginning, and where nothing else is known that bounds it."""
+"""Most blocks of a run that is followed from its beginning, with and without another bound of every length."""
 _MOST = ((600, 1e-4, 5000), (1000, 3e-5, 3000))
-"""On few nodes and on more: periods after which a chain is left as it is, the share by which a number still moves that
-has settled, and blocks that are done in a few seconds, after which chains of many blocks are left."""
+"""On few nodes and on more: the most periods of a chain, the relative change below which a number has settled, and the
+most blocks, which take a few seconds."""
 _OUTGROWN, _GRIDS = 3.0, 12
-"""Nodes are made again where a number is so many times less than the one that they were made for; at most so often."""
+"""New nodes are made for a number so many times below the one that they were made for; at most so often."""
 _PATIENCE = 40
-"""Periods after which a number that is still infinite is given up."""
+"""Periods after which a number that is still infinite is abandoned."""
 _FINE_BLOCKS, _LONGER, _STILL = 20, 4, 1e-4
-"""Last blocks of a run for which more nodes are taken; so many times more of them while the last one moves the number
-by more than this share."""
+"""The last blocks of a run have more nodes; their number is multiplied while the last one changes the result by more
+than this share."""
 _WIDEST, _FURTHEST = 60.0, 200.0
 """Logarithms of the last node: at least, and at most, so that a tail over a width is still a float with all digits."""
 _NEARLY, _UNKNOWN = 1.05, 8.0
@@ -65,7 +65,7 @@ _NEARLY, _UNKNOWN = 1.05, 8.0
 
 @dataclass(frozen=True)
 class Goal:
-    """The number that a table is made for: epsilon at a delta or at an order, and what is known without the table."""
+    """The number that a table is made for: epsilon at a delta or at an order; ``known`` bounds it without the table."""
 
     order: float | None
     delta: float | None
@@ -99,7 +99,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class Repeated:
-    """Repetitions of a pattern and a rest; ``always`` is mu of a Gaussian that bounds any number of them."""
+    """Repetitions of a pattern, and a rest; ``always`` is mu of a Gaussian that bounds any number of repetitions."""
 
     pattern: Sequence[Stretch]
     periods: int
@@ -129,7 +129,7 @@ class Repeated:
     @cached_property
     def _course(self) -> tuple[float, "_Chain"]:
         number = _size_of(self.goal.known)
-        for _ in range(_GRIDS):  # not to the end: it only tells which nodes are needed
+        for _ in range(_GRIDS):  # not to the end: it only decides the nodes
             course = _Chain(self.pattern, equal(self.goal.nodes(number, COARSE)))
             self._settling(course, self.periods, _STILL)
             found = self.goal.about(course.tables[-1])
@@ -171,7 +171,10 @@ class Repeated:
         return found, table, done
 
     def _settling(self, course: "_Chain", most: int, close: float, least: float = 0.0) -> int:
-        """Go on for at most so many periods, or for fewer if the number has settled; and how many they were."""
+        """Append at most so many periods, fewer if the number has settled, and return how many.
+
+        From `unknown` each of these tables is a bound, however long the run; from `equal` none of a longer run is.
+        """
         last = inf
         for done in range(most):
             now = self.goal.about(course.after(done + 1))
@@ -194,7 +197,7 @@ class Repeated:
 
 
 def chain_blocks(blocks: Sequence[Stretch], goal: Goal, *, from_equal: bool) -> Table:
-    """The table after blocks that differ, from equal points or from anything."""
+    """The table after blocks that differ, from equal points or from any two laws."""
     start = equal if from_equal else unknown
     number = _size_of(goal.known)
     for _ in range(_GRIDS):
@@ -232,7 +235,7 @@ class _Chain:
     def _after(self, table: Table, stretch: Stretch) -> Table:
         if isinstance(stretch, DrawnStretch):
             ahead, back, symmetric = np.zeros_like(self.grid), np.zeros_like(self.grid), True
-            begun: dict[tuple[int, ...], Table] = {}  # kinds begin alike
+            begun: dict[tuple[int, ...], Table] = {}  # kinds may begin with the same blocks
             for chance, blocks in stretch.kinds:
                 end, key = table, tuple[int, ...]()
                 for near, far in blocks:

@@ -37,16 +37,16 @@ APART = 50.0
 _LENGTHS, CLEAN = (3.4, 2.8, 2.2, 1.7, 1.3), 2.4
 """A block of w steps has a diameter over sqrt(w) of about so many times the noise."""
 _LAST = 64
-"""Blocks at the end of a run with schedules that are looked at."""
+"""The last blocks of a run with schedules that count."""
 _MOST_POSITIONS = 16
 _RATIO = 1.01
 """Prices of runs with schedules are rounded up to powers of it, so that few tables serve."""
 _SINGLE = 6
-"""Places at both ends of an epoch that are not taken together."""
+"""Places at both ends of an epoch that are not grouped."""
 _MOST_CLEAN = 24
-"""Clean blocks in a row that are counted: after them hardly anything of the past is left."""
+"""Clean blocks in a row that count: the past hardly matters after them."""
 _LAST_EPOCHS, _MOST_PLACES = 6, 16
-"""Epochs at the end of a run with schedules that are looked at; most places, each of them by itself."""
+"""The last epochs of a run with schedules that count, and most places of an epoch."""
 
 
 def contract_fixed(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:
@@ -79,7 +79,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
     while about(place + step) < about(place):
         place += step
     w = widths[place]
-    if w == run.steps:  # one block: the path of its near price is one of the shift program
+    if w == run.steps:  # one block: its near price is a path of the shift program
         return []
     prices = window_prices(run, assumption, 0, 0, w)
     table, blocks = Repeated([prices], -(-run.steps // w), goal, always=always).settled()

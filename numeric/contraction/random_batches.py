@@ -47,8 +47,8 @@ _DELTAS = (1e-1, 1e-3, 1e-6, 1e-10)
 _ORDERS = (1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0)
 _LEAST_ALONE = 1e-6
 _LENGTH, _LAST, _SHARED = 2.8, 48, 16
-"""A window of w steps has a diameter over sqrt(w) of about so many times the noise; last windows of a schedule, and how
-many of them share their prices."""
+"""A window of w steps has a diameter over sqrt(w) of about so many times the noise; the last windows of a schedule that
+count, and how many of them share their prices."""
 _BINS, _DEPTH, _AT_AN_ORDER, _USUAL, _ALIKE = 8, 14.0, -140.0, -3.0, 1 + 1e-9
 """Kinds of outcomes of the coins; logarithms of how rare an event is, against delta and at an order, and of where it is
 rare no longer; a ratio of prices that are as good as equal."""
@@ -82,7 +82,7 @@ def _theta(s: arb, ratio: arb) -> arb:
 
 @lru_cache(maxsize=64)
 def compose_prices(steps: tuple[SampledSteps, ...]) -> Table | None:
-    """The near price of sampled steps, one after the other; None where floats do not reach."""
+    """The near price of consecutive sampled steps; None beyond floats."""
     if len(steps) == 1 and steps[0].count == 1:
         return sampled_step(steps[0].rate, steps[0].multiplier, steps[0].adjacency)
     pair = DominatingPair(0.0, steps)
@@ -125,8 +125,8 @@ def _profile(pair: DominatingPair, side: str, logs: Array, known: Array) -> Arra
 def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure: float) -> Table:
     """The far price where coins and sizes are revealed: a mean of Gaussian profiles, plus a probability of failure.
 
-    ``shifts`` are mu of each kind of outcome, the cheapest first and the dearest last; ``chances`` sum to at least 1
-    with what is above it at the dearer outcome.
+    ``shifts`` are mu of each kind of outcome, rising; ``chances``, their probabilities, sum to at least 1, any excess
+    at the greater mu.
     """
     top = shifts[-1]
     logs = spread_nodes(0.015 * shifts[0], min(_WIDEST * top, 300.0), _FAR_NODES)
@@ -140,7 +140,7 @@ def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure:
 
 
 def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
-    """Numbers of times that a sample is met in so many steps, and their chances; rounded to the greater number."""
+    """How often a sample may be met in so many steps, rounded up to one of a few numbers, and their probabilities."""
     rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
     highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
@@ -187,7 +187,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
         windows.insert(0, (end - length, length))
         end -= length
     prices = list[Prices]()
-    for part in _parts(run, windows):  # windows of one length, as a rule, share the dearest prices of them
+    for part in _parts(run, windows):  # windows of one length, as a rule, share the greatest of their prices
         shared = _prices(run, assumption, part, goal)
         if shared is None:
             return []
@@ -196,7 +196,7 @@ def contract_random(run: NoisySGD, assumption: Assumption, goal: Goal, other: Ca
 
 
 def _parts(run: NoisySGD, windows: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Windows one after the other that share prices: alike in length and batches, at most `_SHARED`, from the end."""
+    """Consecutive windows that share prices: of equal length and batches, at most `_SHARED`, grouped from the end."""
     found = list[list[tuple[int, int]]]()
     for window in reversed(windows):
         if not found or _batches(run, found[-1][0]) != _batches(run, window) or len(found[-1]) == _SHARED:
@@ -255,7 +255,7 @@ def _far(ranges: list[tuple[Size, Size, float]], shifts: Callable[[Size, Size], 
 def _shifts(
     run: NoisySGD, assumption: Assumption, start: int, length: int, sizes: tuple[Size, Size], met: list[int]
 ) -> list[float]:
-    """Mu of a path that hides the diameter in a window where the sample is met so often, rounded up."""
+    """For each number of times in ``met`` mu of a path that hides the diameter in a window, rounded up."""
     part = cut_run(run, start, length, adjacency="replace", sampling="without_replacement")
     low, high = (one[start : start + length] if isinstance(one, tuple) else one for one in sizes)
     if isinstance(part.batch_size, tuple):
@@ -282,7 +282,7 @@ def _shifts(
 
 
 def _shift(cost: arb, part: NoisySGD, shifts: Array, t: int) -> arb:
-    """The shift of a step over its noise, above what a path in floats lost; of the last step what the cost leaves."""
+    """The shift of a step over its noise, with what floats may lose; that of the last step follows from the cost."""
     if t < len(shifts) - 1:
         return exact(float(shifts[t]) * _ABOVE) / exact(part.noise_std_at(t))
     spent = sum(((exact(float(a)) / exact(part.noise_std_at(k))) ** 2 for k, a in enumerate(shifts[:-1])), arb(0))

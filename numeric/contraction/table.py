@@ -1,6 +1,6 @@
 """Tables: upper bounds of a hockey-stick profile in both orders, straight between nodes in the ratio.
 
-E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 it is told by the other order, so that a
+E_g(P || Q) = sup over S of P(S) - g Q(S) is convex and falls in g. Below 1 the other order gives it, so that a
 table holds both orders at ratios from 1 on: no digit cancels. Chords between upper bounds are upper bounds, and right
 of the last node the last value is one. Every sum is of terms that are not negative: its relative error is below
 `SLACK`.
@@ -133,7 +133,7 @@ def tabulate(profile: Callable[[arb], arb], logs: Array, back: Callable[[arb], a
 
 
 def nodes(logs: Array) -> Array:
-    """Ratios of these logarithms without those that floats do not tell apart."""
+    """The ratios of these logarithms that floats distinguish."""
     g = np.exp(logs)
     g = g[np.append(True, np.diff(g) > 1e-12 * g[1:])]
     return g if len(g) > 1 else np.array([1.0, 2.0])
@@ -152,7 +152,7 @@ def equal(g: Array) -> Table:
 
 
 def spread_nodes(scale: float, end: float, count: int) -> Array:
-    """So many logarithms of ratios from 0 to ``end``, about ``scale`` apart at first and ever wider."""
+    """So many logarithms of ratios from 0 to ``end``, at distances that grow from about ``scale``."""
     if scale * (count - 1) >= end:
         return np.linspace(0.0, end, count)
     low, high = 0.0, 60.0 / count
@@ -165,7 +165,7 @@ def spread_nodes(scale: float, end: float, count: int) -> Array:
 
 
 def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]:
-    """The lower convex envelope through the nodes g (ahead) and 1/g (back): the value at 1, and the nodes that stay.
+    """The lower convex envelope through the nodes g (ahead) and 1/g (back): the value at 1, and the kept nodes.
 
     The nodes of each order, always including 0. They are chosen in floats; any choice gives a bound.
     """
@@ -179,7 +179,7 @@ def envelope(g: Array, ahead: Array, back: Array) -> tuple[float, NDArray[np.int
 
 
 def headed(first: float, values: Array) -> Array:
-    """The values with another first one."""
+    """The values, the first one replaced."""
     found = values.copy()
     found[0] = first
     return found
@@ -188,7 +188,7 @@ def headed(first: float, values: Array) -> Array:
 def _convex(g: Array, ahead: Array, back: Array) -> NDArray[np.intp]:
     """Places of the nodes that stay among 0, 1/g from the last to the second, and g.
 
-    Near 1 digits of 1/g cancel: slopes are made of g - 1. Right of 1 they lack 1.
+    Near 1 digits of 1/g cancel: slopes are computed from g - 1. Right of 1 they lack 1.
     """
     one = len(g)
     widths = g[1:] - g[:-1]
@@ -259,7 +259,7 @@ def _logs(mu: float) -> Array:
 
 
 _HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Orders, over the one asked for, whose Renyi bounds tell of ratios beyond a table."""
+"""Orders, over the one wanted, whose Renyi bounds hold at ratios beyond a table."""
 _CUTS = 12
 
 

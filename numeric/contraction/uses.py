@@ -36,22 +36,22 @@ from lastiterate.numeric.shift_program.program import ShiftProgram, used_part, u
 _TAIL = 1e-11
 """Relative error of `ndtr`."""
 _ENOUGH, _PLACES, _WIDTHS = 12.0, 200, 9
-"""Steps that are looked at, in units of (D / sigma)^2, at how many times at most, and how many lengths of a block."""
+"""Steps that count, in units of (D / sigma)^2; most times at which tables are made; and lengths of a block."""
 _LEVELS, _ACROSS, _MOST = 1024, 16.0, 4000
-"""Distances at which V is known; D over the noise of what is taken as one step; most of these."""
+"""Distances at which V is computed; D over the noise of the steps that count as one; and most of these."""
 _LONGEST = 1024
-"""Steps of a path of shifts that is searched for; a longer window is priced by its end."""
+"""Most steps of a path of shifts that is searched for; a longer window costs what its end does."""
 _PARTS = 2.4, 2.8
 """A window of w steps has a diameter over sqrt(w) of about so many times the noise."""
 _WINDOWS = 100
-"""Windows at the end of a run that are looked at."""
+"""The last windows of a run that count."""
 _LEAST = 30.0
-"""Numbers so many times smaller than at the last use are resolved, too."""
+"""Numbers so many times smaller than at the last use are still resolved."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """Clean steps, all alike: those of ``run``, on the data without the sample; no batch is larger than ``largest``."""
+    """Equal clean steps, those of ``run`` on the data without the sample; no batch is larger than ``largest``."""
 
     run: NoisySGD
     assumption: Assumption
@@ -90,7 +90,7 @@ class Clean:
 
     @cached_property
     def variation(self) -> Array:
-        """V_m(D) at the times that are looked at, rounded up; 1 where it is not computed."""
+        """V_m(D) at every multiple of `unit`, rounded up; 1 where it is not computed."""
         noise, places = exact(self.run.noise_std_at(0)), np.arange(self._places + 1) * self.unit
         step = self._step
         affine = step.affine_on(self.run.diameter)
@@ -116,7 +116,7 @@ class Clean:
 
     @cached_property
     def unit(self) -> int:
-        """Steps between the times that are looked at."""
+        """Steps between the times at which tables are made."""
         return -(-self._last // _PLACES)
 
     @property
@@ -158,7 +158,7 @@ def survival(apart: Array, edges: Array, steps: int) -> Array:
     """
     beyond = np.maximum(ndtr(apart[:, None] - edges) * (1 + _TAIL) - ndtr(-apart[:, None] - edges) * (1 - _TAIL), 0.0)
     value, found = np.ones(len(apart)), [1.0]
-    for _ in range(steps):  # V rises with the distance: its increments and the chances to be beyond an edge
+    for _ in range(steps):  # V rises with the distance: its increments times the probabilities to be beyond an edge
         value = np.minimum(beyond @ np.diff(value, prepend=0.0) * UP + TINY, 1.0)
         value = np.maximum.accumulate(value)
         found.append(float(value[-1]))
@@ -175,10 +175,10 @@ class Used:
     _prices: dict[tuple[object, ...], Prices] = field(default_factory=dict, init=False, repr=False)
 
     def numbers(self, clean: Sequence[int], goals: Sequence[Goal]) -> list[float]:
-        """The number after the last use and so many clean steps more, rounded up, for each of them.
+        """The number after the last use and each number of clean steps, rounded up.
 
-        ``clean`` are rising numbers of steps, the last of them those of the run; only the last where steps differ.
-        ``goals`` say for each of them what is wanted.
+        ``clean`` rises to the number of the run, and is that number alone where steps differ; ``goals`` has a goal for
+        each.
         """
         most, found = clean[-1], [inf] * len(clean)
         steps = (
@@ -207,7 +207,7 @@ class Used:
             first = bisect_left(self.uses, end - wide - lag - 1)
             if first < latest:
                 start = self.uses[first] + lag + 1
-            else:  # a long way to the window before: clean windows, all of about that width
+            else:  # far from the window before: clean windows of about that width
                 rest = end - (self.uses[latest - 1] + lag + 1 if latest else self.uses[0])
                 start = end - round(rest / max(round(rest / wide), 1))
             start = max(start, self.uses[0])  # until then both runs are the same
@@ -233,7 +233,7 @@ class Used:
 
     @property
     def _parts(self) -> tuple[float, ...]:
-        """The ways to cut windows: one will do where none holds more than a use."""
+        """The ways to cut windows: one suffices where no window holds two uses."""
         wide = (self.run.diameter / self.run.noise_std_at(self.uses[-1])) ** 2 / _PARTS[0] ** 2
         return _PARTS if len(self.uses) > 1 and self.uses[-1] - self.uses[-2] <= wide else _PARTS[:1]
 

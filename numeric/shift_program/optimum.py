@@ -36,7 +36,7 @@ _NARROWER, _FOLLOWED, _ROUNDED = 0.9, 20_000, 1e-9
 class Optimum:
     """A feasible path of ``program``, an enclosure of its cost (in units of the noise), and the route that found it.
 
-    ``proved``: a closed form shows that no path of the program costs less.
+    ``proved`` where a closed form shows that no path of the program costs less.
     """
 
     cost: arb
@@ -47,7 +47,7 @@ class Optimum:
 
 
 def optimum(program: ShiftProgram) -> Optimum:
-    """The cheapest path found; its cost is an upper bound of the optimum, and valid whatever the optimum is."""
+    """Find a cheap path; its cost is a valid bound, whatever the optimum is."""
     with precision():
         path = program.composed_path()
         # In the last steps of a run what is there already has to be hidden, too.
@@ -61,7 +61,7 @@ def optimum(program: ShiftProgram) -> Optimum:
 
 
 def hide_initial(program: ShiftProgram) -> Optimum:
-    """The lesser of the optimum that is found for a program that starts with a distance, and of a straight line."""
+    """Find a path for a program that starts with a distance: `optimum`, or a straight line if that costs less."""
     found, steps = optimum(program), program.steps
     if steps == 1 or found.proved or program.expansion(0).affine_on(program.diameter) is not None:
         return found
@@ -93,7 +93,7 @@ def _constant(program: ShiftProgram) -> tuple[list[Optimum], bool]:
                 found.append(Optimum(best.cost / noise**2, path, "closed form"))
     elif program.expansive and steps * upper(expansion.sensitivity) <= 4 * diameter:
         # Where e(z) >= z + s, w steps from distance Delta cost (Delta + w s)^2 / w or more: that is 4 D s from D, and
-        # T s^2 where Delta is what earlier steps add up to. Composition is no worse.
+        # T s^2 where Delta is the sum over earlier steps. Composition costs no more.
         return found, True
     elif isfinite(diameter) and expansion.concave and program.expansive:
         shifts = shoot(expansion, diameter, steps)
@@ -127,7 +127,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
         if inside is not None:
             return inside, True
         exactly = (program.expansion(met[0] + k).affine_on(program.diameter) for k in (0, 1))
-        # Of very many starts not all are tried: value iteration bounds what may be missed.
+        # Not all of very many starts are tried.
         return periodic if all(line is not None for line in exactly) else periodic + _searched(program), False
     # The line at 0 lies above e where e is concave: its taut string is a feasible path even where it is not optimal.
     path = _string(program, 0.0, program.tracked[:-1])
@@ -141,7 +141,7 @@ def _varying(program: ShiftProgram) -> tuple[list[Optimum], bool]:
 
 
 def _string(program: ShiftProgram, widest: float, tracked: Array) -> Path | None:
-    """The taut string of the lines that each step has up to a distance; None where one has none."""
+    """The taut string of the lines of all steps up to a distance; None where a step has no line."""
     lines = list(takewhile(bool, (program.expansion(t).affine_on(widest) for t in range(program.steps))))
     if len(lines) < program.steps:
         return None

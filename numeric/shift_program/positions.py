@@ -1,7 +1,7 @@
 """The batch of an epoch in which a differing sample costs most, and what it costs there.
 
 A path that hides the sample of one batch hides that of every other, moved to where that one is met: its cost there
-says which batches need no search.
+decides which batches need no search.
 
 Source: docs/proofs/cyclic.md; claims ours/cyclic/last_step, chien_li/theorem_3_1/composition and
 chien_li/remarks_3_1/last_step.
@@ -48,8 +48,8 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
 
     Where step size and noise are constant it is the batch of the last step: what hides a sample met k steps
     before the end hides it k steps later too, and then the state stays at 0 (claim ours/cyclic/last_step).
-    With schedules any batch may be the one; it is searched only where the paths of others, moved and improved, cost
-    more there than the optimum of yet another.
+    With schedules it may be any batch; one is searched only where the paths of others, moved there and improved, cost
+    more than the greatest optimum found.
     """
     if run.constant:
         program = ShiftProgram(run, assumption, (run.steps - 1) % run.batches)
@@ -66,7 +66,7 @@ def worst_position(run: NoisySGD, assumption: Assumption) -> tuple[ShiftProgram,
             composed = np.array([upper(program.composition()) for program in programs])
         ceiling = np.minimum(composed, _moved(programs, first, best.path))
         ceiling[first] = _up(best)
-    # A path that is moved a little serves best: the places are taken in the order in which they meet the sample.
+    # A path that is moved little costs little: places are taken in the order in which they meet the sample.
     while over := set(np.flatnonzero(ceiling > max(ceiling[list(found)])).tolist()) - set(found):
         place = min(over, key=lambda place: (first - place) % run.batches)
         if not best.proved:
@@ -104,7 +104,7 @@ def move_path(programs: list[ShiftProgram], place: int, other: int, path: Path) 
 
 
 def _moved_shifts(programs: list[ShiftProgram], place: int, path: Path) -> Iterator[Array]:
-    """The shifts of each step at each place; the distance is at least what the runs can be apart."""
+    """The shifts of each step at each place; the tracked distance bounds that of the runs."""
     first, goal, z = programs[0], _states(programs[place], path), np.zeros(len(programs))
     ahead = (place - np.arange(len(programs))) % first.run.batches
     for t in range(first.steps):

@@ -29,12 +29,12 @@ from lastiterate.numeric.run import NoisySGD, described_run
 
 _KNOWN = 1 << 15
 _TRACKED = 1 << 16
-"""Longer runs take the diameter for the distance that is there for free."""
+"""Longer runs start a path from the diameter, not from a tracked distance."""
 _DOUBLINGS, _SIZES = 100, 64
 """Doublings of an invariant distance that are tried, and step sizes of a schedule that are looked at."""
 _ABOVE = 1 + 1e-9
 _LONGEST = 100_000
-"""Steps of an uneven list of uses that are looked at one by one."""
+"""Most steps of a run with an uneven list of uses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,11 @@ class ShiftProgram:
         assumption: what is assumed of its losses.
         position: which batch of an epoch holds the sample that differs, from 0; 0 for full batches.
         skipped: steps at the beginning that are left out; `tail` sets it.
-        initial: distance that is there for free at the first step that is kept, a length. Where the runs may be farther
-            apart there, no path is a bound: `tail` sets it to what holds.
+        initial: a bound of the distance of the runs at the first step that is kept, a length; `tail` sets it. Without
+            such a bound no path is a bound.
 
     Raises:
-        InputError: the assumption does not fit the run, the batches have no known order, or there is no such batch.
+        InputError: the assumption does not fit the run, the order of batches is not known, or a batch is missing.
     """
 
     run: NoisySGD
@@ -119,7 +119,7 @@ class ShiftProgram:
 
     @property
     def expansive(self) -> bool:
-        """Tell whether distances never shrink by themselves."""
+        """Tell whether no update without a shift shrinks distances."""
         return self.assumption.expansive(self.run)
 
     def tail(self, steps: int) -> "ShiftProgram":
@@ -168,7 +168,7 @@ class ShiftProgram:
 
     @property
     def cycle(self) -> int | None:
-        """The number of steps after which all is the same again; None where nothing repeats."""
+        """The number of steps after which steps repeat; None where they do not."""
         return self.run.period if self.run.constant else None
 
     @property
@@ -209,7 +209,7 @@ class ShiftProgram:
         """A lower bound, about, of the cost of every path.
 
         The last step hides its own sensitivity s. Where e(z) >= z + s, steps from the diameter cost (D + sum s)^2 /
-        sum sigma^2 at least, and the whole run from 0 costs as much without D; where all steps are alike, T s^2.
+        sum sigma^2 at least, and the whole run from 0 costs as much without D; where all steps are equal, T s^2.
         """
         last = self.steps - 1
         s, noise = float(self.expansion(last).sensitivity), self.noise_at(last)
@@ -225,7 +225,7 @@ class ShiftProgram:
         return min(self.steps * s**2, (self.diameter + w * s) ** 2 / w) / noise**2
 
     def reach(self, t: int) -> float:
-        """A distance, rounded up, that holds for free at time t: at most D, s (1 - c^t) / (1 - c)."""
+        """A bound, rounded up, of the distance at time t: at most D and s (1 - c^t) / (1 - c)."""
         if self.expansive:
             return self.diameter
         affine = self.expansion(0).affine_on(self.diameter) if self.constant and not self.initial else None
@@ -245,7 +245,7 @@ class ShiftProgram:
             with precision():
                 step = upper(self.expansion(t).ball(exact(float(distances[t]))))
             if step >= self.diameter and (self.constant or self.expansive):
-                break  # once at the diameter, always there
+                break  # distances stay at the diameter
             distances[t + 1] = min(step, self.diameter)
             if self.constant and distances[t + 1] == distances[t]:
                 distances[t + 1 :] = distances[t]

@@ -41,8 +41,8 @@ which steps that expand would blow up into a real distance."""
 def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     """The cheapest path over all starts; in floats, so certify its cost with `ShiftProgram.cost`.
 
-    Contraction, sensitivity and noise of each step have shape (T,), and so has min(D, D_t), the distance that is there
-    for free at each time; the last three are lengths.
+    Contraction, sensitivity and noise of each step have shape (T,), and so has ``tracked``, min(D, D_t), which bounds
+    the distance at each time; the last three are lengths.
     """
     hull, growth, x, h = [_Vertex(0.0, 0.0, 0.0, None)], 1.0, 0.0, 0.0
     best, start = None, len(c) - 1
@@ -50,7 +50,7 @@ def taut_string(c: Array, s: Array, noise: Array, tracked: Array) -> Path:
     for t, (contraction, sensitivity, deviation, distance) in zip(reversed(range(len(c))), steps, strict=True):
         before, x, h = x, x + (deviation * growth) ** 2, h + growth * sensitivity
         growth *= contraction
-        if x == before:  # earlier steps no longer count in floats
+        if x == before:  # floats no longer resolve earlier steps
             break
         end = _pulled(hull, x, h + growth * distance)
         if best is None or end.energy < best.energy:
@@ -109,7 +109,7 @@ def _shifts(vertices: list[tuple[float, float]], c: Array, noise: Array) -> Arra
 
 
 _SHORT, _LONGEST, _GROWTH = 128, 8192, 100.0
-"""Last participations that one string passes, at first and at most; and the logarithm of a growth that floats hold."""
+"""The last participations that one string passes, at first and at most; logarithm of the greatest growth in floats."""
 _UP = 1 + 1e-12
 
 
