@@ -84,7 +84,7 @@ class Epoch:
 
 
 def merge_epoch(c: Array, d: Array, s: Array, noise: Array, batches: int) -> Epoch:
-    """The orders of an epoch of n <= ``batches`` steps, every participation told apart; as many are equally likely.
+    """The orders of an epoch of n <= ``batches`` steps, every participation distinguished; as many are equally likely.
 
     Of each step, shape (n,): growth c without the sample and d with it, sensitivity s, all rounded up, and the standard
     deviation of the noise, rounded down.
@@ -119,7 +119,7 @@ def merge_equal_epoch(
 ) -> Epoch:
     """As `merge_epoch` for equal steps, in closed form: k steps grow by c^k, their noise is 1 + .. + c^(2k - 2).
 
-    ``places`` are the participations told apart, increasing, the last step among them; one between two of them counts
+    ``places`` are the participations distinguished, rising, the last step among them; one between two of them counts
     as the later, its sensitivity grown on the way where c > 1: never cheaper where d <= c (ours/shuffled/late).
     """
     at = list(range(steps)) if places is None else list(places)
@@ -175,8 +175,8 @@ class Shuffled:
     ahead: int
 
 
-def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int, int]:
-    """The pooled cost, rounded up, the first epoch in which the run may start, and the first that was looked at.
+def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[float, int]:
+    """The pooled cost, rounded up, and the first epoch in which the run may start.
 
     ``kappa`` is alpha (alpha - 1) / 2 for the mean over orders, None for the worst order; ``cells`` half the number of
     nodes.
@@ -209,8 +209,8 @@ def iterate(run: Shuffled, kappa: float | None, *, cells: int = 96) -> tuple[flo
             rho = max(float(rises.max()), 0.0) + 4 * _EPS * float(value.max())
             whole = (float(value[0, 0]) + k * rho) * _UP
             if (rho - float(rises.min())) * k <= _SETTLED * whole or run.count - k > longest:
-                return (whole, 0, k) if whole < best else (best, start, start)
-    return best, start, start
+                return (whole, 0) if whole < best else (best, start)
+    return best, start
 
 
 def grid(run: Shuffled, cells: int) -> Array:

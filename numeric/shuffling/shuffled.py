@@ -5,9 +5,9 @@ holds the sample that differs the run is a shift program of cost(order). The wor
 orders of cost(order); the mean at order alpha is 1/(alpha - 1) log E exp((alpha - 1) alpha / 2 cost(order)).
 
 Both are over all orders at once by value iteration (`epoch_value_iteration`, affine expansions). For the mean under any
-modulus each participation is hidden by itself, in what is left of its own epoch (`each_by_itself`). Where a later
+modulus each participation is hidden alone, in the rest of its own epoch (`each_by_itself`). Where a later
 participation is never cheaper the worst order has its participations at the ends of the epochs, and its program is
-solved exactly (`participations`). Elsewhere there is also what it would cost if the sample were in every batch.
+solved exactly (`participations`). Elsewhere the cost of a sample in every batch is tried, too.
 
 Source: docs/proofs/shuffled.md (claims ours/shuffled/*); Chien & Li 2025, (62), for the mean.
 """
@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from lastiterate.numeric.accounting.dominating import Candidate, DominatingPair
 from lastiterate.numeric.arrays import Array
@@ -52,23 +51,22 @@ _TOLD_APART = 24
 _RATIO = 0.08
 _GROWN = 0.1
 _HUGE = 1e140
-"""Epochs in which a distance grows by more than this are not merged: the squares leave floats."""
+"""An epoch in which a distance grows by more than this is not merged: squares would leave the range of floats."""
 _LONGEST, _SHOTS = 4096, 257
-"""Steps after a participation in which it is hidden, and paths that are tried."""
+"""Most steps after a participation in which it is hidden, and the number of paths that are tried."""
 _EPS, _UP = float(np.finfo(float).eps), 1 + 1e-11
 
 
 @dataclass(frozen=True)
 class Epochs:
-    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s and diameter in units of the noise."""
+    """A shuffled run: ``steps`` updates, ``batches`` an epoch, sensitivity s in units of the noise."""
 
     steps: int
     batches: int
     s: float
-    diameter: float = inf
 
     def composition(self, kappa: float | None) -> float:
-        """Cost of hiding each participation by itself; the last epoch may end before it."""
+        """Cost of hiding each participation alone; the last epoch may end before it."""
         whole, rest = divmod(self.steps, self.batches)
         one = self.s**2
         if not rest:
@@ -80,10 +78,10 @@ class Epochs:
 class View:
     """The parts of a run that the routes use: expansions with and without the sample, and epochs."""
 
-    def __init__(self, run: NoisySGD, assumption: Assumption, *, every: bool = False) -> None:
+    def __init__(self, run: NoisySGD, assumption: Assumption) -> None:
         if not run.scheme.permuted:
             raise InputError(f"An order needs shuffled batches, got sampling={run.sampling!r}; call bound.")
-        self.run, self.assumption, self.every = run, assumption, every  # every participation is told apart
+        self.run, self.assumption = run, assumption
         self.batches, self.count = run.batches, -(-run.steps // run.batches)
         self._epochs: dict[int, Epoch | None] = {}
         self.into(0)  # an assumption that does not fit the run is refused here
@@ -105,7 +103,7 @@ class View:
         return (self.into(t).sensitivity / exact(self.run.noise_std_at(t))) ** 2
 
     def composition(self) -> arb:
-        """Each epoch pays for its dearest participation."""
+        """The sum of the greatest cost of each epoch."""
         if self.run.constant:
             return self.count * self.alone(0)
         return sum((exact(max(upper(self.alone(t)) for t in self.steps(k))) for k in range(self.count)), arb(0))
@@ -160,7 +158,7 @@ class View:
                 c, d, s, noise = rows[0]
                 if len(steps) * log(max(c, 1.0)) > log(_HUGE):
                     return None
-                places = _places(c, len(steps)) if d <= c and not self.every else range(len(steps))
+                places = _places(c, len(steps)) if d <= c else range(len(steps))
                 found = merge_equal_epoch(c, d, s, noise, len(steps), self.batches, places)
             else:
                 free_growth, growth, sensitivity, noises = np.array(rows).T
@@ -170,7 +168,7 @@ class View:
 
 
 def _places(c: float, steps: int) -> list[int]:
-    """Participations that are told apart: ever fewer far from the end of the epoch."""
+    """Participations that are distinguished: ever fewer far from the end of the epoch."""
     widest = _GROWN / log(max(c, 1 + 1e-12))
     back, places = 0.0, []
     while back < steps:
@@ -250,7 +248,7 @@ def mean_routes(view: View, order: float, worst: DominatingPair, cells: int = _F
 
 
 def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float, int, str]]:
-    """(cost, first start, route) of each way to pool all orders, to the end."""
+    """(cost, first start, route) of each way to pool all orders."""
     known = view.drift()
     if kappa is not None:
         yield _composed(view, kappa), 0, "composition"
@@ -259,7 +257,7 @@ def _pooled(view: View, kappa: float | None, cells: int) -> Iterator[tuple[float
     epochs_known = (view.epoch(k) for k in ((0, view.count - 1) if view.run.constant else range(view.count)))
     if any(epoch is None or len(epoch.weight) > _MOST_PLACES for epoch in epochs_known):
         return
-    cost, first, _ = iterate(affine_run(view), kappa, cells=cells)
+    cost, first = iterate(affine_run(view), kappa, cells=cells)
     yield cost, first * view.batches, "value iteration over orders"
 
 
@@ -300,8 +298,8 @@ def affine_run(view: View) -> Shuffled:
 
 
 def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
-    """The mean over orders, rounded up, where each participation is hidden in what is left of its own epoch, from 0."""
-    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)[0]
+    """The mean over orders, rounded up, where each participation is hidden in the rest of its own epoch, from 0."""
+    rest, batches, cost = epochs.steps % epochs.batches, epochs.batches, by_itself(drift, epochs)
 
     def mean(steps: int) -> float:
         """Over the participations of an epoch of so many steps; 0 where the epoch is cut before."""
@@ -315,25 +313,23 @@ def each_by_itself(drift: PowerDrift, epochs: Epochs, kappa: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def by_itself(drift: PowerDrift, epochs: Epochs) -> tuple[Array, NDArray[np.int64], Array]:
-    """The least sum a_t^2 + (s - A)_+^2 over shots, A what k = 0, 1, ... steps hide; the steps, and the last price."""
+def by_itself(drift: PowerDrift, epochs: Epochs) -> Array:
+    """The least sum a_t^2 + (s - A)_+^2 over shots, A what k = 0, 1, ... steps hide."""
     cost = np.full(min(epochs.batches, _LONGEST), epochs.s**2)
-    lengths, prices = np.zeros(len(cost), dtype=np.int64), np.zeros(len(cost))
-    first = xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
+    xi = np.geomspace(1e-6, 1.0, _SHOTS) * epochs.s
     A, paid, lost = np.zeros_like(xi), np.zeros_like(xi), np.zeros_like(xi)
     for k in range(1, len(cost)):
         paid, lost = paid + xi**2, lost + 4 * _EPS * (A + xi)
         A = drift.inverse(A + xi)
         each = paid + np.maximum(epochs.s - A + lost, 0.0) ** 2
-        if float(each.min()) < cost[k]:
-            cost[k:], lengths[k:], prices[k:] = float(each.min()), k, first[each.argmin()]
+        cost[k:] = min(float(each.min()), float(cost[k]))
         xi = next_shift(xi, drift, A)
         if float(paid.min()) > float(cost[k]):
             break
-    return cost, lengths, prices
+    return cost
 
 
 def next_shift(xi: Array, drift: PowerDrift, A: Array) -> Array:
-    """The shift of the step before, as the best path has it; where it would be longer than any, just very long."""
+    """The shift of the step before on the best path, capped at a very long one."""
     with np.errstate(over="ignore"):
         return np.minimum(xi * drift.slope(A), 1e150)
