@@ -43,8 +43,8 @@ def to_dp_event(run: NoisySGD) -> "DpEvent":
     """The composition of every step of the run, as dp_accounting describes it.
 
     Batches in a fixed order, and shuffled ones, meet a sample once an epoch: one Gaussian an epoch, for a schedule that
-    of its dearest step. The projection, and that only the last iterate is released, have no event. Multipliers are
-    rounded down, sampling probabilities up.
+    of its step of greatest cost. The projection, and that only the last iterate is released, have no event.
+    Multipliers are rounded down, sampling probabilities up.
 
     >>> to_dp_event(NoisySGD(10, step_size=0.1, noise_std=0.4, clip_norm=2, dataset_size=5)).count
     10

@@ -1,6 +1,6 @@
 """From balls to floats and back, always in the stated direction.
 
-A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it on the side that is asked for.
+A ball (python-flint's ``arb``) encloses the exact value; these helpers leave it on the side that is wanted.
 """
 
 import re

@@ -90,7 +90,7 @@ def _crossing(rising: Callable[[float], float], low: float, high: float) -> floa
 
 
 def _excess(order: float, rho: float, delta: float, eps: float) -> tuple[float, float]:
-    """A number of the sign of log F - (order - 1) rho at the least F, as far as this arithmetic tells, and p there."""
+    """A number of the sign of log F - (order - 1) rho at the least F, to the precision of floats, and p there."""
     near_zero = (order - 1) * rho < _NEAR_ZERO  # F is hardly above 1, and floats do not tell its slope
     slope = _slope_in_balls if near_zero else _slope
     rarest = max(log(delta) - 50, _LEAST_LOG)

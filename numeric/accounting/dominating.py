@@ -204,13 +204,13 @@ class Candidate:
     """An upper bound of the privacy loss of the last iterate, in both directions.
 
     Attributes:
-        window: (tau, T), the steps that are paid for.
+        window: (tau, T), the steps that the bound charges.
         pair: dominates the last iterates, outside an event of probability ``pair.failure``.
         renyi: (order, epsilon) of an RDP bound that replaces ``pair``.
         position: the batch of an epoch (from 0) in which a differing sample costs most, where batches are fixed.
         share: mean share of the noise variance that hides the change of the data, where batches are random.
-        choices: what a certificate of the bound needs besides.
-        within: a larger class of losses than was asked about, for which it was found.
+        choices: what else a certificate of the bound needs.
+        within: the class of losses of the bound, where that is larger than the one given.
     """
 
     route: str

@@ -65,7 +65,8 @@ class ShiftProgram:
             such a bound no path is a bound.
 
     Raises:
-        InputError: the assumption does not fit the run, the order of batches is not known, or a batch is missing.
+        InputError: the assumption does not fit the run, the order of batches is not known, or an epoch has no such
+            batch.
     """
 
     run: NoisySGD

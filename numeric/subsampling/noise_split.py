@@ -38,7 +38,7 @@ _NODES_OF_A_STEP = 160
 
 
 def approximate_prices(rate: float, multipliers: Array, adjacency: str, order: float) -> Array:
-    """S at each multiplier, shape (k,), to about four digits: for searches, whose results are priced again."""
+    """S at each multiplier, shape (k,), to about four digits, for searches; their results are evaluated again."""
     whole = order / (2 * multipliers**2)
     if rate >= 1 or order > HIGH_ORDER:
         return np.asarray(whole)
@@ -93,7 +93,7 @@ EPS = float(np.finfo(float).eps)
 _TRACKED = 4096
 """Longer runs of equal steps that start at 0 take the distance at their end for all times: it only grows."""
 _NODES, KINDS = 96, 8
-"""Multipliers in a window: each has to be priced with certainty in the end."""
+"""Multipliers in a window: the cost of each has to be enclosed in the end."""
 _LEAST_SHARE, _POINTS = 0.01, 160
 
 
@@ -132,7 +132,7 @@ class PriceTable:
 
 
 Window = tuple[float, Candidate]
-"""A feasible window, and about its divergence at the order of the search; that is no bound."""
+"""A feasible window, and an estimate, not a bound, of its divergence at the order of the search."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,19 +37,19 @@ from lastiterate.numeric.subsampling.windows import beside, composition_route, w
 from lastiterate.numeric.subsampling.without_replacement import EventMixture, least_of_each
 
 _LEAST = 1e-30
-"""Contractions are rounded up to this, so that several blocks in a row stay within the range of floats."""
+"""Contractions are rounded up to this, so that several blocks stay within the range of floats."""
 _CLOSE = 1e12
 """A window ends when the remaining diameter is this many times smaller than what a block adds."""
 _BLOCKS = (16, 64, 256)
 """Steps in a block, for strongly convex losses."""
 _DEPTHS, _TAKEN_OFF = (2.0, 4.0, 12.0, 24.0), (3.0, 6.0)
-"""Natural logarithms: how much less likely an event is than what would make it count, at an order and at a delta."""
+"""Natural logarithms of how much rarer an event is than one that counts, at an order and at a delta."""
 _CHAINED, _IN_BLOCKS = (12.0, 8.0, 4.0), (8.0, 12.0)
-"""The same in a chain of ranges, each of which counts on the bound of the one before, and in blocks."""
+"""The same in a chain of ranges, each of which rests on the bound of the one before, and in blocks."""
 _LENGTHS = (2**16, 2**24)
-"""Steps that the window that is best may have, at a delta, beside those of the one that is best at every size."""
+"""Guesses of the steps of the best window at a delta, besides those of the best window for every size."""
 _FEW = 64
-"""Blocks that a window is taken to have until it is known."""
+"""Guess of the blocks of a window."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from lastiterate.numeric.subsampling.noise_split import (
 )
 
 _CLOSE = 1.01
-"""Windows are priced with certainty where their estimate is at most so many times what is known."""
+"""The cost of a window is enclosed where its estimate is at most so many times the known bound."""
 _MOST_KINDS, _CANDIDATES, _ROUNDS, _BISECTIONS = 256, 10, 4, 18
 _HUGE = 1e100
 
