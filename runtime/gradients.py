@@ -91,7 +91,7 @@ class Gradients:
         refuse_large(module, self.dtype, self.device)
         self.module = self._module = module.to(device=self.device, dtype=self.dtype)
         named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
-        self._shapes, self.sizes = tuple(p.shape for p in named.values()), [p.numel() for p in named.values()]
+        self._shapes, self.sizes = tuple(p.shape or (1,) for p in named.values()), [p.numel() for p in named.values()]
         self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
         for k, name in enumerate(named):
@@ -135,7 +135,7 @@ class Gradients:
             samples: as a slice or as indices.
 
         Returns:
-            One tensor a parameter, each of shape (points, samples, *parameter). Nothing is chunked here.
+            One tensor a parameter, (points, samples, *parameter), of a scalar (points, samples, 1); not chunked.
         """
         rows, targets = self._inputs[samples], self._targets[samples]
         gradients: Leaves = self.replayed(Gradients.of_rows, len(points) * len(rows))(points, rows, targets)
@@ -334,7 +334,9 @@ def _loss_of_row(
     target: Tensor,
 ) -> Tensor:
     """The loss of one sample with these leaves, one a parameter, in the place of the parameters of these names."""
-    called = functional_call(module, dict(zip(names, leaves, strict=True)), (row[None],))
+    held = zip(names, leaves, strict=True)
+    given = {name: leaf if module.get_parameter(name).ndim else leaf.reshape(()) for name, leaf in held}
+    called = functional_call(module, given, (row[None],))
     return loss(called, target[None])
 
 

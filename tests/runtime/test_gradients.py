@@ -175,3 +175,29 @@ def test_the_product_is_that_of_the_dense_hessian(loss: Callable[[Tensor, Tensor
                 lambda at, k=k: gradients.losses(at[None], inputs[k], targets[k])[0], points[k]
             )
         torch.testing.assert_close(found[k], matrix @ vectors[k])
+
+
+@pytest.mark.parametrize("width", [3, 600])
+def test_a_parameter_may_be_a_scalar(width: int) -> None:
+    """Such as a learnt temperature; of wide layers the gradients are sums of outer products."""
+
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale, self.layer = nn.Parameter(torch.tensor(2.0)), nn.Linear(width, width)
+
+        def forward(self, rows: Tensor) -> Tensor:
+            return self.scale * self.layer(rows)
+
+    rows, labels = torch.randn(5, width), torch.arange(5) % 3
+    workload = Workload("scaled", Scaled, nn.functional.cross_entropy, rows, labels)
+    gradients = Gradients(workload, workload.initial(0))
+    assert (gradients.factored is not None) == (width > 3)
+    expected = torch.zeros_like(gradients.start)
+    for k in range(5):
+        loss = nn.functional.cross_entropy(gradients.module(rows[k : k + 1].double()), labels[k : k + 1])
+        slopes = torch.autograd.grad(loss, list(gradients.module.parameters()))
+        gradient = torch.cat([one.reshape(-1) for one in slopes])
+        expected += gradient * min(1.0, 0.5 / float(gradient.norm()))
+    torch.testing.assert_close(gradients.total(gradients.start, 0.5), expected)
+    torch.testing.assert_close(gradients.totals(gradients.start[None], 0.5, torch.arange(5))[0], expected)
