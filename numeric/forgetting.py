@@ -161,7 +161,7 @@ def steps_to_forget(
         InputError: as `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
     """
     epsilon = positive("epsilon", epsilon, toward=-inf)
-    trained, step = _deleted(run, assumption, order, delta, step_size, noise_std)
+    deleted = trained, *_ = _deleted(run, assumption, order, delta, step_size, noise_std)
     if not retrained and trained.epsilon <= epsilon:
         raise InputError(
             f"steps_to_forget needs a target below the {trained.epsilon:.6g} that holds at the deletion, got "
@@ -170,7 +170,7 @@ def steps_to_forget(
 
     @cache
     def at(steps: int) -> Forgetting:
-        return _after(trained, step, assumption, steps)
+        return _after(*deleted, assumption, steps)
 
     def missed(steps: int) -> bool:
         return (at(steps).retrained if retrained else at(steps).epsilon) > epsilon
@@ -196,8 +196,8 @@ def _deleted(
     delta: float | None,
     step_size: float | None,
     noise_std: float | None,
-) -> tuple[Bound, NoisySGD]:
-    """The bound at the deletion, and one clean step as a run."""
+) -> tuple[Bound, Table, Callable[[float], float], NoisySGD]:
+    """The bound at the deletion, its profile and its Renyi numbers, which serve all numbers of steps; a clean step."""
     described_run("forgetting", run)
     described_assumption(assumption)
     order, delta = order_or_delta("forgetting", order, delta)
@@ -210,18 +210,26 @@ def _deleted(
     noise = run.noise_std_at(run.steps - 1) if noise_std is None else positive("noise_std", noise_std)
     step = replace(run, steps=1, step_size=eta, noise_std=noise)  # a schedule has as many numbers as steps
     refuse_extreme("forgetting", step, assumption)
-    return bound(run, assumption, order=order, delta=delta), step
+    trained = bound(run, assumption, order=order, delta=delta)
+    return trained, _profile(trained), cache(trained.rdp), step
 
 
-def _after(trained: Bound, step: NoisySGD, assumption: Assumption, steps: int) -> Forgetting:
-    order, delta, after = trained.order, trained.delta, replace(step, steps=steps)
+def _after(
+    trained: Bound,
+    profile: Table,
+    rdp: Callable[[float], float],
+    step: NoisySGD,
+    assumption: Assumption,
+    steps: int,
+) -> Forgetting:
+    delta, after = trained.delta, replace(step, steps=steps)
+    order = trained.order if delta is None else None  # else that of a Renyi bound that was converted
     largest, left = _largest(after, delta)
     clean = Clean(after, assumption, largest)
     pair = DominatingPair(clean.cost(steps))
     shifts = gdp_epsilon(pair.mu, left) if left is not None else pair.rdp(order or 2.0)
     known = min(trained.epsilon, shifts)
-    goal = Goal(order, left, known, cache(lambda at: min(trained.rdp(at), pair.rdp(at))))
-    profile = _profile(trained)
+    goal = Goal(order, left, known, lambda at: min(rdp(at), pair.rdp(at)))
     found = min(known, _settled(clean, goal, lambda nodes: resample(profile, nodes)))
     retrained = min(shifts, _settled(clean, Goal(order, left, shifts, pair.rdp), unknown))
     return Forgetting(trained, after, order, delta, min(found, retrained), retrained, shifts)

@@ -171,6 +171,14 @@ def test_every_scheme(sampling: str) -> None:
     assert more.epsilon <= more.retrained < more.shifts
 
 
+def test_a_converted_bound_at_the_deletion_leaves_the_target_at_its_delta() -> None:
+    run = NoisySGD(4, 0.1, 0.05, 1.0, 15, batch_size=5, sampling="shuffled", diameter=30.0)
+    found = forgetting(run, Convex(1.0), 1, delta=1e-5)
+    assert found.trained.order is not None
+    assert (found.order, found.delta) == (None, 1e-5)
+    assert "delta = 1e-05" in str(found.table())
+
+
 def test_poisson_batches_exceed_the_largest_size_with_a_share_of_delta() -> None:
     run = replace(_run(1.0, 40, batch_size=5, sampling="poisson"), steps=6)
     rest = run.dataset_size - 1
