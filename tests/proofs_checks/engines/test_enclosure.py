@@ -76,15 +76,24 @@ GAPS = [sp.Symbol("g", nonzero=True, real=True), sp.Symbol("h", noninteger=True,
 JUMPS = [(one, sp.pi / 2 - sp.atan(one - i) - sp.atan(1 / (one - i))) for i, one in enumerate(GAPS)]  # to 0 past i
 
 
+APART = (x <= 0) | (x >= R(1, 2))  # where the slope of the polynomial in x is not negative
+
+
 @pytest.mark.parametrize(
     ("letter", "falls", "ends"),
-    [(N, FALLS, (0, 2)), *((one, by, (i - R(1, 2), i + 1)) for i, (one, by) in enumerate(JUMPS))],
+    [
+        (N, FALLS, (0, 2)),
+        *((one, by, (i - R(1, 2), i + 1)) for i, (one, by) in enumerate(JUMPS)),
+        (x, sp.Piecewise((ONE, x < R(1, 2)), (ZERO, True)), (0, 1)),
+        (x, (x - R(1, 2)) ** 2 * (16 * x + 4), (-R(1, 8), 1)),
+        (x, x, (0, 1)),
+    ],
 )
-def test_a_slope_says_nothing_of_values_that_a_declaration_leaves_out(letter, falls, ends, monkeypatch):
-    """Where y**2 = 2 the right side falls from above 0 to 0, and its slope is nowhere negative where it is declared."""
+def test_a_slope_says_nothing_of_values_that_are_left_out(letter, falls, ends, monkeypatch):
+    """Where y**2 = 2 the right side is 0 somewhere, and its slope is nowhere negative where it counts."""
     monkeypatch.setattr(enclosure, "_ALL", 100)
     monkeypatch.setattr(enclosure, "_NEAR", 100)
-    found = outcome(ZERO, "<", falls + (y**2 - 2) ** 2, {letter: ends, y: (1, 2)})
+    found = outcome(ZERO, "<", falls + (y**2 - 2) ** 2, {letter: ends, y: (1, 2)}, APART)
     assert found.status is Status.UNDECIDED
 
 
