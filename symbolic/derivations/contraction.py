@@ -1,8 +1,8 @@
-"""Contraction by blocks: on a bounded domain a block of steps is cheap where the laws of both runs agree, else dear.
+"""Contraction by blocks: on a bounded domain a block of steps costs little where the laws of both runs agree.
 
-A run has T_0 steps and then N blocks of w steps, each with any step sizes and noise. In block l the near price is that
-of two equal points and the far price that of any two points of the domain. Before the first block the bound is that of
-T_0 steps from equal points, or 1 whatever these steps are: then the bound holds for every longer run.
+A run has T_0 steps and then N blocks of w steps, each with any step sizes and noise. In block l the near cost is that
+of two equal points and the far cost that of any two points of the domain. The bound before the first block is that of
+T_0 steps from equal points, or 1 for any steps: then it holds for every longer run.
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
@@ -20,10 +20,10 @@ N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
 M = Symbol("M", integer=True, positive=True)
 near, far, chance = (Function(name, real=True) for name in ("A_near", "A_far", "chance"))
 """Squared distance over variance of a path in block l, from equal points and from the diameter, for batches number i of
-M, and their chance."""
+M, and their probability."""
 
 A_0 = Symbol("A_0", real=True)
-"""The price of the steps before the first block."""
+"""The cost of the steps before the first block."""
 
 BEGINS = FROM_0, ABOVE = ("from 0", "from above")
 """The states before the first block: two equal points, or any two."""
@@ -40,7 +40,7 @@ SUPPOSED = {
 
 
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
-    """Suppositions about profiles by their letters, as a check lists them; of N and F of one block or of every one."""
+    """Suppositions about the profiles with these letters, as a check lists them, N and F of one block or of all."""
     start = T_0 + w * ell if at_every_block else T_0
     where = {"X": (S.Zero, T_0, S.Zero, z), "N": (start, start + w, z, S.Zero), "F": (start, start + w, D, S.Zero)}
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
@@ -58,19 +58,19 @@ Block = Callable[[Kernel, Expr], tuple[Span, Span]]
 
 
 def _contracted(kernel: Kernel, begin: Span, profile: Callable[[Profile, Profile], Profile], block: Block) -> Span:
-    """The profile that is made of the prices of block k, when every block is contracted."""
+    """The ``profile`` of the costs of block k, where every block is contracted."""
     start = begin.end + w * ell
 
     def extend(inner: Kernel, before: Span) -> Span:
         return contract(inner, before, *block(inner, start), D)
 
     inside = kernel.under(Ge(ell, 0), Le(ell, N - 1))
-    prices = (one.profile.subs({ell: k}) for one in block(inside, start))
-    return StepInduction(kernel, ell, N, ()).recur(begin, profile(*prices), extend, w)
+    costs = (one.profile.subs({ell: k}) for one in block(inside, start))
+    return StepInduction(kernel, ell, N, ()).recur(begin, profile(*costs), extend, w)
 
 
 def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
-    """Y_N of any profiles of which each is no less than the one before it, contracted."""
+    """Y_N of any profiles, each at least the contraction of the one before it."""
     return _contracted(kernel, begin, lambda one, other: BlockChain(begin.profile, one, other, k, ell), block)
 
 
@@ -89,7 +89,7 @@ def _one_block(kernel: Kernel) -> Guarantee:
 
 
 def _lattice(kernel: Kernel) -> Guarantee:
-    """A block between tables: all profiles put on chords between any nodes before it, and its bound after it."""
+    """A block between tables: chords through any nodes replace all profiles before it, and its bound after it."""
 
     def put_on(span: Span, index: int) -> Span:
         return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
@@ -169,9 +169,9 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
 
 
 def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
-    """Full batches, equal steps, every distance z carried to at most c z + s: both prices in closed form.
+    """Full batches, equal steps, every distance z carried to at most c z + s: both costs in closed form.
 
-    Where c > 1 no window of two steps or more is feasible from 0, and the near price is that of composition.
+    Where c > 1 no window of two steps or more is feasible from 0, and the near cost is that of composition.
     """
     outer, carried = kernel.under(Eq(s, sensitivity())), LOSSES[losses].affine(c)
 
@@ -186,7 +186,7 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
 
 
 def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
-    """Poisson batches at rate q, each order by itself: near with the coin hidden, far with the batches revealed."""
+    """Poisson batches at rate q, each order on its own: near with the coin hidden, far with the batches revealed."""
     moved = update.moved(_eta, K, b)
     sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
     carried = supposing(losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved), sizes)
@@ -210,7 +210,7 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
 
 
 def _forgetting(kernel: Kernel, losses: Losses) -> Guarantee:
-    """Steps without the sample after T_0 steps at any profile X: at every g the bound of a block takes a factor."""
+    """Steps without the sample after T_0 steps at any profile X: a block multiplies the bound at g by a factor."""
     same = losses.other_data(_eta, b, S.Zero)
 
     def side(order: Order) -> Span:

@@ -66,7 +66,7 @@ def every_order(rules: Calculus, order: Symbol, least: int, deduction: AtOrder) 
 
 
 def _orders(name: str, deduction: AtOrder, *least: int) -> dict[str, Deduction]:
-    """A deduction at the orders above 1, and from 1 or from 0 on where that is asked for."""
+    """A deduction at the orders above 1, and at all orders from each ``least`` one on."""
     made: dict[str, Deduction] = {name: lambda rules: deduction(rules.under(alpha > 1), alpha)}
     letters = {0: ANY_ORDER, 1: alpha}
     for one in least:

@@ -11,7 +11,7 @@ from lastiterate.symbolic.notation import D, K, T, b, c, eta, n, sensitivity, si
 _z, _z_m, _A, A, _a, _s, _v, _k = symbols("z_j z_m A_j A a_j s_j v_j k_j", real=True)
 _near = Symbol("z", nonnegative=True)
 _distance, D_T = symbols("D_t D_T", real=True)
-"""A is the sum of the squared shifts over the variances of the noise; D_T what the distance is tracked to."""
+"""A is the sum of the squared shifts over the variances of the noise; D_T the distance after T steps."""
 factor: Final = Symbol("c", nonnegative=True)
 """The constant of the maps, which may be 0."""
 
@@ -49,7 +49,7 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
 
 @rule
 def _least(one: Expansion, other: Expansion) -> Expansion:
-    """Two bounds of the same maps, both shown: the smaller of them."""
+    """The smaller of two bounds of the same maps."""
     if one.guide is not other.guide:
         raise UnprovedError(f"The smaller of two bounds needs one guide, got {one.guide} and {other.guide}.")
     least = replace(
@@ -64,7 +64,7 @@ def _least(one: Expansion, other: Expansion) -> Expansion:
 
 @rule
 def _moved() -> Expansion:
-    """The maps of full batches, c-Lipschitz in both runs: one sample replaced leads them 2 eta K/n apart."""
+    """The maps of full batches, c-Lipschitz in both runs: a replaced sample moves a step by 2 eta K/n."""
     maps, says = _maps(c, sensitivity()), "the map of a step is Lipschitz with this constant in both runs"
     lemmas = (*maps.lemmas, "ours/expansions/sensitivity")
     return shown(replace(maps, lemmas=lemmas, hypotheses=frozenset({Hypothesis(says, (c,)), replaced(S.One, n)})))

@@ -5,7 +5,7 @@ Both runs are at most D apart when the window begins. Step j of it shifts the no
     a_j = lambda v / c^(j+1),      lambda = (D + V_m) / W_m,
     V_j = s (c^-1 + ... + c^-j),   W_j = v (c^-2 + ... + c^-2j),
 
-which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the price mu^2 = (D + V_m)^2 / W_m. No distance is negative
+which leaves c^-j z_j = D + V_j - lambda W_j; so z_m = 0 at the cost mu^2 = (D + V_m)^2 / W_m. No distance is negative
 on the way if (D + V_j)/W_j falls, which it does while s W_j <= v c^-(j+1) (D + V_j): with c <= 1 that is kept, and with
 c > 1 it holds for every j < m if it holds for the last.
 
@@ -170,7 +170,7 @@ def hide_straight(kernel: Kernel, expansion: Expansion, c: Expr, s: Expr, D: Exp
 
 i, N = Symbol("i", integer=True, nonnegative=True), Symbol("N", integer=True, positive=True)
 costs, chances = Function("A", real=True), Function("w", real=True)
-"""Of order number i, of N: the cost of a path, and the chance."""
+"""Of order number i, of N: the cost of a path, and the probability."""
 
 _orders = Variable("the order of the batches in all epochs", S.Zero)
 
@@ -228,7 +228,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 
 
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """The mean over N orders of the batches of all epochs: order number i has the chance w_i and a path of cost A_i."""
+    """The mean over N orders of the batches of all epochs: order i has the probability w_i and a path of cost A_i."""
     known = kernel.specialise(hide_from_step_0(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
     return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 

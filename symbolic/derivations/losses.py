@@ -1,4 +1,4 @@
-"""Classes of losses: how far apart one update leaves two points; and lines that several derivations share.
+"""Classes of losses: the distance of two points after one update; and lines that several derivations share.
 
 Each is a formula of `lastiterate.symbolic.formulas.update`, with the claims that show it for every loss of the class in
 every dimension.
@@ -64,7 +64,7 @@ class Losses:
         return self._expansion(self._after(low, high) + moved, Guide.OTHER, conditions, sampled)
 
     def affine(self, c: Expr) -> Expansion:
-        """z -> c z + s for full batches, where that is no less than the expansion of the class; s is a letter."""
+        """z -> c z + s for full batches, where that is at least the expansion of the class; s is a letter."""
         return no_less(self.other_data(eta, n, S.One), c * _z + s)
 
     def _after(self, low: Expr, high: Expr) -> Expr:
@@ -89,7 +89,7 @@ def replaced(k: Expr, b: Expr) -> Hypothesis:
 
 @rule
 def no_less(expansion: Expansion, after: Expr) -> Expansion:
-    """z -> ``after``, a function of the same z, where that is no less than the expansion."""
+    """z -> ``after``, a function of the same z, where that is at least the expansion."""
     made = replace(expansion, after=after, conditions=(*expansion.conditions, Ge(after, expansion.after)))
     return shown(made, expansion)
 
@@ -113,11 +113,11 @@ LOSSES: Final[Mapping[str, Losses]] = MappingProxyType(
         ),
     }
 )
-"""The classes for which derivations are made."""
+"""The classes of losses of the package, whose expansions claims of the ledger show."""
 
 
 def from_step_0(kernel: Kernel, later: Span) -> Span:
-    """``later`` from step 0 on: where it begins from a distance, that is the diameter of the domain until then."""
+    """``later`` from step 0 on: a distance from which it begins is the diameter of the domain."""
     if later.near == 0:
         return later
     return kernel.chain(kernel.domain(later.order, (S.Zero, later.start), S.Zero, later.near), later)
@@ -145,12 +145,12 @@ def each_step(
 
 
 def both_orders(kernel: Kernel, first: Span) -> Guarantee:
-    """The guarantee of a derivation that supposes the same of both runs."""
+    """The guarantee of a derivation whose hypotheses are symmetric in the runs."""
     return Guarantee(first, kernel.exchange(first))
 
 
 def each_order(side: Callable[[Order], Span]) -> Guarantee:
-    """The guarantee of a derivation that is made for each order by itself."""
+    """The guarantee of a derivation for each order on its own."""
     return Guarantee(side(Order.FIRST), side(Order.SECOND))
 
 
@@ -158,9 +158,9 @@ def each_order(side: Callable[[Order], Span]) -> Guarantee:
 def from_equal_points(
     guide: Guide, after: Expr = S.Zero, lemmas: tuple[str, ...] = (), hypotheses: tuple[Hypothesis, ...] = ()
 ) -> Expansion:
-    """An update at one point: 0 -> ``after``, whatever the losses are; of two points nothing is said.
+    """An update at one point: 0 -> ``after``, for all losses; nothing is said of two points.
 
-    With the map of the run itself the two are one point. Else that is to be shown: a hypothesis may say it.
+    With the map of the run itself the points stay equal; otherwise a hypothesis may say so.
     """
     made = Expansion(_z, Piecewise((after, Eq(_z, 0)), (oo, True)), guide, lemmas, frozenset(hypotheses))
     return shown(made) if guide is Guide.OWN and after == 0 else made
@@ -168,7 +168,7 @@ def from_equal_points(
 
 @rule
 def moved_apart(s: Expr) -> Expansion:
-    """An update at one point: 0 -> s, where a hypothesis says that it leads two runs at most that far apart."""
+    """An update at one point: 0 -> s, where a hypothesis bounds the distance of the two runs after it by s."""
     moved = Hypothesis("the maps of the two runs carry one point to points at most this far apart", (s,))
     return shown(from_equal_points(Guide.OTHER, s, ("ours/expansions/sensitivity",), (moved,)))
 

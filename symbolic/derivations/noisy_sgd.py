@@ -25,7 +25,7 @@ def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], S
 
 
 def _convex(kernel: Kernel) -> Guarantee:
-    """w coins and w shifts of length D/w, which hide the diameter: a step is no expansion."""
+    """w coins and w shifts of length D/w, which hide the diameter, as a step does not expand."""
     own = LOSSES["convex"].same_data(eta, eta)
     carried, coin = no_less(own, own.z), _coin()
     steps = StepInduction(kernel, j, w, ())

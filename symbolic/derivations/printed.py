@@ -3,7 +3,7 @@
 Chien & Li 2025 and Altschuler & Talwar 2022 reveal the shares Z' of all steps, of which that of a step has the mean
 psi'(W') - psi(W'), and then shift the rest of the noise. Given Z' of later steps that rest is no longer independent of
 the state, and given Z' of its own step a batch has another law in run 2 than in run 1. Liang et al. bound one order;
-D2P2-SGD is priced by the length of a gradient before its projection.
+D2P2-SGD takes its cost from the length of a gradient before the projection.
 """
 
 from lastiterate.symbolic.derivations import shared_noise
@@ -52,7 +52,7 @@ def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
 
 
 def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
-    """Theorem 3.3 of Liang et al.: T steps at the price of a sample that run 1 has, in one order alone."""
+    """Theorem 3.3 of Liang et al.: T steps at the cost of a sample that run 1 has, in one order alone."""
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, order)
     steps = StepInduction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), j, T, ())
     step = each_step(S.Zero, from_equal_points(Guide.OWN), no_shift(), sigma**2, coin, order=order)
@@ -74,7 +74,7 @@ def _hidden_at_once(kernel: Kernel, most: Expr = oo) -> Guarantee:
 
 
 def _projected(kernel: Kernel) -> Guarantee:
-    """Theorem 1 of D2P2-SGD: a projection makes a gradient r times as long, and the step is priced without it."""
+    """Theorem 1 of D2P2-SGD: a projection makes a gradient r times as long, and the cost of the step ignores it."""
     outer = kernel.under(Ge(r, 0), Ge(s, 0), Le(q, 1))
     coin = swap_coin(q, s, sigma**2)
     reached = on_condition(coin, Le(r * s, s))

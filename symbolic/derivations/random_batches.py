@@ -128,7 +128,7 @@ def poisson_composition(kernel: Kernel) -> Guarantee:
 
 
 def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
-    """Steps with batches without replacement, each at the price of its coin and of its shift; q = b/n."""
+    """Steps with batches without replacement, each at the cost of its coin and of its shift; q = b/n."""
     tau, start, m = run
     coin = swap_coin(q, update.step_sensitivity(_eta, K, b), _u, p(j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
@@ -154,7 +154,7 @@ _RANGE = (Ge(_low, 0), Le(_low, _high))
 
 
 def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
-    """Steps with Poisson batches at rate q, each at the price of its coin, its shift and an unlikely size of its batch.
+    """Steps with Poisson batches at rate q, each at the cost of its coin, its shift and an unlikely size of its batch.
 
     Batch j has low_j to high_j samples beside the one that differs, but with probability r_j; its step is scaled by b.
     """
@@ -170,7 +170,7 @@ def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
 def sized_window(
     kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, price: Expr | None = None
 ) -> tuple[Span, frozenset[Hypothesis]]:
-    """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j unless said."""
+    """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j by default."""
     before = None
     if run[1] == Delta:
         one_more = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b))
@@ -257,7 +257,7 @@ def contracting_blocks(
 def coins(
     kernel: Kernel, order: Order, coin: Coin, v: Expr, m: Expr, batches: Variable | None = None, start: Expr = S.Zero
 ) -> Span:
-    """m steps, each at the price of its coin: of one size and noise, or of any where ``batches`` are those of all."""
+    """m steps, each at the cost of its coin: of one size and noise, or of any if all ``batches`` are one variable."""
     letters, laws = ((_eta, _v), (*coin.conditions, Ge(_eta, 0))) if _v == v else ((), ())
     steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
@@ -279,7 +279,7 @@ def split_window(
 ) -> Span:
     """Steps tau, ..., tau + m - 1 from the distance ``start``, 0 or the diameter of the domain, to none.
 
-    With ``before``, the expansion of two data sets, the distance is tracked until then at no price. A ``batch`` for all
+    With ``before``, the expansion of two data sets, the distance is tracked until then at no cost. A ``batch`` for all
     steps is left revealed; else every step has its own, which is averaged over.
     """
     shift, unlikely = gaussian_shift(_a, _v - _u, C(j)), r(j) if sizes else S.Zero
@@ -357,7 +357,7 @@ def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Exp
 
 
 def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
-    """T steps whose gradients are projected at random before noise is added, at the price of what they observe.
+    """T steps whose gradients are projected at random before noise is added, at the cost of what they observe.
 
     A sample is in a batch with probability ``rate``: replaced, the coin revealed, or one more, the coin ``hidden``. It
     moves a batch by ``moved``, which may name k_j under ``laws``.

@@ -51,7 +51,7 @@ def _given_its_share(own: Expansion) -> Expansion:
 def _share(price: Expr, b: Expr, k: Expr, *positive: Boolean) -> Coin:
     """The share beta_j of the noise hides k s, s >= 2 eta K/b, at ``price`` p >= (k s)^2 / beta_j over the variance.
 
-    Where beta_j is positive it may be s^2 / beta_j, of which ``price`` is then the s^2.
+    Where beta_j is positive it may be s^2 / beta_j, and then ``price`` is s^2.
     """
     square = price / _beta if positive else price
     signs = (Ge(s, sensitivity(b)), *(positive or (Ge(_beta, 0),)), Ge(square, 0), Ge(square * _beta, (k * s) ** 2))

@@ -1,4 +1,4 @@
-"""Statements that several papers make, written out apart from the deductions that reach them."""
+"""Statements that several papers make, separate from the deductions that reach them."""
 
 from typing import Final
 
@@ -54,19 +54,19 @@ def sequences(condition: Boolean) -> ForAll:
 
 
 def many_mechanisms() -> ForAll:
-    """k mechanisms, each of which sees what those before have put out."""
+    """k mechanisms, each of which sees the outputs of those before it."""
     return closed(_sequence() <= Sum(COST, (INDEX, 1, COUNT)), alpha >= 1, Every(STEP <= COST, INDEX))
 
 
 def quasi_convexity() -> ForAll:
-    """Of two pairs of laws, mixed alike: the larger divergence."""
+    """The larger divergence of two pairs bounds that of their mixtures with the same weights."""
     mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
     most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
     return closed(RenyiDivergence(alpha, *mixed) <= most, alpha >= 1, MIX <= 1)
 
 
 def joint_convexity() -> ForAll:
-    """Of m pairs of laws, mixed alike: the mean of exp((alpha - 1) D)."""
+    """The mean of exp((alpha - 1) D) over m pairs bounds that of their mixtures with the same weights."""
     limits = INDEX, 1, COUNT
     pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
     mixed = (Sum(WEIGHT * law, limits) for law in pair)
@@ -75,7 +75,7 @@ def joint_convexity() -> ForAll:
 
 
 def mean_of_orders() -> ForAll:
-    """Of m pairs of laws, mixed alike, where the divergence of each is bounded: the log-mean-exp of the bounds."""
+    """The log-mean-exp of bounds of m divergences, for mixtures of both with the same weights."""
     limits = INDEX, 1, COUNT
     pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
     mixed = (Sum(WEIGHT * law, limits) for law in pair)
@@ -115,7 +115,7 @@ def reduction(distance: Expr, other: Basic, *conditions: Boolean) -> ForAll:
 
 
 def extremum(condition: Boolean) -> ForAll:
-    """Of laws on the ball of radius R, mixed with chance q and made noisy, points on its surface are the worst."""
+    """Of all laws on a ball, mixed in with probability q and made noisy, points on its surface are the worst."""
     still = Gaussian(S.Zero, sigma**2)
     apart = RenyiDivergence(alpha, still, (1 - RATE) * still + RATE * Noisy(FIRST, sigma**2))
     largest = Supremum(apart, FIRST, OnBall(FIRST, RADIUS))

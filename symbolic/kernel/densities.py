@@ -60,7 +60,7 @@ class Supremum(QuantityBase):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters that the supremum does not range over."""
+        """The letters over which the supremum does not range."""
         return set().union(*(part.free_symbols for part in self.args)) - {self.args[1]}
 
 
@@ -77,7 +77,7 @@ class Every(Condition):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letters but the one it ranges over."""
+        """The letters except the one over which it ranges."""
         condition, letter = self.args
         return set(condition.free_symbols) - {letter}
 
@@ -94,7 +94,7 @@ KERNEL_2: Final = Symbol("K'")
 """Two sequences of random variables, and two kernels."""
 
 ANY_ORDER: Final = Symbol("alpha", nonnegative=True)
-"""An order of which 0 is one."""
+"""An order that may be 0."""
 
 
 class Point(Symbol):  # type: ignore[misc]
@@ -126,7 +126,7 @@ class ConditionalMean(QuantityBase):
 
 
 def mean(of: Expr, *given: Point) -> Expr:
-    """E[of | given], with what is known in front, sums apart, and an inner mean given more replaced by what it is of.
+    """E[of | given] with known factors in front, sums split, and an inner mean given more points replaced by its term.
 
     These are the linearity of the mean, E[a f | y] = a E[f | y] where a is a function of y, and the tower
     E[a E[f | x, y] | y] = E[a f | y] where a is a function of x and y.
@@ -157,7 +157,7 @@ def _mean_of_term(term: Expr, given: frozenset[Point]) -> Expr:
 
 
 def gathered(term: Expr) -> Expr:
-    """A product with the powers of one base together, and those of products of nonnegative factors apart.
+    """A product with the powers of each base collected, and powers of products of nonnegative factors split.
 
     >>> a, p, q = Symbol("a"), *(Function(name, nonnegative=True)(Point("x")) for name in "pq")
     >>> gathered((p * q) ** a * p ** (1 - a))
@@ -179,14 +179,14 @@ def _common_factor(term: Pow) -> Expr:
 
 
 def dimension(law: Basic) -> int:
-    """The number of points that a draw from a law is made of."""
+    """The number of points in one draw from a law."""
     if isinstance(law, Add | Mul):
         return dimension(_parts(law)[0][1])
     return dimension(law.args[0]) + 1 if isinstance(law, Joint) else 1
 
 
 def weighted(term: Basic) -> tuple[Expr, Basic]:
-    """A weight and the law that it is of."""
+    """A weight and its law."""
     (law,) = (one for one in Mul.make_args(term) if not one.is_real)
     return Mul(*(one for one in Mul.make_args(term) if one.is_real)), law
 
@@ -199,7 +199,7 @@ def _parts(mixture: Basic) -> list[tuple[Expr, Basic]]:
 
 
 def _maps(law: Basic, level: str = "") -> set[tuple[str, Basic]]:
-    """The maps under which a law and those that it is made of are images, each with its place in the law."""
+    """The maps under which a law and its parts are images, each with its place in the law."""
     if isinstance(law, Add | Mul):
         return set[tuple[str, Basic]]().union(*(_maps(one, level) for _, one in _parts(law)))
     if isinstance(law, Sum):
@@ -224,7 +224,7 @@ def place(*laws: Basic, given: Iterable[Point] = ()) -> tuple[Point, ...]:
 
 
 def sources(law: Basic, *where: Point) -> tuple[Point, ...]:
-    """The points of which those at hand are the image."""
+    """The points whose image is given."""
     return tuple(Point(f"{where[0]}{i}") for i in range(1, dimension(law) + 1))
 
 

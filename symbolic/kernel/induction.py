@@ -1,4 +1,4 @@
-"""Induction over the steps of a run: one generic step, and sequences beside it; and batches in cyclic order."""
+"""Induction over the steps of a run: one generic step with its sequences; and batches in cyclic order."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -32,12 +32,12 @@ class Sequence:
 def own_letters(
     index: Symbol, sequences: Iterable[Sequence], letters: Iterable[Symbol], conditions: Iterable[Boolean]
 ) -> None:
-    """Raise an error unless each sequence has real letters of its own, and no last value is spoken of before."""
+    """Raise an error unless each sequence has real letters of its own, and nothing names its last value early."""
     plain = Symbol("plain", real=True).assumptions0
     own = [*(letter for one in sequences for letter in (one.value, one.last)), *letters]
     declared = [letter for letter in own if letter.assumptions0 != plain]
     if declared:
-        raise UnprovedError(f"What holds of {declared} is to be shown; declare them as real symbols.")
+        raise UnprovedError(f"Properties of {declared} need a proof; declare them as real symbols only.")
     terms = [part for one in sequences for part in (one.first, one.after, one.closed) if part is not None]
     named = set[Basic]().union(*(one.free_symbols for one in (*terms, *conditions)))
     if len({index, *own}) <= len(own) or named & {one.last for one in sequences}:
@@ -63,7 +63,7 @@ def steps_before(
 @final
 @dataclass(frozen=True, eq=False)
 class StepInduction:
-    """Statements for every 0 <= j <= m = ``count`` about a run and the sequences beside it.
+    """Statements for every 0 <= j <= m = ``count`` about a run and its sequences.
 
     ``keeps`` hold at 0 and pass from j to j + 1, which is shown when the induction is made. ``letters`` are further
     numbers of step j, of which the ``laws`` are all that is known; laws are supposed at every 0 <= j < m, and ``ends``
@@ -83,7 +83,7 @@ class StepInduction:
     is_shown: bool = field(default=True, init=False)
 
     def __init_subclass__(cls, **_: Any) -> NoReturn:
-        raise TypeError("The rules of an induction are not to be changed; it has no subclass.")
+        raise TypeError("An induction may not have a subclass, which would change its rules.")
 
     @rule
     def __post_init__(self) -> Any:
@@ -292,11 +292,11 @@ class StepInduction:
 
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)
-"""At step j: what is owed, whether the batch holds the sample, what is paid, and the sums of that and of its square."""
+"""At step j: the debt, whether the batch holds the sample, the payment, and the sums of payments and their squares."""
 
 
 def payments(kernel: Kernel, index: Symbol, count: Expr, visit: Expr) -> StepInduction:
-    """An induction in which a visit adds ``visit`` to what is owed, some of which a step pays; all at the end."""
+    """An induction in which a visit adds ``visit`` to a debt; a step pays some, and nothing is left at the end."""
     left = p + k * visit - u
     return StepInduction(
         kernel,

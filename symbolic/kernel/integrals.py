@@ -87,7 +87,7 @@ class Calculus(Ground):
         return infer(self, object.__new__(Proposition), rule, f"rule {rule}", premises, conditions, says=said, **more)
 
     def sign(self, order: Expr) -> Expr:
-        """The sign of a - 1, where it is plain from what is given."""
+        """The sign of a - 1, where it is evident or given."""
         above, below = Gt(order, 1), Lt(order, 1)
         if above == true or above in self.given:
             return S.One
@@ -159,7 +159,7 @@ class Calculus(Ground):
 
     @rule
     def total(self, made: Proposition, weight: Expr, index: Symbol, count: Expr) -> Proposition:
-        """The sum over i = 1, ..., m of an inequality that holds for every i, times weights that are not negative."""
+        """The sum over i = 1, ..., m of an inequality that holds for every i, times nonnegative weights."""
         _runs(index, count, made.given)
         left, right = (_summed(weight * side, index, count) for side in (made.left, made.right))
         return self._draw("total", (left, right), (made,), (*nonnegative(weight), Ge(count, 0)))
@@ -202,7 +202,7 @@ class Calculus(Ground):
 
     @rule
     def equal(self, made: Proposition, left: Expr, right: Expr) -> Proposition:
-        """The same sides written otherwise: products of powers of nonnegative quantities, and exponentials."""
+        """The same sides in another form: products of powers of nonnegative quantities, and exponentials."""
         if not (_equal_powers(made.left, left) and _equal_powers(made.right, right)):
             raise UnprovedError(f"Equal sides are needed, got {left} <= {right} from {made}.")
         bases = {one.base for side in (left, right, made.left, made.right) for one in side.atoms(Pow)}
@@ -546,7 +546,7 @@ def add_noise(kernel: Symbol, variance: Expr) -> Lambda:
 
 
 def nonnegative(term: Expr) -> tuple[Boolean, ...]:
-    """The side condition that a term is not negative, where it is not plain from how it is built: 0 times oo is 0."""
+    """The side condition that a term is nonnegative, unless its form shows it: 0 times oo is 0."""
     if isinstance(term, exp):
         return ()
     if isinstance(term, Add | Mul) and not any(nonnegative(part) for part in term.args):
@@ -583,14 +583,14 @@ def _ranges(letter: Basic | None, **signs: bool) -> bool:
 
 
 def _runs(index: Symbol, count: Expr, fixed: Iterable[Basic]) -> None:
-    """Raise an error unless an index runs over 1, ..., ``count``, and stands in nothing that is the same for all."""
+    """Raise an error unless an index runs over 1, ..., ``count``, and no term that is the same for all names it."""
     whole = _ranges(index, integer=True, positive=True) or _ranges(index, integer=True, nonnegative=True)
     if not whole or not count.is_integer or any(index in one.free_symbols for one in (count, *fixed)):
         raise UnprovedError(f"A sum over {index} needs the same for every {index}, up to a whole number, got {fixed}.")
 
 
 def quantities(*of: Basic) -> dict[Basic, Symbol]:
-    """A letter for every mean, divergence and other quantity that numbers are made of, and for every sum of them."""
+    """A letter for every mean, divergence and other quantity in terms, and for every sum of them."""
     found: set[Basic] = set()
     for one in of:
         _outermost(one, found)
@@ -609,7 +609,7 @@ def _outermost(term: Basic, found: set[Basic]) -> None:
 
 
 def _counts(term: Basic) -> bool:
-    """Tell whether a quantity is plainly not negative: a divergence is, and a mean or a sum of what is."""
+    """Tell whether a quantity is nonnegative by its form: a divergence, or a mean or a sum of such terms."""
     if isinstance(term, ConditionalMean | Sum | Supremum):
         return _counts(term.args[0])
     if isinstance(term, Add | Mul):

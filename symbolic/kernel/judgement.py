@@ -1,4 +1,4 @@
-"""The judgement that every privacy theorem is made of, and what it may rest on.
+"""The judgement behind every privacy theorem, and its hypotheses and premises.
 
 For laws P, Q on a metric space let A^z be the set of points within z of A, and
 
@@ -34,7 +34,7 @@ class FalseLineError(UnprovedError):
 
 @contextmanager
 def line(says: str) -> Iterator[None]:
-    """A note in an error that arises here: the rule that is applied, and where."""
+    """Add a note to an error that arises here: the rule, and the step."""
     try:
         yield
     except UnprovedError as error:
@@ -44,7 +44,7 @@ def line(says: str) -> Iterator[None]:
 
 
 Prover = Callable[[Boolean, frozenset[Boolean]], str]
-"""How a condition follows from premises, in a few words.
+"""A function that says in a few words how a condition follows from premises.
 
 Raises:
     UnprovedError: it is not shown.
@@ -91,7 +91,7 @@ class Meaning(Hypothesis):
 
 
 def of_event(says: str, constants: tuple[Basic, ...], parts: Sequence[Hypothesis], *over: Symbol) -> Hypothesis:
-    """Name the event that all of some hypotheses hold: it is no less one-sided or owed than they are."""
+    """Name the event that all of some hypotheses hold: one-sided, or without a proof, if one of them is."""
     return Hypothesis(
         says,
         (*constants, *(constant for one in parts for constant in one.constants)),
@@ -137,14 +137,14 @@ class Ground:
 
     def __init_subclass__(cls, **_: Any) -> None:
         if cls.__module__ not in _OF_RULES:
-            raise TypeError("The rules are not to be changed; a kernel or a calculus has no subclass.")
+            raise TypeError("A kernel or a calculus may not have a subclass, which would change its rules.")
 
     def under(self, *conditions: Boolean) -> Self:
         """The same rules, supposing these conditions, too."""
         return replace(self, given=self.given | set(conditions) - {true})
 
     def how(self, condition: Boolean, given: frozenset[Boolean]) -> str:
-        """Show a side condition from what is given, and say how."""
+        """Show a side condition from the conditions given, and say how."""
         return show(self, condition, given).how
 
 
@@ -158,7 +158,7 @@ def show(ground: Ground, condition: Boolean, given: frozenset[Boolean]) -> Shown
     if condition == false:
         raise FalseLineError("A side condition is false.")
     if any(one.atoms(Whichever) for one in given):
-        raise UnprovedError("Nothing may be given of a letter that stands for any value.")
+        raise UnprovedError("A condition may not be given of a letter that stands for any value.")
     return Shown(condition, given, "given" if condition in given else ground.prover(condition, given))
 
 

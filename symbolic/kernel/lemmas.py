@@ -1,8 +1,8 @@
 """The parts of a step: the expansion of its update, and the cost of a shift of its noise or of a coin.
 
 An `Expansion` is a lemma about every loss of a class, in every dimension; a `Shift` and a `Coin` are lemmas about the
-noise. All say what they rest on: keys of claims, or cited mathematics. One that is merely written down is no lemma: a
-step then supposes what it says (`owed`). Functions whose docstrings prove it, or name what does, return it `shown`.
+noise. All name their sources: keys of claims, or cited mathematics. Without a proof it is not a lemma, and a step then
+supposes what it says (`owed`). Functions whose docstrings prove it, or name a proof, return it `shown`.
 """
 
 from copy import copy
@@ -115,25 +115,25 @@ def shown(part: Part, *premises: Part) -> Part:
 
 @rule
 def supposing(expansion: Expansion, *more: Hypothesis, lemmas: tuple[str, ...] = ()) -> Expansion:
-    """An expansion with more supposed and cited, which is no less true: shown where it was."""
+    """An expansion with further hypotheses and sources, which is still true: shown where it was."""
     made = replace(expansion, hypotheses=expansion.hypotheses.union(more), lemmas=(*expansion.lemmas, *lemmas))
     return shown(made, expansion)
 
 
 @rule
 def on_condition(coin: Coin, *more: Boolean) -> Coin:
-    """A coin on more conditions, which is no less true: shown where it was."""
+    """A coin on further conditions, which is still true: shown where it was."""
     return shown(replace(coin, conditions=(*coin.conditions, *more)), coin)
 
 
 def owed(*parts: Expansion | Shift | Coin) -> frozenset[Hypothesis]:
-    """The suppositions of a step: what its parts say that nothing shows."""
+    """The suppositions of a step: what those of its parts say that are not shown."""
     return frozenset(part.owed for part in parts if not genuine(part))
 
 
 @rule
 def no_shift() -> Shift:
-    """No shift, at no cost."""
+    """The shift by nothing, at no cost."""
     return shown(Shift(S.Zero, Equal()))
 
 
@@ -149,7 +149,7 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
 
 @rule
 def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: Expr | None = None) -> Coin:
-    """A sample that run 1 has and run 2 lacks is in each batch with chance q and moves the mean by at most ``moved``.
+    """A sample of run 1 alone is in each batch with probability q and moves the mean by at most ``moved``.
 
     P - g Q = q (N(h) - tau N(0)) with tau = (g - 1 + q)/q, where the law with the sample is P; E_g(Q || P) =
     1 - g + g E_{1/g}(P || Q) gives the other order. ``square`` as in `gaussian_shift`.
@@ -163,7 +163,7 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
 
 @rule
 def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = None) -> Coin:
-    """One sample is replaced, in each batch with chance q; any two of the three means are at most ``moved`` apart.
+    """One sample is replaced, in each batch with probability q; any two of three means differ by at most ``moved``.
 
     P - g P' = q (N(y) - tau ((1 - w) N(x) + w N(y'))), tau = 1 + (g - 1)/q and w = g/tau <= 1 for g >= 1; convexity in
     the second law leaves q E_tau of two means ``moved`` apart. E_g(P' || P) is reflected below 1. ``square`` as in
@@ -197,11 +197,11 @@ def projected_sample(
 
     A has p = ``dimension`` columns of independent N(0, ``spread``^2) entries and is drawn apart from data and state; xi
     is N(0, ``variance`` I). Given A two Gaussians are |A^T h| / sqrt(p) apart, and the columns of A have independent
-    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its price is the mean
-    over A of what is given A, and that grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
+    Gaussian products with h, so |A^T h|^2 is |h|^2 spread^2 X. A is part of the outcome, so that its cost is the mean
+    over A of the cost given A, which grows with |h|. ``load`` is at least (moved spread)^2 / (p variance).
 
-    The sample is in the batch by a coin of chance ``rate``. It is revealed, unless this is the order, ``hidden``, of a
-    sample that run 1 has and run 2 lacks: then the price given A is that of a `PoissonStep`.
+    The sample is in the batch with probability ``rate``. It is revealed, unless this is the order, ``hidden``, of a
+    sample that run 1 has and run 2 lacks: then the cost given A is that of a `PoissonStep`.
     """
     if any(X in one.free_symbols for one in (rate, moved, spread, variance, dimension, load)):
         raise UnprovedError(f"The mean over {X} needs numbers that do not name it.")

@@ -61,7 +61,7 @@ class Profile:
         return "".join(map(str, self.named()))
 
     def subs(self, values: Mapping[Symbol, Expr]) -> "Profile":
-        """The term with values for symbols, all at once; an index that it ranges over is no such symbol."""
+        """The term with values for symbols, all at once, except for an index over which it ranges."""
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
         index, inside = parts.pop("index", None), dict(values)
@@ -159,7 +159,7 @@ class Gauss(Profile):
 
 @dataclass(frozen=True)
 class PoissonStep(Profile):
-    """A step that a sample of run 1 enters by a coin of chance q, whose mean it then moves by mu.
+    """A step that a sample of run 1 enters with probability q, and then moves its mean by mu.
 
     Order FIRST has the law with the sample as P: q theta((g - 1 + q)/q) for g > 1 - q, and 1 - g below. Order SECOND is
     E_g(Q || P) = 1 - g + g E_{1/g}(P || Q). Without an order it is the larger of both.
@@ -226,7 +226,7 @@ class Steps(Profile):
 
 @dataclass(frozen=True)
 class MeanProfile(Profile):
-    """sum of w f over pairs (w, f), weights that add to 1, and 1 in place of f on an event of chance ``failure``."""
+    """sum of w f over pairs (w, f), weights that add to 1, and 1 for f on an event of probability ``failure``."""
 
     pairs: tuple[tuple[Expr, Profile], ...]
     failure: Expr = S.Zero
@@ -296,7 +296,7 @@ class Atoms(Profile):
 
 
 EVERYTHING: Final = Atoms(())
-"""The constant 1: the two laws may be apart."""
+"""The constant 1: the two laws may be any."""
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ class Contracted(_Blocks):
 class BlockChain(_Blocks):
     """Y_n of any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
-    ``near`` and ``far`` may name ``index`` = j. One table Y that is no less than its own contraction is such a
+    ``near`` and ``far`` may name ``index`` = j. One table Y that is at least its own contraction is such a
     sequence, and so are tables through upper bounds at their nodes. Without an order each order has its own.
     """
 
@@ -426,7 +426,7 @@ def common(profiles: Iterable[Profile]) -> Order | None:
 
 
 def compose(*profiles: Profile) -> Profile:
-    """The profile of steps one after the other, whoever chooses the second after seeing the first."""
+    """The profile of consecutive steps, of which each may depend on those before it."""
     gauss: list[Expr] = []
     atoms: list[Atoms] = []
     counts: dict[Profile, Expr] = {}
@@ -612,11 +612,11 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
 
 
 _RISING: Final = (Steps, Average, Projected, Chords, Composed, MeanProfile, Recurring, Contracted, BlockChain, Damped)
-"""Terms that are no less where their parts are no less, at every index, and all else is the same."""
+"""Terms that rise with their parts, at every index, if all else is the same."""
 
 
 def _rises(above: Any, below: Any) -> list[Boolean] | None:
-    """Conditions under which a term is no less than another, part by part; None where more than parts is different."""
+    """Conditions under which a term is at least another, part by part; None where more than parts differs."""
     if not isinstance(above, _RISING):
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)

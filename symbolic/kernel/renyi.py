@@ -32,7 +32,7 @@ class Divergence:
 def bound_renyi(profile: Profile, order: Expr, *, amplified: bool) -> Divergence:
     """D_order of a profile is at most this, for orders above 1.
 
-    A Gaussian has order mu^2 / 2. A sample replaced by a coin of chance q costs no more than if the coin were revealed:
+    A Gaussian has order mu^2 / 2. A sample replaced with probability q costs no more than if the coin were revealed:
     q theta(1 + (g - 1)/q) <= theta(g) at g >= 1, since theta does not increase, and both are reflected below. Where it
     is ``amplified``, twice the divergence of the larger direction of the sampled Gaussian serves: above 1 the profiles
     agree, reflection puts t^(-alpha - 1) <= t^(alpha - 2) beside the weight at t > 1, so M - 1 at most doubles, and

@@ -30,7 +30,7 @@ _DISTANCE = Symbol("z", nonnegative=True).assumptions0
 @final
 @dataclass(frozen=True)
 class Kernel(Ground):
-    """The rules, with whatever shows their side conditions."""
+    """The rules, with the prover of their side conditions."""
 
     @rule
     def identity(self, order: Order, step: Expr, distance: Expr) -> Span:
@@ -51,7 +51,7 @@ class Kernel(Ground):
         revealed: Iterable[Variable] = (),
         hypotheses: Iterable[Hypothesis] = (),
     ) -> Span:
-        """A judgement that is not derived but stands among the hypotheses of all that follows from it."""
+        """A judgement without a derivation, which becomes a hypothesis of every conclusion from it."""
         supposed = Hypothesis(says, (*ends, *distances), symmetric=False, bounds=(profile,))  # in this order
         conditions = (*sound(profile), *(Ge(one, 0) for one in distances))
         every, scope = {supposed, *hypotheses}, frozenset(revealed)
@@ -131,7 +131,7 @@ class Kernel(Ground):
         events: tuple[frozenset[Hypothesis], ...] = (),
         over: tuple[Symbol, Expr, Expr] | None = None,
     ) -> Span:
-        """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of chance ``failure``.
+        """A revealed variable is averaged over: the mean of its profiles, and 1 on an event of probability ``failure``.
 
         It has one law in both runs and is drawn independently of the state before, so both laws are mixtures with the
         same weights: F4. A case holds for every value, or on an event, one or more of its hypotheses, at least as
@@ -150,7 +150,7 @@ class Kernel(Ground):
             raise UnprovedError(f"A mean over {variable} needs it revealed, and events for none or all of its cases.")
         on = events or (frozenset[Hypothesis](),) * len(spans)
         if over is not None and any(on) and not on[0]:
-            raise UnprovedError(f"A mean over the values of {variable} has no event beside them, which some may be in.")
+            raise UnprovedError(f"A mean over values of {variable} allows no events beside it, which may hold some.")
         supposed = [span.hypotheses - event for span, event in zip(spans, on, strict=True)]
         profiles, given = [span.profile for span in spans], frozenset[Boolean]()
         if over is not None:
@@ -199,7 +199,7 @@ class Kernel(Ground):
         With a coin, the third point may as well start beside run 2 and follow phi': S and e are the same.
         """
         if (expansion.guide is Guide.OTHER) != (coin is None) or (coin is not None and coin.observed):
-            raise UnprovedError("A coin has a price where the third map is the run's own, and nowhere else.")
+            raise UnprovedError("A step needs a hidden coin if and only if the third map is the run's own.")
         if any(expansion.z in one.free_symbols for one in self.given) or expansion.z.assumptions0 != _DISTANCE:
             raise UnprovedError(f"The distance {expansion.z} needs to be any nonnegative number, got {self.given}.")
         hidden, scope, (near, far) = coin or Coin(Equal()), frozenset(revealed), distances
@@ -337,7 +337,7 @@ def _over(index: Symbol, hypotheses: Iterable[Hypothesis]) -> frozenset[Hypothes
 
 @rule
 def observe(kernel: Kernel, order: Order, step: Expr, outcome: Coin, revealed: Iterable[Variable] = ()) -> Span:
-    """One update that is a function of the state and of an outcome: 0 -> 0 at the price S of the outcome.
+    """One update that is a function of the state and of an outcome: 0 -> 0 at the cost S of the outcome.
 
     At one point x let O, O' be the laws of the outcome and U the update from x: K(x) and K'(x) of a set A are O and O'
     of the outcomes that U takes to A, and O(B) - g O'(B) <= E_g(O || O') <= S(g) for every set B.

@@ -1,8 +1,8 @@
-"""Judgements are made by the rules of this package, and by nobody else.
+"""Judgements come from the rules of this package alone.
 
 The table of all that the rules have made is a variable of a function: no name that can be imported adds to it. A copy
-of a judgement, one that was pickled, one made of another by `dataclasses.replace` and one that was put together by hand
-are none. A rule takes no object of anybody's own class, which may answer as it likes. Python keeps nobody out who edits
+is not a judgement, nor is one that was pickled, changed by `dataclasses.replace` or put together by hand.
+A rule refuses objects of a stranger's class, which may lie about themselves. Python does not keep out code that edits
 the memory of the process.
 """
 
@@ -30,12 +30,12 @@ _MODULES: Final = frozenset(
         *(f"derivations.{name}" for name in ("iterations", "losses", "shared_noise")),
     }
 )
-"""Where the rules stand, and the lemmas on the parts of a step."""
+"""The modules with the rules, and with the lemmas on the parts of a step."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FUNCTIONS: Final = frozenset({FunctionType, MethodType, partial, type(cache(len))})
 _OF_TERMS: Final = (f"{_PACKAGE}kernel.", f"{_PACKAGE}derivations.")
-"""Where the classes stand whose fields are terms of rules: a claim has checks, which may be of any kind."""
+"""The packages whose dataclasses have terms as fields; the checks of a claim may be of any class."""
 
 _MANY: Final = 2**18
 
@@ -69,7 +69,7 @@ def _sealed() -> tuple[Callable[[_Function], _Function], Callable[[object], bool
         return len(held) == len(parts[id(thing)]) and all(map(is_, held, parts[id(thing)]))
 
     def admit(thing: Any) -> None:
-        """Raise an error for a judgement that no rule made, and for an object with methods of anybody's own."""
+        """Raise an error for a judgement that no rule made, and for an object with methods of a stranger's."""
         kind = type(thing)
         if known.get(id(thing)) is thing or kind in _FUNCTIONS:
             return

@@ -19,7 +19,7 @@ class Whichever(Symbol):  # type: ignore[misc]
 
 
 def whichever(letter: Symbol) -> Symbol:
-    """A letter of which nothing is known but what the bound one was declared to be."""
+    """A letter with the assumptions of a bound one, of which nothing else is known."""
     made: Symbol = Whichever(f"any {letter.name}", **letter.assumptions0)
     return made
 
@@ -57,7 +57,7 @@ def numbers(value: Expr) -> Iterator[Boolean]:
     """Conditions under which a term in real letters is a finite real number."""
     if isinstance(value, Symbol | Number | NumberSymbol):
         if not (value.is_real and value.is_finite):
-            raise UnprovedError(f"{value} is no real number")
+            raise UnprovedError(f"{value} is not a real number")
     elif isinstance(value, Pow) and value.exp.is_integer and value.exp.is_nonnegative:
         yield from numbers(value.base)
         yield from numbers(value.exp)
@@ -74,7 +74,7 @@ def numbers(value: Expr) -> Iterator[Boolean]:
     elif isinstance(value, Sum | Product) and len(value.limits) == 1:
         letter, *ends = value.limits[0].args
         if len(ends) != 2 or not letter.is_integer or not all(end.is_integer for end in ends):
-            raise UnprovedError(f"{value} is no finite sum or product")
+            raise UnprovedError(f"{value} is not a finite sum or product")
         for part in (*ends, value.function.xreplace({letter: whichever(letter)})):
             yield from numbers(part)
         yield Ge(ends[1], ends[0] - 1)

@@ -188,7 +188,7 @@ def test_shares_of_a_mean_are_of_disjoint_events_at_fixed_steps() -> None:
     share = Function("w", real=True)
     for events, own, why in (
         ((said, frozenset()), share(i), "nonnegative"),
-        ((frozenset(), said), 1 / m, "beside"),  # the value that is always drawn may be in the event
+        ((frozenset(), said), 1 / m, "no events beside"),  # the value that is always drawn may be in the event
     ):
         cases = [(S.Half, on if event else others) for event in events]
         with pytest.raises(UnprovedError, match=why):
