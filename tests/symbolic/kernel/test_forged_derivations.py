@@ -151,9 +151,9 @@ def without_a_distance() -> Span:
 
 
 def of_no_letters() -> Span:
-    cost = Function("A", nonnegative=True)
-    cost.args = property(lambda _: ())
-    return supposed(Gauss(cost(i)))
+    hiding = Function("hiding", nonnegative=True)  # a name of its own: to Sympy's cache functions of one name are equal
+    hiding.args = property(lambda _: ())
+    return supposed(Gauss(hiding(i)))
 
 
 def letters_of_one_name() -> Span:
