@@ -67,8 +67,11 @@ def suggestion(
     """
     names = {name.casefold(): name for name in known}
     least = cutoff if len(str(got)) > 2 else 0.7  # of two letters a common one says little
-    near = get_close_matches(str(got).casefold(), names, n=1, cutoff=least)
-    return f"did you mean {prefix}{names[near[0]]}?" if near else otherwise
+    asked = str(got).casefold()
+    near = get_close_matches(asked, names, n=1, cutoff=least)
+    if not near or (asked.count("_") > near[0].count("_") and len(asked) > len(near[0]) + 2):  # max_steps is not steps
+        return otherwise
+    return f"did you mean {prefix}{names[near[0]]}?"
 
 
 def _plain(value: Any) -> Any:
@@ -203,7 +206,14 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, str]]] = {
     "grid": ("run", "lastiterate sweep takes a grid of runs."),
     "epochs": ("steps", "steps counts updates: epochs * dataset_size / batch_size."),
     "group_size": ("clip_norm", "for full batches multiply clip_norm by the number of samples that differ."),
-    "momentum": ("step_size", "these bounds are of plain SGD; for other optimisers compose the steps of to_dp_event."),
+    **dict.fromkeys(
+        ("max_batch_size", "truncated_batch_size", "physical_batch_size"),
+        ("batch_size", "batches that are cut at a largest size have no bound here; add up a large batch in parts."),
+    ),
+    **dict.fromkeys(
+        ("momentum", "nesterov", "betas", "optimizer", "optimiser"),
+        ("step_size", "these bounds are of plain SGD; for other optimisers compose the steps of to_dp_event."),
+    ),
 }
 """Names that ask for something else, and what to say of them where another name is taken."""
 

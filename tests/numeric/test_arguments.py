@@ -154,7 +154,13 @@ def test_so_are_the_methods(method: str) -> None:
     ("call", "wrong", "said"),
     [
         (li.NoisySGD, "group_size", "for full batches multiply clip_norm by the number of samples that differ."),
+        (li.NoisySGD, "max_batch_size", "batches that are cut at a largest size have no bound here; add up"),
+        (li.NoisySGD, "physical_batch_size", "batches that are cut at a largest size have no bound here; add up"),
         (li.NoisySGD, "momentum", "these bounds are of plain SGD; for other optimisers"),
+        (li.NoisySGD, "optimizer", "these bounds are of plain SGD; for other optimisers"),
+        (li.NoisySGD, "max_steps", "leave it out."),
+        (li.NoisySGD, "max_step_size", "leave it out."),
+        (li.NoisySGD, "data_set_size", "did you mean dataset_size?"),
         (li.NoisySGD, "stepsize", "did you mean step_size?"),
         (li.NoisySGD, "noise", "did you mean noise_std?"),
         (li.NoisySGD, "learning_rate", "it is called step_size here."),
