@@ -20,16 +20,16 @@ from lastiterate.numeric.rounding import exact, printed_down, printed_up
 from lastiterate.numeric.run import NoisySGD, described_run
 
 HELPS: Final = 0.95
-"""The last iterate helps where it costs at most this part of composition."""
+"""The last iterate helps if its epsilon is at most this share of that of composition."""
 
 _NARROW: Final = 4.0
 _FORGETS: Final = 10.0
-"""A domain that is tried is this part of what the noise of all steps crosses; decay forgets so often in a run."""
+"""Ratio of the distance that the noise of all steps covers to a domain that is tried; decay times over a run."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """A change of the run in words, the changed run, and upper bounds of the epsilon of its last iterate and of all."""
+    """A change of the run in words, the changed run, and upper bounds of epsilon for its last iterate and for all."""
 
     change: str
     run: NoisySGD
@@ -50,11 +50,11 @@ class Advice(Displayed):
         found: the bound of its last iterate.
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
-        linear: of linear losses without the domain, all else as planned: an estimate; nan where it is not known.
-        helps_from: the least length, within 2%, at which the last iterate costs at most `HELPS` of composition; None
-            where it does not at the length that is planned.
+        linear: an estimate of epsilon for linear losses without the domain; nan if it is not known.
+        helps_from: the least number of steps, within 2%, from which the last iterate helps (`HELPS`); None if not even
+            at the planned length.
         stop_after: the most steps whose composition costs no more than the last iterate of the whole run, or None.
-        why: the reason why nothing is gained; empty where something is.
+        why: the reason why nothing is gained; empty if something is.
         knobs: changes of the run, the best first.
     """
 
@@ -140,8 +140,8 @@ def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
     Raises:
         InputError: as `bound`, or the run has a schedule.
 
-    >>> told = advise(NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0), Convex(1.0), delta=1e-5)
-    >>> told.helps, told.helps_from < 20, told.stop_after
+    >>> advice = advise(NoisySGD(2000, 0.1, 1.0, 2.0, dataset_size=5, diameter=1.0), Convex(1.0), delta=1e-5)
+    >>> advice.helps, advice.helps_from < 20, advice.stop_after
     (True, True, 2)
     """
     described_run("advise", run)
@@ -192,7 +192,7 @@ def _least(steps: int, holds: Callable[[int], bool]) -> int:
 
 
 def _most(steps: int, holds: Callable[[int], bool]) -> int | None:
-    """The greatest length that holds, where it does for all shorter ones; None where a step does not."""
+    """The greatest number of steps for which it holds, if it holds for all smaller ones; None if not for 1."""
     good, fails = 0, steps + 1
     while fails - good > 1:
         middle = min(max(4 * good, 1), (good + fails) // 2)
@@ -228,11 +228,11 @@ def _why(run: NoisySGD, assumption: Assumption) -> str:
             return line
         case Clipped():
             length = 2 * run.clip_norm * eta
-            return f"with clipping alone two runs may part by 2 K step_size = {length:g} in every step; {line}"
+            return f"with clipping alone a step may add 2 K step_size = {length:g} to the distance of two runs; {line}"
         case Smooth():
             factor = float(1 + exact(eta) * exact(assumption.L))
             return (
-                f"losses that need not be convex may part by a factor 1 + step_size L = {factor:.4g} in every step, "
-                f"so that nothing is forgotten by itself; {line}"
+                f"without convexity a step may multiply the distance of two runs by 1 + step_size L = {factor:.4g}, so "
+                f"that earlier steps are not forgotten; {line}"
             )
-    return f"losses that need not be convex drive runs apart, so that nothing is forgotten by itself; {line}"
+    return f"without convexity updates may expand distances, so that earlier steps are not forgotten; {line}"

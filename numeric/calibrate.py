@@ -32,7 +32,7 @@ class Calibrated(Bound):
 
     Attributes:
         vary: the field of the run that was found.
-        target: the epsilon that was asked for, at the bound's order or delta.
+        target: the target epsilon, at the bound's order or delta.
     """
 
     vary: str = ""
@@ -41,7 +41,7 @@ class Calibrated(Bound):
 
     @property
     def value(self) -> Any:
-        """The value found of the field ``vary``: a number, or a schedule; of `any_steps` the most that were tried."""
+        """The value of the field ``vary``, a number or a schedule; the largest value tried, if `any_steps`."""
         return getattr(self.run, self.vary)
 
     @property
@@ -55,7 +55,7 @@ class Calibrated(Bound):
         multiplier = remarks(self.run, None).get("noise multiplier", "") if self.vary == "noise_std" else ""
         found = f"{self.vary} = {self._words}{multiplier and f' (noise multiplier {multiplier})'}"
         met = PrivacyLoss.__str__(self)
-        return f"{found}\nthe last iterate is {met}, by {self.route}; asked was an epsilon of at most {self.target:g}"
+        return f"{found}\nthe last iterate is {met}, by {self.route}; the target is at most {self.target:g}"
 
     def as_dict(self) -> dict[str, object]:
         found = {self.vary: self.value} | super().as_dict() | {"kind": "bound"}
@@ -63,7 +63,7 @@ class Calibrated(Bound):
 
     def table(self) -> TextTable:
         found = super().table()
-        rows = (self.vary, self._words), ("epsilon asked for", f"{self.target:g}")
+        rows = (self.vary, self._words), ("target epsilon", f"{self.target:g}")
         return replace(found, rows=(*rows, *found.rows))
 
     @property

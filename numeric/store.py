@@ -1,7 +1,7 @@
-"""Checksummed storage of finished work, so that an interrupted computation goes on where it stopped.
+"""Checksummed storage of finished work, so that an interrupted computation can resume.
 
 Every file is written atomically and ends with the SHA-256 of what precedes it; a file in which one bit differs is never
-read as something else. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
+read as valid data. Arrays are stored as ``.npz``, everything else as JSON; nothing is read with pickle.
 """
 
 import io
@@ -122,10 +122,10 @@ class Store:
         if self.folder is not None:
             buffer = io.BytesIO()
             np.savez(buffer, **{name: np.asarray(values) for name, values in arrays.items()})  # type: ignore[arg-type]
-            self._write(f"{part}.npz", seal(buffer.getvalue()), "make room, then the same command goes on")
+            self._write(f"{part}.npz", seal(buffer.getvalue()), "free some space, then repeat the command")
 
     def part(self, name: str, compute: Callable[[], Mapping[str, ArrayLike]]) -> Arrays:
-        """The arrays of one part, found, or else computed and kept."""
+        """The stored arrays of one part; if there are none, they are computed and stored."""
         found = self.load(name)
         if found is None:
             found = {key: np.asarray(values) for key, values in compute().items()}
@@ -133,11 +133,11 @@ class Store:
         return found
 
     def names(self, pattern: str) -> list[str]:
-        """The parts that are there under a pattern such as ``init-*``, sorted."""
+        """The stored parts that match a pattern such as ``init-*``, sorted."""
         return [] if self.folder is None else sorted(path.stem for path in self.folder.glob(f"{pattern}.npz"))
 
     def drop(self, part: str) -> None:
-        """Forget a part; no matter whether it is there."""
+        """Delete a part, if it is there."""
         if self.folder is not None:
             (self.folder / f"{part}.npz").unlink(missing_ok=True)
 
@@ -181,7 +181,7 @@ class Journal:
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file; nothing more can be kept."""
+        """Close the file; no entry can be added afterwards."""
         self._file.close()
 
 

@@ -27,7 +27,7 @@ from lastiterate.numeric.store import Journal, write_whole, writing
 Scalar = int | float | str
 
 _MOST_ROWS: Final = 1_000_000
-"""More rows than this are refused: a longer list is more likely a slip than a wish."""
+"""More rows are refused: a longer grid is probably a mistake."""
 _LARGEST = 2**63 - 1
 """The largest whole number that a column of a Parquet file holds."""
 _ENDS = 20
@@ -123,7 +123,7 @@ def _axis(name: str, listed: Any) -> tuple[Scalar, ...]:
     if not one_kind or len(set(values)) != len(values) or any(isinstance(x, int) and abs(x) > _LARGEST for x in values):
         raise InputError(
             "An axis of a sweep needs a list of numbers or of texts, each once and whole ones at most 2^63 - 1, got "
-            f"{name}={echo(listed)}; one schedule for all rows belongs into the run."
+            f"{name}={echo(listed)}; put a schedule for all rows into the run."
         )
     return tuple(float(value) for value in values) if any(isinstance(value, float) for value in values) else (*values,)
 
@@ -225,24 +225,24 @@ def sweep(
     scheduler: str | None = None,
     on_row: Callable[[int, int], None] | None = None,
 ) -> SweepTable:
-    """Bound the privacy loss at every point of a grid; of run and assumption all that does not vary is taken.
+    """Bound the privacy loss at every point of a grid of runs and assumptions.
 
     Args:
-        run: for all that does not vary.
+        run: the values that do not vary.
         assumption: likewise.
         grid: name -> values, as `SweepPlan.axes`.
-        out: a .csv or .parquet file for the table; finished rows are kept in ``out`` + ".rows.jsonl", and the same call
-            goes on from them.
-        jobs: worker processes; -1 for one a core.
+        out: a .csv or .parquet file for the table; finished rows are kept in ``out`` + ".rows.jsonl", from which the
+            same call resumes.
+        jobs: worker processes; -1 for one per core.
         backend: "loky" for this machine, "dask" for a cluster of dask.distributed.
         scheduler: address of that cluster; None for the active client, or a cluster of its own on this machine.
-        on_row: called with (rows done, rows in all), at the start and whenever a row is there.
+        on_row: called with (finished rows, all rows), at the start and after every row.
 
     Returns:
-        The table, in the order of the grid. A point that is refused has a sentence in the column ``error``.
+        The table, in the order of the grid, with a sentence in the column ``error`` for each refused point.
 
     Raises:
-        InputError: the grid is not one, ``out`` cannot be written or holds rows of another sweep, or no backend.
+        InputError: an invalid grid or backend, or ``out`` cannot be written or has rows of another sweep.
 
     >>> from lastiterate.numeric.losses.assumptions import Convex
     >>> run = NoisySGD(steps=100, step_size=0.1, noise_std=1.0, clip_norm=1.0, dataset_size=5, diameter=1.0)

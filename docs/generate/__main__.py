@@ -25,7 +25,7 @@ def build(out: Path, *, coarse: bool) -> int:
     """Write the site into ``out``; returns Zensical's exit status, which is not 0 after a warning.
 
     Args:
-        out: a folder that is made anew.
+        out: a folder, which is created again.
         coarse: pictures of few points, for those who look at the site and not at the pictures.
     """
     with TemporaryDirectory() as folder:

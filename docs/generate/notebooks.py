@@ -20,7 +20,7 @@ def _page(path: Path) -> str:
 
 
 def _parts(cell: dict[str, Any]) -> Iterator[str]:
-    """Text as it is, code in a fence, and every output as HTML where it has that."""
+    """Text unchanged, code in a fence, and each output as HTML if it has that form."""
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         yield source.replace("](../../docs/", "](../")

@@ -1,4 +1,4 @@
-"""The public names by subject, in the order in which one meets them."""
+"""The public names by subject, in the order in which a user needs them."""
 
 from dataclasses import dataclass
 
@@ -38,13 +38,13 @@ SUBJECTS = (
     Subject(
         "runs",
         "Runs",
-        "What is trained, step by step, and the same as an event of dp_accounting.",
+        "The training run, step by step, and its conversion to an event of dp_accounting.",
         "NoisySGD RandomProjectionRun to_dp_event InputError",
     ),
     Subject(
         "assumptions",
         "Assumptions on the losses",
-        "What a bound may use of them beside clipping. [Which holds for what](../trust.md).",
+        "What a bound may assume in addition to clipping. [Which theorem uses what](../trust.md).",
         "Assumption Clipped Smooth Holder Convex StronglyConvex Blocks Sum Minimum Tabulated Measured",
     ),
     Subject(
@@ -57,26 +57,26 @@ SUBJECTS = (
     Subject(
         "choices",
         "Plan a run",
-        "Compare, calibrate, sweep, and ask whether releasing the last iterate alone gains anything.",
+        "Compare, calibrate and sweep plans, and find out if releasing only the last iterate reduces epsilon.",
         "compare Comparison calibrate Calibrated advise Advice sweep forgetting steps_to_forget Forgetting",
     ),
     Subject(
         "lower",
         "Lower bounds and attacks",
-        "What no bound can be below: by runs that are solved exactly, or with confidence by training many models.",
+        "Numbers below which no bound can be, certified by solvable runs or at a stated confidence by an attack.",
         "lower_bound LowerBound Witness replay attack worst_case coupled_runs measure_drift",
     ),
     Subject(
         "constants",
         "Constants of networks",
-        "What is certified, what is found, and what refutes a constant. [Measure and attack](../measure.md).",
+        "Certified and measured constants, and pairs that refute a constant. [Measure and attack](../measure.md).",
         "Workload load_workload estimate_holder certified_constants network_constants constants_of_network "
         "assumption_of ClippedRows Layer convolution average_pool refute Refutation",
     ),
     Subject(
         "training",
         "Training",
-        "Optimisers and callbacks that keep the account, and what Opacus users import from `lastiterate.opacus`. "
+        "Optimisers and callbacks that account for every step, and the names in `lastiterate.opacus`. "
         "[Train with privacy](../train.md).",
         "ProjectedNoisySGD RecordedSGD LightningRecord HuggingFaceRecord",
         tuple(

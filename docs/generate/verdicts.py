@@ -21,25 +21,25 @@ __all__ = ["counts_table", "printed_table", "used_table", "verdict_page"]
 
 _LEAD = """# Every verdict
 
-This page is made from the ledger and its lock file, which `lastiterate check` compares with what the engines find.
-`lastiterate show KEY` prints the evidence for one claim; `lastiterate report --out report` puts it on a page.
+This page is generated from the ledger and its lock file, which `lastiterate check` compares with the results of the
+engines. `lastiterate show KEY` prints the evidence for one claim; `lastiterate report --out report` puts it on a page.
 
 | Verdict | Meaning |
 |---|---|
-| PROVED | what the claim says follows, with all its quantifiers |
-| SUPPORTED | every check was decided in its favour, on the box, sample or settings printed with it as its scope |
-| CITED | taken from another work, which is named, or derived from one; no solver finds a point that breaks it |
-| UNDECIDED | not shown and not refuted, with the reason: what the checks do not imply is never supported |
-| TESTED | it states nothing: the code was tested and passed; how small a fault would be noticed is printed with it |
+| PROVED | the statement of the claim follows, with all its quantifiers |
+| SUPPORTED | every check holds on the scope that is printed with it: a box, a sample or settings of an attack |
+| CITED | taken from another work, which is named, or derived from it; no solver finds a point at which it fails |
+| UNDECIDED | neither shown nor refuted, with the reason; a statement that the checks do not imply is never supported |
+| TESTED | not a statement but a test of the code, which passed; the smallest fault that it notices is printed with it |
 | TYPO | the formula as printed fails; its evident reading holds |
-| GAP | a step of a proof does not follow as written; what it serves may still hold |
+| GAP | a step of a proof does not follow as written; the theorem may still hold |
 | REFUTED | there is a counterexample |
 
-Beside either stands how strong the evidence is. *Proved* is by computer algebra or z3, *certified* by ball arithmetic
-on a box, *not refuted* by an attack with every run whose law is known exactly, *simulated* and *sampled* by random
-points. A verdict is no stronger than what it rests on: what limits a claim that a derivation uses (a citation, a scope)
-limits what is derived from it, and is printed beside the verdict. Of a test of the code it is *measured* how much too
-small a number has to be before it is noticed.
+Each claim states the strength of its evidence: *proved* by computer algebra or z3, *certified* by ball arithmetic on a
+box, *not refuted* by attacks with runs whose law is known exactly, *simulated* with random draws, *cited*. A
+verdict is never stronger than the claims it rests on: the limits of a claim that a derivation uses (a citation, a
+scope) also limit the derived claim, and are printed with its verdict. For a test of the code, *measured* says how much
+too small a number must be before the test fails.
 """
 _PAGE = "verdicts.md"
 """Where this page lies, seen from the others at its height."""
@@ -68,7 +68,7 @@ def _paper(claim: Claim) -> str:
 
 
 def counts_table() -> str:
-    """How many claims of each paper have which verdict; ours apart."""
+    """Counts of the verdicts for each paper, and separately for the claims that are ours."""
     locked = read_lock()
     found = counted((claim, locked[claim.key].verdict) for claim in CLAIMS)
     shown = [verdict for verdict in Verdict if any(counts[verdict] for counts in found.values())]
@@ -140,7 +140,7 @@ def _words(text: str) -> str:
 
 
 def printed_table() -> str:
-    """The printed theorems that speak of a run, with their verdicts and what holds instead."""
+    """The printed theorems about a run, with their verdicts and the correct statements."""
     locked, repairs = read_lock(), mending(CLAIMS)
     rows = []
     for theorem in THEOREMS.values():
@@ -152,12 +152,12 @@ def printed_table() -> str:
             f"<td>{speaks}</td>"
             f'<td><a href="{_PAGE}#{theorem.claim}">{locked[theorem.claim].verdict}</a></td><td>{instead}</td></tr>\n'
         )
-    head = "<tr><th>Theorem</th><th>Speaks of</th><th>Verdict</th><th>What holds instead</th></tr>"
+    head = "<tr><th>Theorem</th><th>Applies to</th><th>Verdict</th><th>What holds instead</th></tr>"
     return _table(head, "".join(rows))
 
 
 def used_table() -> str:
-    """The claim behind `bound` for every scheme and assumption, on a run where all of them say something."""
+    """The claim behind `bound` for every scheme and assumption, on a run to which all of them apply."""
     assumptions = (Clipped(), Holder(1.0, 0.5), Smooth(1.0), Convex(1.0), StronglyConvex(1.0, 0.5))
     rows = []
     for sampling in ("full", "cyclic", "shuffled", "without_replacement", "poisson"):

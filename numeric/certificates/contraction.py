@@ -23,15 +23,15 @@ from lastiterate.numeric.shift_program.program import ShiftProgram
 _COARSE, _FINE, _EACH = 60, (160, 100, 70, 50, 40), 100
 """Nodes of a table: of a first one, of one that serves every longer run (the first that do), of one of many."""
 _LENGTHS, _CLEAN = (2.8, 2.2, 3.4), 2.4
-"""A block has a diameter over the square root of its steps of about so many times the noise."""
+"""Ratio of the diameter over the square root of a block's steps to the noise, about."""
 _CLOSE, _ROUNDS, _BLOCKS = 1e-4, 400, 24
-"""A table that falls by less is left as it is; rounds until then; blocks of a run that is followed from its start."""
+"""A table that falls by less is final; most rounds until then; most blocks of a run that is followed from its start."""
 _LIFTS = (0.0, 1e-8, 1e-6, 1e-4)
 """Shares of delta, or at an order of the table itself, by which a table is lifted until it falls."""
 _LIFT = 1e-9
 """Tables are lifted by so much for every block, well above rounding errors."""
 BEYOND = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
-"""Orders of bounds that hold beyond the last node, over the order asked for; so many nodes are tried as the last."""
+"""Orders of bounds beyond the last node, relative to the requested order; number of last nodes that are tried."""
 _CUTS = 12
 
 
@@ -102,7 +102,7 @@ class Contraction:
         place = (steps - 1) % part.period if met else part.period - 1
         best = optimum(ShiftProgram(part, self.assumption, place, initial=apart))
         if not best.cost.is_finite():
-            raise UncertifiedError(f"A certificate needs a finite price, got a block of {steps} steps; take another.")
+            raise UncertifiedError(f"A certificate needs finite costs, got a block of {steps} steps; take another.")
         node, cost = Paths(part, self.assumption).explicit(best)
         return gaussian_table(upper(exact(cost).sqrt())), node
 

@@ -172,7 +172,7 @@ class _Writer:
         return {"quantity": "dp", "at": dyadic(delta), "value": dyadic(value)}, proof
 
     def contracted(self, found: TableCandidate, order: float | None, delta: float | None) -> tuple[Node, Node]:
-        """The claim of a table and its proof, or of the bound beside it where that says no less."""
+        """The claim of a table and its proof, or of the alternative bound if that is not larger."""
         beside = _Writer(self.run, self.paths.assumption, found.other)
         if order is None and delta is None:
             return beside.claim(order, delta)
@@ -209,7 +209,7 @@ class _Writer:
         return {"rule": "gaussian", "of": of, "rdp": dyadic(upper(exact(order) / 2 * exact(squared)))}
 
     def sampled(self, found: Candidate) -> Node:
-        """Sampled steps, with a window of shifts or without; prices are left out."""
+        """Sampled steps, with or without a window of shifts; their costs are filled in by `rdp`."""
         if isinstance(found.choices, NoiseSplit):
             return self.window(found.choices, found)
         listed = [one.multiplier for one in found.pair.steps]

@@ -7,7 +7,7 @@ The counts of right and wrong answers at one threshold, learned from other runs,
 Liang et al. 2026, (20), at the upper Clopper-Pearson limits of the rates of the answer "the run saw these data", z the
 inverse of the standard normal distribution function: both fall where a rate rises. Observed rates give no bound.
 
-All scores together give more, without a half of the runs to learn a threshold from. A score is a number computed from a
+All scores together give more, and need no runs to learn a threshold. A score is a number computed from a
 released model by a rule that was fixed before these runs.
 
 AUC    A run with the sample has a larger score than one without, ties counted half, with probability
@@ -16,7 +16,7 @@ AUC    A run with the sample has a larger score than one without, ties counted h
        for every t < n x, and A is doubted where U is at least the mean of the worst share ``doubt`` of B / n.
 Curve  Clopper-Pearson limits of both rates of wrong answers at every threshold of a list, all at once.
 
-The curve refutes any claim on the two laws; the AUC as it is used here a claim of mu-GDP alone.
+The curve can refute any claim about the two laws, the AUC as used here only a claim of mu-GDP.
 Source: docs/proofs/lower_bounds.md; Hoeffding 1963; Clopper & Pearson 1934; Kairouz, Oh & Viswanath 2015; Dong, Roth &
 Su 2022 for mu.
 """
@@ -364,7 +364,7 @@ def epsilon_limits(
     delta: float,
     level: float,
 ) -> Array:
-    """`Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level`` by itself."""
+    """`Audit.epsilon` from the counts of many tests, shape (tests,), each at confidence ``level``."""
     rates = zip(
         rates_at_most(false_positives, negatives, (1 - level) / 2).tolist(),
         rates_at_most(false_negatives, positives, (1 - level) / 2).tolist(),

@@ -89,7 +89,7 @@ def lower_bound(
     37.576226
     """
     found = lower_bounds(run, assumption, order=order, delta=delta)
-    nothing = LowerBound(0.0, "no witness", f"no exactly solvable run speaks of this one: {_silence(run, assumption)}")
+    nothing = LowerBound(0.0, "no witness", f"no exactly solvable run is known here: {_silence(run, assumption)}")
     return max((nothing, *found), key=lambda one: one.value)
 
 

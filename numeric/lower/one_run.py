@@ -145,7 +145,7 @@ def one_run(
 
 
 def _least_delta(canaries: int, guessed: int, right: int, doubt: float, epsilon: Array) -> Array:
-    """Every smaller delta is refuted, at each epsilon by itself and at all of them; shape of epsilon, rounded down."""
+    """Limits below which delta is refuted, at all epsilons together; shape of epsilon, rounded down."""
     if not right:
         return np.zeros_like(epsilon)
     margin, wrong = _MARGIN + _MARGIN_OF_GUESS * guessed, guessed - right

@@ -1,6 +1,6 @@
 """The command line, ``lastiterate`` or ``python -m lastiterate``.
 
-Exit status: 0 all is well, 1 a claim failed, 2 bad input, 130 interrupted, 141 when nobody reads stdout any more.
+Exit status: 0 success, 1 a claim failed, 2 bad input, 130 interrupted, 141 if stdout was closed by its reader.
 """
 
 import gc
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort, Interrupted) as interrupt:
         kept = str(interrupt) or "what was finished is kept"
-        click.echo(f"interrupted: {kept}; the same command goes on from there.", err=True)
+        click.echo(f"interrupted: {kept}; the same command resumes from there.", err=True)
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)
 

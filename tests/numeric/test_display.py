@@ -100,7 +100,7 @@ def test_calibrate_says_what_it_found() -> None:
     found = _result("calibrate")
     assert f"noise_std = {found.run.noise_std!r} (noise multiplier " in str(found)
     assert f"(2, {printed_up(found.epsilon)})-RDP" in str(found)
-    assert f"by {found.route}; asked was an epsilon of at most 1" in str(found)
+    assert f"by {found.route}; the target is at most 1" in str(found)
     assert found.as_dict()["kind"] == "bound"
 
 

@@ -57,7 +57,7 @@ def test_an_interruption_is_status_130_and_keeps_what_is_there(
     with monkeypatch.context() as patch:
         patch.setattr(sweeps, "_numbered", stopping)
         assert _status(*files) == 130
-    assert "goes on from there" in capsys.readouterr().err
+    assert "resumes from there" in capsys.readouterr().err
     assert len((tmp_path / "out.csv.rows.jsonl").read_text().splitlines()) == 3
     assert _status(*files) == 0
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 5

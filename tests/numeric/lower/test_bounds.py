@@ -421,7 +421,7 @@ def test_where_nothing_speaks_it_is_0_and_says_why(change: dict[str, Any], assum
     run = NoisySGD(3, 0.1, 0.1, 1.0, 4, 2, "cyclic")
     found = lower_bound(replace(run, **change), assumption, delta=0.01)
     assert found.value == 0
-    assert f"no exactly solvable run speaks of this one: {why}" in found.description
+    assert f"no exactly solvable run is known here: {why}" in found.description
     if "beyond" not in why:
         assert bound(replace(run, **change), assumption, delta=0.01).epsilon >= 0
 

@@ -137,7 +137,7 @@ def test_an_interrupted_attack_goes_on(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(attacks, "adjacent_runs", interrupted)
     arguments = ["run.toml", "--delta", "1e-2", "--runs", "100", "--resume", "kept"]
     assert run(arguments) == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "the same command resumes from there" in capsys.readouterr().err
     assert run(arguments) == 0
     assert calls == [0, 1, 1], "the first block was kept"
     assert not Path("cache").exists()

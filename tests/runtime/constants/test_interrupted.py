@@ -47,7 +47,7 @@ def test_an_interrupted_and_a_killed_command_go_on_where_they_stopped(tmp_path: 
     assert (interrupted.returncode, interrupted.stdout) == (130, "")
     assert interrupted.stderr.count("\n") == 1
     assert interrupted.stderr.startswith("interrupted: 13 of 39 parts of stopping are finished and kept in kept")
-    assert interrupted.stderr.endswith("the same command goes on from there.\n")
+    assert interrupted.stderr.endswith("the same command resumes from there.\n")
     killed = command(tmp_path, "kept", "SIGKILL init-0001-12.npz")
     assert killed.returncode == -signal.SIGKILL
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("init-000[01]-*.npz")}
