@@ -1,4 +1,4 @@
-"""Run every benchmark and write RESULTS.md beside this file; with --device cuda only what a GPU is asked for.
+"""Run every benchmark and write RESULTS.md beside this file; with --device cuda only the GPU benchmarks.
 
     python -m benchmarks
     python -m benchmarks --device cuda     # writes cuda.md, which RESULTS.md takes in
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def on_device(device: str) -> None:
-    """What is asked of a GPU, written to a file of its own."""
+    """The GPU benchmarks, written to a separate file."""
     import torch
 
     from benchmarks import devices, gradients

@@ -30,7 +30,7 @@ __all__ = ["WORDS", "table"]
 WORDS: Final = (
     "One thread of the CPU, the same arguments for both, processor time. *compiling* is that of the first call; *paid "
     "back* is after how many calls it is earned, each doing the work of so many (point, sample) pairs in one shape: a "
-    "search makes some hundred calls in several shapes, each of which compiles anew. Drawn points are what "
+    "search makes some hundred calls in several shapes, each of which is compiled again. Drawn points are what "
     "`lastiterate estimate --draw uniform` repeats; their gradients alone are compiled."
 )
 _SIZES: Final = {"builtin:iris-mlp": (64, 150, "float64"), "builtin:digits-cnn": (16, 64, "float64"),

@@ -1,4 +1,4 @@
-"""Which lines and branches of numeric/ and proofs_checks/engines the tests run.
+"""Lines and branches of numeric/ and proofs_checks/engines that the tests run.
 
 make coverage      the share of the branches, file by file; fails below 95%
 """
@@ -38,7 +38,7 @@ def environment(tree: Path) -> dict[str, str]:
 
 
 def git(*arguments: str) -> str:
-    """What git says about the checkout."""
+    """The output of git in the checkout."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603, S607
     return done.stdout
 

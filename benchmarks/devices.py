@@ -1,4 +1,4 @@
-"""What a GPU is asked for as a whole: a measurement and coupled pairs against the CPU beside it, and its memory."""
+"""End-to-end GPU benchmarks: a measurement and coupled pairs against the CPU of the same machine, and memory."""
 
 from collections.abc import Callable
 from functools import cache
@@ -49,7 +49,7 @@ def measure(device: str, *, samples: int = 32, points: int = 8) -> list[Row | Mi
 
 
 def memory(device: str) -> list[Limit]:
-    """What chunks take of a CUDA device's memory, by a budget and where nobody says; elsewhere nothing to say."""
+    """Memory that chunks take on a CUDA device, with and without a budget; no rows on other devices."""
     if not device.startswith("cuda"):
         return []
     rows, shares = [], []

@@ -89,7 +89,7 @@ class Graph:
 
     @property
     def needed(self) -> set[tuple[str, str]]:
-        """The arrows without another way from the one room to the other, if there are no circles."""
+        """The arrows between rooms that no other path connects, if there are no cycles."""
         reached: dict[str, set[str]] = {}
         for name in sorted(self.arrows, key=self.floors.__getitem__):
             reached[name] = set(self.arrows[name]).union(*(reached.get(lower, ()) for lower in self.arrows[name]))

@@ -22,7 +22,7 @@ def peak():
 
 
 def in_a_process(work: str, *arguments: str) -> dict[str, Any]:
-    """What the work puts into its dictionary ``found``.
+    """The dictionary ``found`` that the work fills.
 
     Args:
         work: Python; it may call ``peak()``, and finds the arguments in ``sys.argv[1:]``.

@@ -1,7 +1,7 @@
 """Batched per-sample gradients: against a plain loop of autograd calls, and against their own matrix products.
 
 One code path for every device: the loop runs on the CPU, as its user would run it, and the batched gradients on the
-device that is asked for, same work, in one run.
+requested device: the same work, in one run.
 """
 
 from dataclasses import replace
@@ -112,7 +112,7 @@ def _against_products(device: str) -> Row | Missing:
 
 
 def _of_the_data_sheet(device: str) -> str:
-    """What the device can do in float32 without TF32: cores times two operations times its greatest clock."""
+    """Peak rate of the device in float32 without TF32: cores times two operations times the maximum clock."""
     if not device.startswith("cuda"):
         return ""
     told = torch.cuda.get_device_properties(device)

@@ -1,4 +1,4 @@
-"""What the matrix products of a computation cost by themselves: their shapes recorded, then each run alone."""
+"""Time of the matrix products of a computation: their shapes are recorded, then each is run alone."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def flops(work: Callable[[], object]) -> int:
 
 
 def alone(shapes: Shapes, dtype: torch.dtype, device: str) -> Callable[[], Tensor | None]:
-    """A function that runs exactly these products, on random matrices made beforehand, one pair for each shape."""
+    """A function that runs exactly these products, on random matrices, one pair prepared for each shape."""
     pairs = [
         (torch.randn(left, dtype=dtype, device=device), torch.randn(right, dtype=dtype, device=device), times)
         for (left, right), times in shapes.items()

@@ -5,7 +5,7 @@ A sample of cosmic-ray's mutants, each met by the tests that run its line:
     make mutants                                   a sample of 300, about an hour on two cores
     python -m benchmarks.mutation --sample 1000 --seed 1 --only numeric/rounding.py
 
-Every mutant is made in a copy of the tree of its own, so the checkout is never touched. What is finished is kept in the
+Every mutant is made in a separate copy of the tree, so the checkout is never changed. Finished mutants are kept in the
 cache folder and found again after an interruption. `MUTANTS.md` beside this file gets the share that is killed, with a
 confidence interval, and every survivor.
 """
@@ -58,7 +58,7 @@ class Mutant:
 
 
 def _executed(source: str) -> str:
-    """The code without annotations and docstrings: what a test could tell apart."""
+    """The code without annotations and docstrings, which no test can distinguish."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -75,7 +75,7 @@ def _executed(source: str) -> str:
 
 
 def _matters(spec: MutationSpec, tree: Path) -> bool:
-    """Whether the mutant is a program, and changes what is executed."""
+    """Tell whether the mutant is valid code and changes what is executed."""
     source = (tree / spec.module_path).read_text()
     operator = get_operator(spec.operator_name)(**spec.operator_args)
     mutated = MutationVisitor.mutate_code(source, operator, spec.occurrence)

@@ -1,4 +1,4 @@
-"""What a GPU does in the work it is lent for: seconds, how long it is busy in them, and its longest kernels.
+"""Profiles of GPU work: seconds, the time for which the GPU is busy, and its longest kernels.
 
     python -m benchmarks.profiles --device cuda
 

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Row:
-    """Two times in one run and the ratio that is asked for.
+    """Two times in one run and the required ratio.
 
     Attributes:
         name: what is timed.
