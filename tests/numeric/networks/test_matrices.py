@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lastiterate.numeric.networks import matrices
-from lastiterate.numeric.networks.matrices import MatrixBall, Slopes, length, row_lengths, spectral_norm
+from lastiterate.numeric.networks.matrices import MatrixBall, Slopes, box, length, row_lengths, spectral_norm
 from lastiterate.numeric.rounding import exact, precision, upper
 
 
@@ -34,6 +34,16 @@ def test_wrong_singular_vectors_give_a_wider_bound(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(matrices.np.linalg, "svd", lambda *_a, v=wrong, **_k: (None, None, v))
         with precision():
             assert upper(spectral_norm(matrix)) >= np.sqrt(np.linalg.eigvalsh(matrix.T @ matrix)[-1]) * (1 - 1e-13)
+
+
+def test_slopes_times_numbers_hold_every_product() -> None:
+    """At the ends of both, so that a share of 1e-9 less is too narrow."""
+    rng = np.random.default_rng(0)
+    middle, spread, at, off = rng.normal(size=6), rng.uniform(0, 1, 6), rng.normal(size=6), rng.uniform(0, 1, 6)
+    found = Slopes(middle, spread).times(at, box(off))
+    ends = [np.abs((at + i * off) * (middle + j * spread) - found.middle) for i in (-1, 1) for j in (-1, 1)]
+    assert (np.max(ends, axis=0) <= found.spread).all()
+    assert (np.max(ends, axis=0) >= found.spread * (1 - 1e-9)).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
