@@ -304,9 +304,9 @@ def _by_slope(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
         rest = {s: ends for s, ends in check.box.items() if s != symbol}
         elsewhere = tuple(one for one in assumptions if symbol not in one.free_symbols)
         ends = {direction: end for direction, end in ((1, low), (-1, high)) if end not in (sp.oo, -sp.oo)}
-        left_out = any(isinstance(one, sp.Ne) for one in conditions_of(symbol))
-        if low == high or (len(ends) == 2 and (left_out or symbol.is_algebraic or symbol.is_noninteger)):
-            continue  # of an infinite range its new letter is any number
+        holes = symbol.is_algebraic or symbol.is_noninteger or any(isinstance(c, sp.Ne) for c in conditions_of(symbol))
+        if low == high or (holes and len(ends) == 2):  # the new letter for an infinite range is any number
+            continue
         for direction, end in ends.items():
             slope = sp.factor_terms(sp.diff(gap, symbol) * direction)
             left, right = (side.xreplace({symbol: sp.sympify(end, strict=True)}) for side in (check.left, check.right))

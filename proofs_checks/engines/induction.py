@@ -167,11 +167,9 @@ def _of_recursion(check: Recursion, assumptions: tuple[Boolean, ...]) -> tuple[I
             f"closed_form={check.closed_form} and index={check.index}; write them out."
         )
     value = sp.Function(_VALUE, real=True)
-    said = (
-        one.xreplace({check.index: PREVIOUS}) for one in (check.initial, check.step, check.closed_form, *assumptions)
-    )
+    parts = check.initial, check.step, check.closed_form, *assumptions
     index = sp.Symbol(check.index.name, integer=True, nonnegative=begin >= 0 or None)
-    index = new_letter(index, *said)  # a sum may bind a letter of this name
+    index = new_letter(index, *(one.xreplace({check.index: PREVIOUS}) for one in parts))  # a sum may bind its name
     first, *known = (one.xreplace({check.index: index}) for one in (sp.Eq(value(begin), check.initial), *assumptions))
     law = sp.Eq(value(index + 1), check.step.xreplace({PREVIOUS: value(index), check.index: index + 1}))
     closed = sp.Eq(check.closed_form.xreplace({check.index: index}), value(index))

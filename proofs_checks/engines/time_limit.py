@@ -1,7 +1,8 @@
 """Processor time that a check may take, so that a busy machine decides as an idle one does.
 
 A check stops at its next question to z3. A process of `runner` that does not end in time, whatever it computes or waits
-for, is killed by the one that started it, which starts another that gives up that step (`watched`).
+for, is killed by the one that started it, which starts another that gives up that step (`watched`). A single worker is
+a process of its own on Linux alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping
