@@ -148,14 +148,14 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
             object.__setattr__(claim, "letters", given | dict(claim.letters))
     keys = set(known)
     for claim in claims:
-        key, where, paper = claim.key, f"in {written_in(claim)}", claim.key.split("/")[0]
-        if key in keys:
-            raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
-        if not _KEY.fullmatch(key):
+        key, where = claim.key, f"in {written_in(claim)}"
+        if not (isinstance(key, str) and _KEY.fullmatch(key)):
             raise InputError(
                 f"A key needs the form paper/number in lower case, digits and _, got key={key!r} {where}; rename it."
             )
-        if paper in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
+        if key in keys:
+            raise InputError(f"Each claim needs its own key, got key={key} twice, {where}; rename one.")
+        if (paper := key.split("/")[0]) in ledger.ORDER and key in {one.key for one in ledger.claims(paper)}:
             raise InputError(f"A key needs to be free, got key={key} {where}, a claim of the ledger; rename it.")
         if not isinstance(claim.source, Source):
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
@@ -191,8 +191,9 @@ def _register(name: str, file: Path, module: ModuleType) -> None:
     for kind, known in _registries().items():
         given: Any = getattr(module, kind, {})
         if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
-            own = [claim for claim in given if isinstance(claim, Claim)] if isinstance(given, tuple | list) else ()
-            given = {claim.key: claim for claim in own if _OWNER.get((kind, claim.key), name) == name}
+            own = [one for one in given if isinstance(one, Claim)] if isinstance(given, tuple | list) else ()
+            named = {claim.key: claim for claim in own if isinstance(claim.key, str)}
+            given = {key: claim for key, claim in named.items() if _OWNER.get((kind, key), name) == name}
         if not isinstance(given, Mapping):
             raise InputError(f"{kind} of {file} needs a mapping from names, got {echo(given)}; write a dict.")
         for entry, made in given.items():

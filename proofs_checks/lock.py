@@ -84,12 +84,13 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     try:
         return _adapter().validate_json(text)
     except ValidationError as error:
-        (key, *_), what = [*map(str, error.errors()[0]["loc"]), ""], error.errors()[0]["msg"]
+        place, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
         numbered = enumerate(text.splitlines(), 1)
-        line = next((number for number, line in numbered if f"{json.dumps(key)}:" in line), 1)
+        line = next((number for number, line in numbered if place and f"{json.dumps(place[0])}:" in line), 1)
+        got = " ".join(map(str, place)) or type(data).__name__
         raise InputError(
             "The lock file needs a verdict, a grade and three counts for each claim, got "
-            f"{key or type(data).__name__} ({what}) in {path}:{line}; restore it, or write it with "
+            f"{got} ({what}) in {path}:{line}; restore it, or write it with "
             "`lastiterate check --update-lock`."
         ) from None
 

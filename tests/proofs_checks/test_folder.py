@@ -43,6 +43,8 @@ def module(folder: Path, text: str) -> Path:
         ("DERIVATIONS = [1]\nCLAIMS = ()", "DERIVATIONS of {} needs a mapping from names, got [1]; write a dict."),
         ("CLAIMS = list(range(10**6))", "got CLAIMS=[0, 1, 2, ... 1000000 in all]; write one."),
         (CLAIM.replace("a/b", "a/B 1"), "got key='a/B 1' in one.py:7; rename it."),
+        (CLAIM.replace('"a/b"', "3"), "got key=3 in one.py:7; rename it."),
+        (CLAIM.replace('"a/b"', "[]"), "got key=[] in one.py:7; rename it."),
         (CLAIM.replace("a/b", "nokey"), "got key='nokey' in one.py:7; rename it."),
         (
             CLAIM.replace("a/b", "chien_li/theorem_3_12"),
