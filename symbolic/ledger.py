@@ -54,8 +54,10 @@ OWN: Final[dict[str, Claim]] = {}
 def known(key: str) -> Claim | None:
     """The claim of this key, of the ledger or of a folder that was loaded."""
     paper = key.partition("/")[0]
-    ledger = claims(paper) if paper in ORDER else ()
-    return OWN.get(key) or next((claim for claim in ledger if claim.key == key), None)
+    found = {claim.key: claim for claim in naming(key)} if paper in ORDER else {}
+    if paper in ORDER and key not in found:  # a key that its module puts together
+        found = {claim.key: claim for claim in claims(paper)}
+    return OWN.get(key) or found.get(key)
 
 
 def claims(*papers: str) -> tuple[Claim, ...]:
