@@ -140,7 +140,7 @@ def reveal_coins(shifts: tuple[float, ...], chances: tuple[float, ...], failure:
 
 
 def outcomes(count: int, rate: float, bins: int) -> list[tuple[int, float]]:
-    """How often a sample may be met in so many steps, rounded up to one of a few numbers, and their probabilities."""
+    """Numbers of visits of a sample in so many steps, rounded up to one of a few numbers, and their probabilities."""
     rare = bisect_left(range(count), True, key=lambda k: bool(bdtrc(k, count, rate) <= _LEAST_ALONE))
     highest = min(rare + 2, count)
     edges = sorted({int(x) for x in np.linspace(0, highest, bins)} | {count})
