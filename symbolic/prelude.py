@@ -43,7 +43,7 @@ from lastiterate.symbolic.statement import (
     FIRST, MAP, OTHER, SAMPLES, SECOND, BatchesOf, Binomial, Clipped, ClippedSteps, Constant, Convex, ConvexSmooth,
     Coupled, CyclicBatches, Diameter, Displaced, EveryStep, Exists, Expectation, ForAll, FullBatches, Hides,
     HockeyStick, Holder, Image, Larger, LastIterate, LeastGradient, Lipschitz, LeastOver, Neighbours, Noisy, Normal,
-    OneMore, PoissonBatches, Probability, Projectable, RenyiDivergence, SampledStep, ShiftedDivergence,
+    OneMore, PoissonBatches, Probability, Projectable, RenyiDivergence, ShiftedDivergence,
     ShuffledBatches, SmallOrder, Smooth, StronglyConvex, Variance, Walk, Wasserstein, closed, condition, divergence,
     for_some, given, private, sentence,
 )  # fmt: skip

@@ -99,13 +99,6 @@ class ShiftedDivergence(QuantityBase):
     """The least D_order(P' || Q) over laws P' within the distance of P in W_infinity, of (order, distance, P, Q)."""
 
 
-class SampledStep(QuantityBase):
-    """The Renyi divergence of q E_tau(N(1) || N(0)), tau = 1 + (g - 1)/q, of (rate, noise over sensitivity, order).
-
-    It is reflected below g = 1, and bounds a step in which one of three means 1 apart is replaced with probability q.
-    """
-
-
 class Noisy(QuantityBase):
     """A law with independent Gaussian noise added, of (law, variance)."""
 

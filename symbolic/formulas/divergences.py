@@ -3,14 +3,13 @@
 Every name says which law is the numerator, or the numerator comes first. Laws of one step lie at 0 and at a
 gap in units of the noise.
 
-Source   Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of whole orders); Balle, Barthe & Gaboardi
-         2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two Gaussians); the projected
-         steps are ours (claims ours/projection/*).
+Source   Balle, Barthe & Gaboardi 2018, Theorem 2 (advanced joint convexity); Dong, Roth & Su 2022 (trade-off of two
+         Gaussians); the projected steps are ours (claims ours/projection/*).
 """
 
 from collections.abc import Callable
 
-from sympy import Expr, Function, Piecewise, Sum, Symbol, binomial, erfc, exp, gamma, log, sqrt, true
+from sympy import Expr, Function, Piecewise, Symbol, erfc, exp, gamma, log, sqrt, true
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.stringpict import prettyForm
@@ -84,13 +83,6 @@ def replaced_hockey_stick(factor: Expr, rate: Expr, curve: Callable[[Expr], Expr
 def exchanged(factor: Expr, curve: Callable[[Expr], Expr]) -> Expr:
     """E_g(Q || P) = 1 - g + g E_{1/g}(P || Q), ``curve`` that of E_g(P || Q). Exact."""
     return 1 - factor + factor * curve(1 / factor)
-
-
-def sampled_moment(rate: Expr, square: Expr, order: Expr) -> Expr:
-    """exp((a - 1) D_a((1 - q) N(0, 1) + q N(mu, 1) || N(0, 1))) of a whole order a, mu^2 = ``square``."""
-    j = Symbol("j_drawn", integer=True, nonnegative=True)  # no Dummy: a claim is the same whenever it is built
-    term = binomial(order, j) * (1 - rate) ** (order - j) * rate**j * exp(j * (j - 1) * square / 2)
-    return Sum(term, (j, 0, order))
 
 
 def chi_square(x: Expr, degrees: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """What `lastiterate.numeric` computes, stated in Sympy: formulas that no claim speaks of, for `test_one_formula`.
 
-Source   Mironov 2017 (composition, Gaussian); Popoviciu 1935 for the variance of a bounded variable; the pages of
-         docs/proofs.
+Source   Mironov 2017 (composition, Gaussian); Mironov, Talwar & Zhang 2019, sections 3.1 to 3.3 (sampled Gaussian of
+         whole orders); Popoviciu 1935 for the variance of a bounded variable; the pages of docs/proofs.
 """
 
 from sympy import (
@@ -12,6 +12,8 @@ from sympy import (
     Max,
     Min,
     Rational,
+    Sum,
+    Symbol,
     binomial,
     exp,
     log,
@@ -20,7 +22,6 @@ from sympy import (
     sqrt,
 )
 
-from lastiterate.symbolic.formulas.divergences import sampled_moment
 from lastiterate.symbolic.formulas.update import moved, step_sensitivity
 
 
@@ -58,6 +59,13 @@ def binomial_tail(n: Expr, q: Expr, k: Expr) -> Expr:
     """P(X = k) / (1 - r), at least P(X >= k) for X ~ Binomial(n, q), r = P(X = k + 1) / P(X = k) < 1."""
     ratio = (n - k) / (k + 1) * q / (1 - q)
     return binomial(n, k) * q**k * (1 - q) ** (n - k) / (1 - ratio)
+
+
+def sampled_moment(rate: Expr, square: Expr, order: Expr) -> Expr:
+    """exp((a - 1) D_a((1 - q) N(0, 1) + q N(mu, 1) || N(0, 1))) of a whole order a, mu^2 = ``square``."""
+    j = Symbol("j_drawn", integer=True, nonnegative=True)
+    term = binomial(order, j) * (1 - rate) ** (order - j) * rate**j * exp(j * (j - 1) * square / 2)
+    return Sum(term, (j, 0, order))
 
 
 def up_sum(q: Expr, gap: Expr, order: int) -> Expr:

@@ -180,7 +180,7 @@ def hidden_step(p: Point) -> Expr:
     def mean(term: Expr) -> Expr:  # over the chi-square variable of exp(w X / 2)
         return divergences.projected_moment(2 * term.args[0] / X_SQUARE, S.One, p.b)
 
-    given = divergences.sampled_moment(p.q, ratio(p) * X_SQUARE, p.whole)
+    given = statements.sampled_moment(p.q, ratio(p) * X_SQUARE, p.whole)
     hidden = given.doit().replace(lambda term: isinstance(term, exp), mean)
     return Min(revealed, log(hidden) / (p.whole - 1))
 
