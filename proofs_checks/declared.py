@@ -6,7 +6,7 @@ A symbol that may be complex or infinite takes no part in an order, so that it i
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from itertools import count
@@ -17,7 +17,6 @@ import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
-from sympy.ntheory import isprime
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.symbolic import statement
@@ -35,45 +34,10 @@ _OPEN: Mapping[str, str] = {
 """Facts that may not be denied, with what denying them means."""
 
 
-_OF_RATIONALS: Mapping[str, Callable[[int, int], bool]] = {
-    "positive": lambda p, _: p > 0,
-    "negative": lambda p, _: p < 0,
-    "nonnegative": lambda p, _: p >= 0,
-    "nonpositive": lambda p, _: p <= 0,
-    "zero": lambda p, _: p == 0,
-    "nonzero": lambda p, _: p != 0,
-    "integer": lambda _, q: q == 1,
-    "noninteger": lambda _, q: q != 1,
-    "even": lambda p, q: q == 1 and p % 2 == 0,
-    "odd": lambda p, q: q == 1 and p % 2 == 1,
-    "prime": lambda p, q: q == 1 and isprime(p),
-    "composite": lambda p, q: q == 1 and p > 3 and not isprime(p),
-    **{
-        fact: lambda *_: True
-        for fact in ("commutative", "complex", "real", "extended_real", "rational", "algebraic", "finite", "hermitian")
-    },
-    **{fact: lambda *_: False for fact in ("imaginary", "infinite", "irrational", "transcendental")},
-}
-"""Facts about p/q, as Sympy knows them, which takes a hundred times as long to find them."""
-
-
-def fact(value: sp.Expr, name: str) -> bool | None:
-    """The fact that Sympy calls ``value.is_name``."""
-    known = _OF_RATIONALS.get(name.removeprefix("extended_") if name != "extended_real" else name)
-    if known is not None and value.is_Rational:
-        return known(value.p, value.q)
-    return getattr(value, f"is_{name}")  # type: ignore[no-any-return]
-
-
-@lru_cache(maxsize=4096)
-def _declared(symbol: sp.Symbol) -> tuple[tuple[str, bool], ...]:
-    return tuple(symbol.assumptions0.items())
-
-
 @lru_cache(maxsize=4096)
 def admits_value(symbol: sp.Symbol, value: sp.Expr) -> bool:
     """Tell whether a number has every property that the symbol is declared to have."""
-    return all(fact(value, name) is wanted for name, wanted in _declared(symbol))
+    return all(getattr(value, f"is_{name}") is wanted for name, wanted in symbol._assumptions_orig.items())
 
 
 def conditions(symbol: sp.Symbol) -> tuple[Boolean, ...]:
@@ -111,20 +75,6 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     return f"The symbol {symbol} cannot be taken as declared: {why}; declare it real, or positive, or integer." * bool(
         why
     )
-
-
-def _parts(value: Any) -> Iterator[sp.Basic]:
-    if isinstance(value, sp.Basic):
-        yield value
-    elif isinstance(value, Mapping):
-        for pair in value.items():
-            yield from _parts(pair)
-    elif isinstance(value, tuple | list):
-        for entry in value:
-            yield from _parts(entry)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _parts(getattr(value, field.name))
 
 
 def _renamed(value: Any, rename: Callable[[sp.Basic], sp.Basic]) -> Any:
@@ -182,7 +132,7 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     numbers = {one.name: sp.Integer(v) for one in fields(check) if type(v := getattr(check, one.name)) is int}
     numbers.pop("start", None)
     check = replace(check, mutants=(), **numbers)
-    parts = list(_parts((check, assumptions)))
+    parts = list(statement.parts((check, assumptions)))
     symbols = sorted({s for part in parts for s in part.free_symbols}, key=place_in_order)
     for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
         raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")

@@ -18,7 +18,6 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
-from lastiterate.proofs_checks.declared import fact
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.exact_values import Point, fraction, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
@@ -259,7 +258,7 @@ def _may_hold(rule: Boolean) -> bool:
 
 
 def _declared(value: AppliedUndef, number: sp.Expr) -> bool:
-    return all(getattr(value, f"is_{name}") in (None, fact(number, name)) for name in _FACTS)
+    return all(getattr(value, f"is_{name}") in (None, getattr(number, f"is_{name}")) for name in _FACTS)
 
 
 def _by_rule(value: AppliedUndef, rules: list[Boolean], known: dict[sp.Expr, sp.Expr]) -> bool:
