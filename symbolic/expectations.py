@@ -11,6 +11,7 @@ from typing import Any, Final
 from sympy import Basic, Dummy, Expr, Function, Ge, Gt, Le, Poly, S, Symbol, Tuple, prod
 from sympy.logic.boolalg import Boolean
 from sympy.printing.pretty.stringpict import prettyForm
+from sympy.utilities.iterables import connected_components
 
 from lastiterate.symbolic.vectors import Norm, Vector, inner
 
@@ -99,14 +100,20 @@ class GaussianMean(ExactMean):
     def _read(self) -> tuple[dict[Expr, tuple[Expr, ...]], list[Expr], list[tuple["_End", "_End"]]]:
         """The sizes and variances of matrices, the letters of all factors, and the indices that products link."""
         words, *laws = self.args
-        factors = [(at, place, factor) for at, word in enumerate(words) for place, factor in enumerate(word)]
-        letters = [factor.args[0] if isinstance(factor, Transposed) else factor for *_, factor in factors]
-        return {law.args[0]: law.args[1:] for law in laws}, letters, list(_neighbours(factors))
+        letters, joined = list[Expr](), list[tuple[_End, _End]]()
+        for word in words:
+            ends = list[tuple[_End, _End]]()
+            for factor in word:
+                turned = int(isinstance(factor, Transposed))
+                ends.append(((len(letters), turned), (len(letters), 1 - turned)))
+                letters.append(factor.args[0] if turned else factor)
+            joined += [(last, first) for (_, last), (first, _) in zip(ends, ends[1:] + ends[:1], strict=True)]
+        return {law.args[0]: law.args[1:] for law in laws}, letters, joined
 
     def rooms(self) -> tuple[Expr, ...]:
         """The sizes of the fixed vectors, where they are known; a ValueError where sizes do not fit."""
         entries, letters, joined = self._read()
-        classes = _classes([tuple((letters[k], end) for k, end in link) for link in joined])
+        classes = _classes([((letters[k], end), (letters[j], other)) for (k, end), (j, other) in joined])
         sizes = [(ends, _sizes(ends, entries)) for ends in classes]
         fixed = [some for ends, some in sizes if any(isinstance(one, Vector) and end == 0 for one, end in ends)]
         return tuple(size for some in fixed for size in some)
@@ -151,17 +158,6 @@ _End = tuple[int, int]
 """A factor, and its row index 0 or its column index 1."""
 
 
-def _neighbours(factors: Sequence[tuple[int, int, Expr]]) -> Iterator[tuple[_End, _End]]:
-    """The indices that a product sums over: the last of a factor and the first of the next, around each word."""
-    words: dict[int, list[int]] = {}
-    for k, (word, *_) in enumerate(factors):
-        words.setdefault(word, []).append(k)
-    for places in words.values():
-        for one, other in zip(places, [*places[1:], places[0]], strict=True):
-            last, first = (isinstance(factors[k][2], Transposed) for k in (one, other))
-            yield (one, 0 if last else 1), (other, 1 if first else 0)
-
-
 def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[tuple[int, int], ...]]:
     """All ways to pair places, each with one of the same letter."""
     if not places:
@@ -174,13 +170,10 @@ def _pairings(places: Sequence[int], letters: Sequence[Expr]) -> Iterator[tuple[
                 yield ((first, other), *pairs)
 
 
-def _classes(links: Sequence[tuple[Any, ...]]) -> list[set[Any]]:
+def _classes(links: Sequence[tuple[Any, Any]]) -> list[set[Any]]:
     """The ends that are linked, directly or not."""
-    classes: list[set[Any]] = []
-    for link in links:
-        met = [one for one in classes if one & set(link)]
-        classes = [one for one in classes if one not in met] + [set(link).union(*met)]
-    return classes
+    ends = list(dict.fromkeys(end for link in links for end in link))
+    return list(map(set, connected_components((ends, links))))
 
 
 def _sizes(ends: set[tuple[Expr, int]], entries: dict[Expr, tuple[Expr, ...]]) -> set[Expr]:
