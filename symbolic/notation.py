@@ -104,35 +104,11 @@ def unit_text(unit: Expr) -> str:
     return above if below == "1" else f"{above} / {below}"
 
 
-a: Final = Symbol("a", nonnegative=True)
-d: Final = Symbol("d", nonnegative=True)
-g: Final = Symbol("g", nonnegative=True)
-u: Final = Symbol("u", positive=True)
-v: Final = Symbol("v", positive=True)
-x: Final = Symbol("x", nonnegative=True)
-y: Final = Symbol("y", nonnegative=True)
-z: Final = Symbol("z", nonnegative=True)
-r: Final = Symbol("r", positive=True)
+a, d, g, x, y, z, G, P, R = symbols("a d g x y z G P R", nonnegative=True)
+u, v, r, p, q, theta, rho = symbols("u v r p q theta rho", positive=True)
 j: Final = Symbol("j", integer=True, positive=True)
-theta: Final = Symbol("theta", positive=True)
-rho: Final = Symbol("rho", positive=True)
-G: Final = Symbol("G", nonnegative=True)
-
-# Numbers of any sign: often two points of the real line with the gradients there, and a curvature between them.
-xi: Final = Symbol("xi", real=True)
-zeta: Final = Symbol("zeta", real=True)
-gamma: Final = Symbol("gamma", real=True)
-kappa: Final = Symbol("kappa", real=True)
-h: Final = Symbol("h", real=True)
-
-# Often the inner products of x - y and of the difference of the gradients of two points.
-P: Final = Symbol("P", nonnegative=True)
-Q: Final = Symbol("Q", real=True)
-R: Final = Symbol("R", nonnegative=True)
-
-# Weights of finite distributions.
-p: Final = Symbol("p", positive=True)
-q: Final = Symbol("q", positive=True)
+h, Q, xi, zeta, gamma, kappa = symbols("h Q xi zeta gamma kappa", real=True)
+"""Letters of any meaning, by sign; P, Q and R are often products of the differences of two points and gradients."""
 
 UNITS: Final[dict[Symbol, Expr]] = {
     **dict.fromkeys((a, x, y, z, d, xi, zeta), LENGTH),
