@@ -74,7 +74,7 @@ def _at(where: str, rule: Callable[..., Any], *arguments: Any) -> Any:
 
 def whole(value: Any, least: int = 0, most: int = 10**18) -> int:
     """A whole number."""
-    need(type(value) is int and least <= value <= most, f"{value!r} is not a whole number in [{least}, {most}]")
+    need(type(value) is int and least <= value <= most, f"{value!r:.80} is not a whole number in [{least}, {most}]")
     return int(value)
 
 
@@ -358,7 +358,7 @@ def _gaussian(node: Node, run: _Run, loss: _Loss) -> tuple[arb, arb]:
         need(run.random or run.scheme == "shuffled", "batches are fixed")
         sizes, chance = leaving(node, node["of"], run)
         return _at("of", _cost, node["of"], Updates(run, loss, "every", sizes)), chance
-    need(run.scheme == "full", f"rule {rule!r} gives no mu for these batches")
+    need(run.scheme == "full", f"rule {rule!r:.80} gives no mu for these batches")
     return _cost(node, Updates(run, loss, "every")), never
 
 
@@ -512,7 +512,7 @@ def rdp(node: Node, run: _Run, loss: _Loss, alpha: arb) -> tuple[arb, arb]:
         return stated(node, "rdp", total), chance
     if rule == "moments":
         return stated(node, "rdp", _moments(node, run, loss, alpha)), never
-    need(rule == "ranges", f"rule {rule!r} gives no Renyi divergence")
+    need(rule == "ranges", f"rule {rule!r:.80} gives no Renyi divergence")
     # docs/proofs/poisson.md, "A chain of ranges": G_0 fails with probability p_0, G_1 with p_1, ..., the last never.
     terms = [_at(f"of.{i}", rdp, one, run, loss, alpha) for i, one in enumerate(node["of"])]
     need(bool(terms[-1][1] == 0), "the last bound may fail")

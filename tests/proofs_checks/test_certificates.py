@@ -464,6 +464,17 @@ def test_composition_over_orders_cannot_be_that_of_another_run() -> None:
             accepted(forged)
 
 
+def test_the_late_order_serves_no_updates_that_expand() -> None:
+    """Whatever is stated: for c > 1 an earlier participation costs more."""
+    run = li.NoisySGD(25, 0.1, 0.1, 1.0, 40, 10, "shuffled", 0.3)
+    certificate = li.bound(run, li.Convex(1.0), order=4.0).certificate(weaker=True)
+    cost, rdp = (("proof", "of", "of", "cost"), [1, 20]), (("proof", "rdp"), [1, 30])
+    ways: list[tuple[tuple[Any, ...], Any]] = [cost, rdp, (("claim", "value"), [1, 40])]
+    assert accepted(_changed(certificate, *ways))
+    with pytest.raises(Refused, match="updates expand"):
+        accepted(_changed(certificate, *ways, (("class", "name"), "smooth")))
+
+
 def test_a_million_steps() -> None:
     certificate = li.bound(li.NoisySGD(steps=10**6, **FULL), li.Smooth(1.0)).certificate()
     assert certificate["proof"]["rule"] == "straight"
@@ -607,3 +618,6 @@ def test_what_is_no_certificate_is_refused() -> None:
     for text in ("", "[]", "{}", "3", "NaN", '{"format": 1, "format": 2}', "[" * 100_000):
         with pytest.raises(Refused):
             check(text)
+    with pytest.raises(Refused) as refused:
+        checker.whole("1" * 10**6)
+    assert len(str(refused.value)) < 200
