@@ -15,12 +15,9 @@ from typing import Final
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.rounding import exact, upper
-
-Floats = NDArray[np.float64]
-"""Numbers in float64, of any shape."""
 
 _U: Final = 2.0**-53
 TINY: Final = 1e-290
@@ -37,13 +34,13 @@ def gamma(operations: int) -> arb:
     return share / (1 - share)
 
 
-def round_up(values: Floats, operations: int) -> Floats:
+def round_up(values: Array, operations: int) -> Array:
     """At least what nonnegative numbers would be if none of so many operations (+, *, /, sqrt) had been rounded."""
-    above: Floats = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
+    above: Array = values * (1.0 + 4.0 * (operations + 4) * _U) + TINY
     return above
 
 
-def length(values: Floats) -> arb:
+def length(values: Array) -> arb:
     """At least the Euclidean norm of all entries, and hardly more: the Frobenius norm of a matrix."""
     largest = float(np.abs(values).max(initial=0.0))
     if not isfinite(largest):
@@ -55,7 +52,7 @@ def length(values: Floats) -> arb:
     return exact(root) * exact(largest) * (1 + gamma(4))
 
 
-def spectral_norm(matrix: Floats) -> arb:
+def spectral_norm(matrix: Array) -> arb:
     """At least the spectral norm of a matrix, shape (rows, columns), and more by little but rounding.
 
     For every square V, |A|^2 <= |A V|^2 / (1 - |I - V^T V|), and the square of |A V| is at most the largest row sum of
@@ -71,7 +68,7 @@ def spectral_norm(matrix: Floats) -> arb:
     if scaled is None:
         return all_together
     try:
-        V: Floats = np.linalg.svd(scaled, full_matrices=False)[2].T
+        V: Array = np.linalg.svd(scaled, full_matrices=False)[2].T
     except np.linalg.LinAlgError:
         return all_together
     rows, columns = scaled.shape
@@ -86,13 +83,13 @@ def spectral_norm(matrix: Floats) -> arb:
     return norm if upper(norm) < upper(all_together) else all_together
 
 
-def _row_sum(matrix: Floats, terms: int) -> arb:
+def _row_sum(matrix: Array, terms: int) -> arb:
     """At least the largest sum along a row or a column: no less than the spectral norm, symmetric or not."""
     sizes = np.abs(matrix)
     return exact(float(round_up(np.maximum(sizes.sum(axis=0), sizes.sum(axis=1)).max(), terms)))
 
 
-def row_lengths(matrix: Floats) -> Floats:
+def row_lengths(matrix: Array) -> Array:
     """At least the Euclidean norm of every row, shape (rows,)."""
     return round_up(np.sqrt((matrix * matrix).sum(axis=1)), matrix.shape[1] + 2) + 1e-150
 
@@ -101,11 +98,11 @@ def row_lengths(matrix: Floats) -> Floats:
 class Slopes:
     """Diagonal matrices: entry i lies within ``spread[i]`` of ``middle[i]``; shapes (width,)."""
 
-    middle: Floats
-    spread: Floats
+    middle: Array
+    spread: Array
 
     @cached_property
-    def above(self) -> Floats:
+    def above(self) -> Array:
         """At least the absolute value of every entry."""
         return round_up(np.abs(self.middle) + self.spread, 1)
 
@@ -114,7 +111,7 @@ class Slopes:
         """At least the spectral norm."""
         return exact(float(self.above.max(initial=0.0)))
 
-    def times(self, at: Floats, off: "Spread") -> "Slopes":
+    def times(self, at: Array, off: "Spread") -> "Slopes":
         """Diagonal matrices that hold every entry times a number within ``off`` of that of ``at``."""
         middle = at * self.middle
         spread = np.abs(at) * self.spread + off.each * self.above + np.abs(middle) * 2.0**-52
@@ -125,7 +122,7 @@ class Slopes:
 class MatrixBall:
     """All matrices within ``radius`` of ``center`` in the spectral norm; ``center`` has shape (rows, columns)."""
 
-    center: Floats
+    center: Array
     radius: arb
 
     @cached_property
@@ -164,7 +161,7 @@ class MatrixBall:
         total = self.center + other.center
         return MatrixBall(total, self.radius + other.radius + gamma(2) * length(total) + exact(TINY))
 
-    def _scaled(self, product: Floats, spread: Floats, slopes: Slopes) -> arb:
+    def _scaled(self, product: Array, spread: Array, slopes: Slopes) -> arb:
         off = gamma(2) * (length(product) + length(spread)) + exact(TINY)
         return slopes.largest * self.radius + spectral_norm(spread) + off
 
@@ -184,7 +181,7 @@ def as_float(ball: arb) -> float:
 class Spread:
     """Greatest distance of a vector from its centre: each entry by ``each``, (width,), all together ``total``."""
 
-    each: Floats
+    each: Array
     total: arb
 
     def plus(self, other: "Spread") -> "Spread":
@@ -203,7 +200,7 @@ class Spread:
         return Spread(each, (self.total * slopes.largest).min(length(each)))
 
 
-def box(each: Floats) -> Spread:
+def box(each: Array) -> Spread:
     """The spread of a vector of which only the entries are bounded."""
     return Spread(each, length(each))
 

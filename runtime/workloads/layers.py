@@ -140,7 +140,8 @@ class _Reader:
         kind = type(module)
         if not _as_usual(module):
             raise InputError(
-                f"Certified constants need {kind.__name__} with its default settings, got {name}={module}; change it."
+                f"Certified constants need {kind.__name__} without hooks and with default settings, got "
+                f"{name}={module}; change it."
             )
         if kind is nn.Sequential:
             self._read_all(name, module)
