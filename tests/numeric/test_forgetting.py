@@ -163,6 +163,15 @@ def test_least_steps(assumption: Assumption) -> None:
         assert (fewer.retrained if retrained else fewer.epsilon) > 0.1
 
 
+@pytest.mark.parametrize("retrained", [False, True])
+def test_a_target_that_is_just_met_and_one_that_is_just_missed(*, retrained: bool) -> None:
+    run = _run(1.0, 50, dataset_size=2)
+    found = forgetting(run, Convex(1.0), 2, delta=1e-5)
+    met = found.retrained if retrained else found.epsilon
+    for target, steps in ((met, 2), (float(np.nextafter(met, 0)), 3)):
+        assert steps_to_forget(run, Convex(1.0), epsilon=target, delta=1e-5, retrained=retrained).clean_steps == steps
+
+
 @pytest.mark.parametrize("sampling", ["cyclic", "shuffled", "without_replacement", "poisson"])
 def test_every_scheme(sampling: str) -> None:
     run = _run(1.0, 40, batch_size=5, sampling=sampling)
