@@ -190,6 +190,7 @@ def test_steps_differ() -> None:
         ({}, {"steps": [1], "position": 1}, "either steps or position"),
         ({}, {"position": 12}, "position needs"),
         ({"sampling": "shuffled"}, {"steps": [1]}, "known order"),
+        ({"noise_std": 1e-70}, {"steps": [1]}, "participation needs numbers between"),
     ],
 )
 def test_bad_input(changes: dict[str, object], asked: dict[str, object], told: str) -> None:
