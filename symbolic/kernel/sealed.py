@@ -34,9 +34,7 @@ _MODULES: Final = frozenset(
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _FUNCTIONS: Final = frozenset({FunctionType, MethodType, partial, type(cache(len))})
-_OF_TERMS: Final = (f"{_PACKAGE}kernel.", f"{_PACKAGE}derivations.")
-"""The packages whose dataclasses have terms as fields; the checks of a claim may be of any class."""
-
+_OF_TERMS: Final = (f"{_PACKAGE}kernel.", f"{_PACKAGE}derivations.")  # their dataclasses have terms as fields
 _MANY: Final = 2**18
 
 
@@ -49,8 +47,8 @@ def _familiar(thing: object, kind: type) -> bool:
     if any(callable(getattr(kind, name, None)) for name in getattr(thing, "__dict__", ())):
         return False
     if type(kind) is UndefinedFunction:
-        own = vars(kind).values()
-        return kind.__bases__ == (AppliedUndef,) and not any(callable(one) or isinstance(one, property) for one in own)
+        hides = any(callable(one) or isinstance(one, property) for one in vars(kind).values())
+        return kind.__bases__ == (AppliedUndef,) and not hides
     module = kind.__module__ or ""
     within = module.startswith(("sympy.", "lastiterate."))
     return within and getattr(sys.modules.get(module), kind.__qualname__, None) is kind
