@@ -112,6 +112,25 @@ def test_wrong_steps_are_refused() -> None:
         ProjectedNoisySGD(nn.Flatten(), cross_entropy, RUN)
 
 
+def test_a_step_that_diverges_changes_nothing() -> None:
+    workload = iris()
+    module = workload.initial(0).double()
+    optimiser = ProjectedNoisySGD(module, workload.loss, NoisySGD(2, 0.5, 1e308, 0.3, dataset_size=150))
+    before, parameters = optimiser.state_dict(), [one.clone() for one in module.parameters()]
+    with pytest.raises(InputError, match="nan or inf after step=1; lower step_size"):
+        run_on(optimiser, workload)
+    assert all(map(torch.equal, module.parameters(), parameters))
+    assert [optimiser.state_dict()[name] for name in ("done", "streams")] == [before["done"], before["streams"]]
+
+
+def test_a_checkpoint_of_another_domain_is_refused() -> None:
+    optimiser = ProjectedNoisySGD(iris().initial(0).double(), cross_entropy, RUN, center="origin")
+    state = optimiser.state_dict()
+    state["center"] = state["center"] + 1
+    with pytest.raises(InputError, match="needs the domain of this optimiser"):
+        optimiser.load_state_dict(state)
+
+
 def test_a_module_may_be_moved_between_steps_but_not_made_random() -> None:
     workload = iris()
     module = nn.Sequential(workload.initial(0), nn.Dropout(0.5).eval())
