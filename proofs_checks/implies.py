@@ -90,7 +90,7 @@ from lastiterate.symbolic.statement import (
     parts,
 )
 
-_z, _next, _a = _AT_STEP = sp.symbols("z_j z_next a_j", real=True)
+_z, _next, _a = sp.symbols("z_j z_next a_j", real=True)
 """The distance at a step of the window, that after it, and the shift."""
 _j: Final = sp.Symbol("j", integer=True, nonnegative=True)
 """The number of a step in its window."""

@@ -177,9 +177,8 @@ class _Loss:
     def __init__(self, node: Node) -> None:
         self.name, self.constants = node["name"], {x: _number(node[x]) for x in CONSTANTS[node["name"]]}
         self.L, self.m, self.lam = (self.constants.get(x, arb(x == "lam")) for x in ("L", "m", "lam"))
-        self.parts = [
-            _at(f"parts.{i}", _Loss, one) for i, one in enumerate(node["parts"] if self.name in PARTS else [])
-        ]
+        parts = node["parts"] if self.name in PARTS else []
+        self.parts = [_at(f"parts.{i}", _Loss, one) for i, one in enumerate(parts)]
         self.table = [(_number(row["distance"]), _number(row["value"])) for row in node.get("table", [])]
         need(all(x < y and v <= w for (x, v), (y, w) in pairwise(self.table)), "the table needs to rise")
         self.each: list[_Loss] = [one for part in self.parts for one in part.each] if self.name == "minimum" else [self]
@@ -787,12 +786,8 @@ def _claimed(top: Node) -> str:
     """The claim, whose value must be at least what the proof gives."""
     need(top["format"] == FORMAT, f"format needs to be {FORMAT!r}")
     top.get("hypotheses")  # words for readers
-    run, loss, claim, proof = (
-        _at("run", _Run, top["run"]),
-        _at("class", _Loss, top["class"]),
-        top["claim"],
-        top["proof"],
-    )
+    run, loss = _at("run", _Run, top["run"]), _at("class", _Loss, top["class"])
+    claim, proof = top["claim"], top["proof"]
     quantity, value = claim["quantity"], _number(claim["value"])
     last = f"the last iterate on {loss} losses after {run},"
     if quantity == "dp":
@@ -806,9 +801,8 @@ def _claimed(top: Node) -> str:
     found, chance = _at("proof", rdp if order else _gaussian, proof, run, loss, *order)
     need(bool(chance == 0), "the bound may fail")
     _at("claim", stated, claim, "value", found if order else found.sqrt())
-    return (
-        f"{last} is ({_shown(*order)}, {_shown(value)})-RDP" if order else f"{last} is mu-GDP with mu = {_shown(value)}"
-    )
+    said = f"({_shown(*order)}, {_shown(value)})-RDP" if order else f"mu-GDP with mu = {_shown(value)}"
+    return f"{last} is {said}"
 
 
 def check(text: str) -> str:
