@@ -29,6 +29,6 @@ def subject_pages() -> dict[str, str]:
 
 
 def claim_page() -> str:
-    """The records that a claim is made of."""
+    """The records of which a claim consists."""
     modules = ("claim", "checks")
     return "# Claims\n\n" + "\n".join(f"::: lastiterate.symbolic.{module}\n" for module in modules)

@@ -79,7 +79,7 @@ def _ours(name: str, label: str, steps: Sequence[int], assumption: Assumption, c
 def chourasia_strongly_convex(setting: Setting) -> float:
     """Epsilon = alpha S^2 / (m v n^2) (1 - exp(-m eta T / 2)), for strongly convex losses and full batches.
 
-    Chourasia, Ye & Shokri 2021, Corollary 1, as it is quoted elsewhere. S = 2 K is the sensitivity of the summed
+    Chourasia, Ye & Shokri 2021, Corollary 1, as quoted elsewhere. S = 2 K is the sensitivity of the summed
     gradient and v the noise variance, 2 eta v = sigma^2 with sigma the noise in the *iterate*. It asks for eta < 1/L
     and for a start drawn from N(0, 2 v / m) projected onto the domain, not for the fixed start of update (1). Ye &
     Shokri 2022 extend it to mini-batches. The formula is rounded up; it is not checked here.

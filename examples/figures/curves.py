@@ -25,7 +25,7 @@ def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None
 
 
 def printed(theorem: str, x: Sequence[int], run_of: RunOf, assumption: Assumption, order: float, **look: Any) -> Curve:
-    """A theorem of a paper as it is printed, with the status that its verdict gives it."""
+    """A theorem of a paper as printed, with the status that its verdict gives it."""
     found = theorem_named(theorem)
     status = CurveKind.BOUND if found.usable else CurveKind.REFUTED
     values = tuple(found.epsilon(run_of(place), assumption, order) for place in x)

@@ -17,7 +17,7 @@ Split = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def split(workload: Workload, held_out: int) -> Split:
-    """The rows of a workload, shuffled once and for all seeds alike; ``held_out`` of them are for the test.
+    """The rows of a workload, shuffled once, the same way for all seeds; ``held_out`` of them are for the test.
 
     Inputs are float32.
     """

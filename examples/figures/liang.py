@@ -54,10 +54,10 @@ def figure_1(last: int = 300, count: int = 24, below: int = 6) -> Figure:
         "L = 1, C = 2, σ_DP = 4, D = 1 (a diameter), n = 8, b = 2 without replacement, η = 0.2 (Liang et al. 2026, "
         "D.1). Rényi ε; smaller is more private; upper bounds are rounded up.\n"
         "Dotted: theorems as printed, with the constants of their own proofs; the ledger refutes them, whatever side "
-        "of ours they are on. Theorem 3.4 is drawn as it is stated, not as the released code has it.\n"
+        "of ours they are on. Theorem 3.4 is drawn as stated, not as the released code has it.\n"
         "Composition with amplification is what Mironov 2017 and Mironov, Talwar & Zhang 2019 give together; without "
         "amplification it is Feldman et al. 2018 as Table 1 has it.\n"
-        "Kong & Ribero 2024 is left out: Table 1 has its rate up to a constant only, and that is no number."
+        "Kong & Ribero 2024 is left out: Table 1 has its rate up to a constant only, which is not a number."
     )
     return Figure("Liang et al., Figure 1: one run, several works", note, (Panel(curves, 2.2, ORDER),))
 
@@ -84,7 +84,7 @@ def figure_5(last: int = 1000, count: int = 24, below: int = 6) -> Figure:
         "Dotted: as printed, refuted by the ledger. E.1 divides a squared length by the variance of noise on "
         f"gradients; with η² below it, as it must be meant, its bound is {restored:.3g}, above this picture.\n"
         "What is trivially true is one last step: the iterates are at most D apart before it, and its noise hides what "
-        "the step makes of that. Theorem 3.4 is drawn as it is stated, not as the released code has it."
+        "the step makes of that. Theorem 3.4 is drawn as stated, not as the released code has it."
     )
     return Figure("Liang et al., Figure 5: the trivial bound of a bounded domain", note, (Panel(curves, 2.2, ORDER),))
 

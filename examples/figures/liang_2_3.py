@@ -80,7 +80,7 @@ def figure_2(last: int = 64, runs: int = 200, folder: Path | None = None, on_par
         f"{WORKLOAD}, {SAMPLES} samples, no domain, without replacement, η = 0.1, C = 1, σ_DP = {_NOISE_2:g}; the "
         "paper has CIFAR-10 and so little noise (D.4) that nothing is hidden.\n"
         f"{attack_note(runs)}\n"
-        "Larger batches hide more at the same number of epochs. Theorem 3.3 is drawn as it is stated (with b) and with "
+        "Larger batches hide more at the same number of epochs. Theorem 3.3 is drawn as stated (with b) and with "
         "the constant of its own proof, not normalised, and not as the released code has it."
     )
     return Figure("Liang et al., Figure 2: estimated and certified privacy of DPSGD-GC", note, panels)
@@ -130,7 +130,7 @@ def figure_3(
         f"the Lipschitz constant; L = {known.smoothness:.4g}; both in closed form. D is a diameter. The paper has "
         "CIFAR-10, D = 20, 60, 100, and so little noise (D.4) that nothing is hidden.\n"
         f"{attack_note(runs)}\n"
-        "A bound converges once D is small beside the noise of the whole run. Theorem 3.4 is drawn as it is stated, "
+        "A bound converges once D is small beside the noise of the whole run. Theorem 3.4 is drawn as stated, "
         "with the constants of its own proof, not normalised, and not as the released code has it."
     )
     title = "Liang et al., Figure 3: estimated and certified privacy of DPSGD-DC"

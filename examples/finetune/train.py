@@ -131,7 +131,7 @@ def features(texts: list[str]) -> Tensor:
 
 
 class Head(nn.Module):
-    """A linear score from the origin, and beside it the squared norm of the weights, which the loss decays."""
+    """A linear score from the origin, and the squared norm of the weights, which the loss decays."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
