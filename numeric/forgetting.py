@@ -40,6 +40,9 @@ from lastiterate.numeric.run import NoisySGD, described_run, refuse_extreme
 _MOST_STEPS = 10**9
 """Clean steps at most."""
 
+_Deleted = tuple[Bound, Table, Callable[[float], float], NoisySGD]
+"""The bound at the deletion, its profile and its Renyi numbers, which serve all numbers of steps; a clean step."""
+
 _COARSE, _FINE, _READ, _RARELY = 60, 240, 12, 7.0
 """Nodes of a first and of the last table, places where a profile is read off, and how rarely, as the logarithm of a
 share of delta a step, a Poisson batch is larger than is assumed."""
@@ -137,7 +140,7 @@ def forgetting(
     True
     """
     steps = count("clean_steps", clean_steps)
-    return _after(*_deleted(run, assumption, order, delta, step_size, noise_std), assumption, steps)
+    return _after(_deleted(run, assumption, order, delta, step_size, noise_std), assumption, steps)
 
 
 @teaches()
@@ -161,8 +164,8 @@ def steps_to_forget(
         InputError: as `forgetting`; or the target holds at the deletion, or is not met within 10^9 steps.
     """
     epsilon = positive("epsilon", epsilon, toward=-inf)
-    deleted = trained, *_ = _deleted(run, assumption, order, delta, step_size, noise_std)
-    if not retrained and trained.epsilon <= epsilon:
+    deleted = _deleted(run, assumption, order, delta, step_size, noise_std)
+    if not retrained and (trained := deleted[0]).epsilon <= epsilon:
         raise InputError(
             f"steps_to_forget needs a target below the {trained.epsilon:.6g} that holds at the deletion, got "
             f"epsilon={epsilon:g}; no clean step is needed."
@@ -170,7 +173,7 @@ def steps_to_forget(
 
     @cache
     def at(steps: int) -> Forgetting:
-        return _after(*deleted, assumption, steps)
+        return _after(deleted, assumption, steps)
 
     def missed(steps: int) -> bool:
         return (at(steps).retrained if retrained else at(steps).epsilon) > epsilon
@@ -196,8 +199,7 @@ def _deleted(
     delta: float | None,
     step_size: float | None,
     noise_std: float | None,
-) -> tuple[Bound, Table, Callable[[float], float], NoisySGD]:
-    """The bound at the deletion, its profile and its Renyi numbers, which serve all numbers of steps; a clean step."""
+) -> _Deleted:
     described_run("forgetting", run)
     described_assumption(assumption)
     order, delta = order_or_delta("forgetting", order, delta)
@@ -214,14 +216,8 @@ def _deleted(
     return trained, _profile(trained), cache(trained.rdp), step
 
 
-def _after(
-    trained: Bound,
-    profile: Table,
-    rdp: Callable[[float], float],
-    step: NoisySGD,
-    assumption: Assumption,
-    steps: int,
-) -> Forgetting:
+def _after(deleted: _Deleted, assumption: Assumption, steps: int) -> Forgetting:
+    trained, profile, rdp, step = deleted
     delta, after = trained.delta, replace(step, steps=steps)
     order = trained.order if delta is None else None  # else that of a Renyi bound that was converted
     largest, left = _largest(after, delta)
