@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, Template
 from sympy.core.function import AppliedUndef
 
 from lastiterate.proofs_checks.declared import misfit, place_in_order
-from lastiterate.proofs_checks.engines.derivation import deduce, derive, track
+from lastiterate.proofs_checks.engines.derivation import deduce, judgements
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
 from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Status, tally
@@ -22,7 +22,6 @@ from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
 from lastiterate.symbolic.kernel.integrals import Proposition
 from lastiterate.symbolic.kernel.judgement import Span
-from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.notation import GRADIENT, LENGTH, MEANING, PREVIOUS, UNITS, unit_text
 from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND, letters, parts
 from lastiterate.symbolic.vectors import Vector
@@ -136,39 +135,29 @@ def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[object], cited
     yield from (f"  {one}" for one in cited)
 
 
-def _derived(*ends: Span) -> list[str]:
-    supposed = sorted({str(one) for end in ends for one in end.hypotheses})
-    given = sorted({str(one) for end in ends for one in end.given})
-    return list(_lines(ends, [*supposed, *given], _cited(*ends)))
-
-
-def _cited(*spans: Span) -> list[str]:
-    """Claims and cited mathematics, and what every derivation rests on."""
-    always = (
-        "finite Borel measures on Polish spaces are inner regular",
-        "the projection on a closed convex set brings no two points farther apart",
-        "a Renyi divergence is at most the profile's, and moments of profiles multiply (docs/proofs/privacy_loss.md)",
-    )
-    return [*dict.fromkeys([*always, *(one for span in spans for one in span.cited())])]
+_ALWAYS: Final = (
+    "finite Borel measures on Polish spaces are inner regular",
+    "the projection on a closed convex set brings no two points farther apart",
+    "a Renyi divergence is at most the profile's, and moments of profiles multiply (docs/proofs/privacy_loss.md)",
+)
+"""What every derivation of the kernel rests on."""
 
 
 def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
     """The lines of the derivation of a check that holds by one, a rule a line; none of another check."""
     if outcome.status is not Status.HELD:
         return []
-    given = frozenset(claim.assumptions)
     if isinstance(check, Deduced):
         made = deduce(check.derivation)
         cited = ("Lebesgue's integral, Fubini's theorem", *made.cited())
         return list(_lines((made,), sorted(map(str, made.given)), cited))
-    if isinstance(check, Tracked):
-        return _derived(track(check.derivation, given))
-    if isinstance(check, RenyiBound):
-        given = frozenset(one for one in (*given, *check.given) if not one.has(largest_order))
-    if isinstance(check, Derived | RenyiBound):
-        both = derive(check.derivation, given)
-        return _derived(both.first, both.second)
-    return []
+    if not isinstance(check, Derived | RenyiBound | Tracked):
+        return []
+    found = judgements(check, claim.assumptions)
+    supposed = sorted({str(one) for end in found for one in end.hypotheses})
+    given = sorted({str(one) for end in found for one in end.given})
+    cited = tuple(dict.fromkeys((*_ALWAYS, *(one for end in found for one in end.cited()))))
+    return list(_lines(found, (*supposed, *given), cited))
 
 
 def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:

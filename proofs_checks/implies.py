@@ -21,7 +21,7 @@ from sympy.logic.boolalg import Boolean, Implies
 
 from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check, engine_of
-from lastiterate.proofs_checks.engines.derivation import derive, supposed_order, track, unmeetable
+from lastiterate.proofs_checks.engines.derivation import derive, judgements, supposed_order, unmeetable
 from lastiterate.proofs_checks.engines.side_conditions import prove
 from lastiterate.proofs_checks.engines.z3_answers import entails, impossible, relations
 from lastiterate.symbolic.checks import (
@@ -40,7 +40,7 @@ from lastiterate.symbolic.checks import (
 from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
-from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, Span, UnprovedError
+from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
 from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.substitution import declared
@@ -181,13 +181,12 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
         of_package = table.get(check.derivation) is OF_PACKAGE.get(check.derivation, claim)
         if claim.statement is None and of_package and _is_of_ledger(claim):
             continue
-        given = frozenset((*claim.assumptions, *getattr(check, "given", ())))
-        ends = _ends(check, frozenset(one for one in given if not one.has(largest_order)))
-        supposed = {one for end in ends for one in end.hypotheses}
+        supposed = {one for end in judgements(check, claim.assumptions) for one in end.hypotheses}
         missing = sorted({str(one) for one in supposed}.difference(check.supposed))
         if missing:
             return f"all of it: its derivation supposes what its check does not list; say supposed={tuple(missing)}"
-        why = unmeetable(given.union(part for one in supposed if type(one) in {Law, End} for part in one.constants))
+        laws = {part for one in supposed if type(one) in {Law, End} for part in one.constants}
+        why = unmeetable(frozenset(laws.union(claim.assumptions, getattr(check, "given", ()))))
         if why:
             return f"all of it: nothing meets what it supposes, {why}"
     return ""
@@ -196,13 +195,6 @@ def _unlisted(claim: Claim, checks: Sequence[Check]) -> str:
 def _is_of_ledger(claim: Claim) -> bool:
     paper = claim.key.partition("/")[0]
     return claim in naming(claim.key) or (paper in ORDER and claim in claims(paper))
-
-
-def _ends(check: Derived | RenyiBound | Tracked, numbers: frozenset[Boolean]) -> tuple[Span, ...]:
-    if isinstance(check, Tracked):
-        return (track(check.derivation, numbers),)
-    made = derive(check.derivation, numbers)
-    return made.first, made.second
 
 
 def _not_implied(claim: Claim) -> str:

@@ -90,6 +90,16 @@ def track(name: str, given: frozenset[Boolean]) -> Span:
     return made
 
 
+def judgements(check: Derived | RenyiBound | Tracked, assumptions: tuple[Boolean, ...]) -> tuple[Span, ...]:
+    """The judgements that the derivation of a check reaches under the conditions on the numbers; errors as above."""
+    given = (*assumptions, *check.given) if isinstance(check, RenyiBound) else assumptions
+    numbers = frozenset(one for one in given if not one.has(largest_order))
+    if isinstance(check, Tracked):
+        return (track(check.derivation, numbers),)
+    made = derive(check.derivation, numbers)
+    return made.first, made.second
+
+
 def _both(made: Guarantee) -> Guarantee:
     if type(made) is not Guarantee:
         raise UnprovedError(f"A derivation returns a Guarantee, got {type(made).__name__}.")
