@@ -33,8 +33,8 @@ def decide(check: Recomputed, assumptions: tuple[Boolean, ...]) -> Outcome:  # n
     factor = 1 + float(check.off)
     for one in found:
         if not one.low <= one.value * factor <= one.high:
-            ends = f"[{one.low!r}, {one.high!r}]"
-            return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, one.by))
+            ends, by = f"[{one.low!r}, {one.high!r}]", "what was recorded" if one.recorded else "another computation"
+            return refuted(check, Counterexample({"of": one.what}, repr(one.value * factor), "in", ends, by))
     recorded = sum(one.recorded for one in found)
     beside = f", {recorded} of them on one side or both with what was recorded" if recorded else ""
     below, above = (max(share) for share in zip(*(one.room for one in found), strict=True))

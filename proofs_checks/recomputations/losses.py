@@ -52,7 +52,7 @@ def _looked(name: str, found: UpdateExpansion, truth: Modulus) -> Iterator[Numbe
         yield equals(f"{name}, at {z:g}, in floats", float(found.value(np.array([z]))[0]), truth(z))
         step = 1e-6 * z
         slope = (truth(z + step) - truth(z)) / step
-        yield near(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope, by="its formula")
+        yield near(f"{name}, slope at {z:g}", float(found.slope(np.array([z]))[0]), slope)
     yield equals(f"{name}, of equal points", float(found.sensitivity), truth(0.0))
 
 
@@ -99,7 +99,7 @@ def recompute_distances() -> Iterator[Number]:
     run = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", diameter=3.0)
     program, z = ShiftProgram(run, loss.Smooth(0.7), 1), 0.0
     for t, found in enumerate(program.tracked.tolist()):
-        yield equals(f"distance before step {t}", found, z, "step by step")
+        yield equals(f"distance before step {t}", found, z)
         met = t % 2 == 1
         z = min(z + _ETA * (_B - met) / _B * min(0.7 * z, 2 * _K) + 2 * _ETA * _K / _B * met, 3.0)
     decayed = NoisySGD(9, _ETA, 1.0, _K, dataset_size=6, batch_size=_B, sampling="cyclic", weight_decay=2.0)
@@ -109,7 +109,7 @@ def recompute_distances() -> Iterator[Number]:
     for _ in range(200):
         drift = min(0.9 * sqrt(z), 2 * _K)
         z = max((1 - 2 * _ETA) * z + _ETA * (_B - met) / _B * drift + 2 * _ETA * _K / _B * met for met in (True, False))
-    yield upper_bound("a distance that decay keeps", invariant_distance(every, 0.0), z, "iteration", 1e-8)
+    yield upper_bound("a distance that decay keeps", invariant_distance(every, 0.0), z, 1e-8)
     power = PowerDrift(0.8, 0.5, 2.0)
     for y in (0.5, 3.0, 9.0):
         x = float(power.inverse(np.array([y]))[0])

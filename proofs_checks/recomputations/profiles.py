@@ -6,16 +6,27 @@ order of the square of the step. Nothing here uses the balls, lattices or search
 
 from collections.abc import Callable
 from math import comb, exp, log
+from typing import NamedTuple
 
 import mpmath as mp
 import numpy as np
-from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.optimize import brentq
-from scipy.special import ndtr
 
-Array = NDArray[np.float64]
-LINE = np.linspace(-40.0, 60.0, 8_001)
+from lastiterate.numeric.arrays import Array
+
+LINE = np.linspace(-40.0, 60.0, 100_001)
 _STEP = float(LINE[1] - LINE[0])
+
+
+def binomial(count: int, rate: float) -> list[float]:
+    """The probabilities of 0 to ``count`` successes."""
+    return [comb(count, k) * rate**k * (1 - rate) ** (count - k) for k in range(count + 1)]
+
+
+def root(function: Callable[..., float], low: float, high: float, *more: float) -> float:
+    """The first argument between two at which a function changes its sign."""
+    return float(brentq(function, low, high, more, xtol=1e-14))
 
 
 def normal_density(x: Array, mean: float = 0.0) -> Array:
@@ -23,20 +34,18 @@ def normal_density(x: Array, mean: float = 0.0) -> Array:
     return np.asarray(np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi))
 
 
-def gaussian_delta(mu: float, epsilon: float) -> mp.mpf:
+def gaussian_delta(mu: float, epsilon: float) -> float:
     """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
     with mp.workdps(50):
-        m, e = mp.mpf(mu), mp.mpf(epsilon)
-        root = mp.sqrt(2)
-        return (mp.erfc((e / m - m / 2) / root) - mp.exp(e) * mp.erfc((e / m + m / 2) / root)) / 2
+        half, move = mp.mpf(mu) / 2, mp.mpf(epsilon) / mp.mpf(mu)
+        return float(mp.ncdf(half - move) - mp.exp(epsilon) * mp.ncdf(-half - move))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The root of it; 0 where delta is larger."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
-    top = mu * mu / 2 + 40 * mu
-    return float(brentq(lambda eps: float(mp.log(gaussian_delta(mu, eps)) - mp.log(delta)), 0.0, top, xtol=1e-14))
+    return root(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, mu * mu / 2 + 40 * mu)
 
 
 def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> float:
@@ -54,9 +63,7 @@ def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
     """Of the sampled Gaussian against its base, at a whole order (Mironov, Talwar & Zhang 2019)."""
-    terms = [
-        comb(order, k) * (1 - rate) ** (order - k) * rate**k * exp(k * (k - 1) * gap**2 / 2) for k in range(order + 1)
-    ]
+    terms = [weight * exp(k * (k - 1) * gap**2 / 2) for k, weight in enumerate(binomial(order, rate))]
     return log(sum(terms)) / (order - 1)
 
 
@@ -65,77 +72,52 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
     x = np.linspace(gap / 2, gap / 2 + 30, 60_001)
     r = 1 + rate * np.expm1(gap * x - gap**2 / 2)
     values = normal_density(x) * (r**order - 1) * (1 - r ** (1 - order))
-    step = x[1] - x[0]
-    return log(1 + float(step * (values.sum() - (values[0] + values[-1]) / 2))) / (order - 1)
+    return log(1 + float(trapezoid(values, x))) / (order - 1)
 
 
-Profile = Callable[[Array], Array]
-"""Delta at an epsilon of either sign."""
+class Losses(NamedTuple):
+    """Privacy losses of one step at many points, and their masses under the numerator and under the denominator."""
+
+    losses: Array
+    numerator: Array
+    denominator: Array
+
+    def profile(self, epsilon: Array) -> Array:
+        """Delta at an epsilon of either sign: the masses of greater losses, the second e^epsilon times."""
+        order = np.argsort(self.losses)
+        place = np.searchsorted(self.losses[order], epsilon)
+        first, second = (np.append(np.cumsum(one[order][::-1])[::-1], 0.0)[place] for one in self[1:])
+        return np.asarray(first - np.exp(epsilon) * second)
 
 
-def _gaussian(gap: float) -> Profile:
-    def at(epsilon: Array) -> Array:
-        return np.asarray(ndtr(gap / 2 - epsilon / gap) - np.exp(epsilon) * ndtr(-gap / 2 - epsilon / gap))
-
-    return at
-
-
-def sampled_profile(rate: float, gap: float, side: str) -> Profile:
-    """The profile of a sampled Gaussian: the sample removed, added, or replaced (advanced joint convexity)."""
-
-    def remove(epsilon: Array) -> Array:
-        t = np.exp(epsilon)
-        inner = (t - 1 + rate) / rate
-        found = rate * _gaussian(gap)(np.log(np.maximum(inner, 1e-300)))
-        return np.where(inner > 1e-300, found, 1 - t)
-
-    def flipped(epsilon: Array) -> Array:
-        return np.asarray(1 - np.exp(epsilon) + np.exp(epsilon) * remove(-epsilon))
-
-    if side == "gaussian":
-        return _gaussian(gap)
-    if side == "replace":
-        return lambda epsilon: np.where(epsilon >= 0, remove(epsilon), flipped(epsilon))
-    return remove if side == "remove" else flipped
+def sampled(rate: float, gap: float, side: str) -> Losses:
+    """Those of a sampled Gaussian: the sample removed, added, or replaced (advanced joint convexity)."""
+    mixture, base = (density * _STEP for density in sampled_densities(rate, gap))
+    losses = np.log1p(rate * np.expm1(np.minimum(gap * LINE - gap**2 / 2, 600)))
+    removed = Losses(losses, mixture, base)
+    added = Losses(-losses, base, mixture)
+    if side != "replace":
+        return removed if side == "remove" else added
+    above = losses > 0
+    parts = [np.concatenate([one[above], other[above]]) for one, other in zip(removed, added, strict=True)]
+    rest = 1 - parts[1].sum()
+    return Losses(*(np.append(part, more) for part, more in zip(parts, (0.0, rest, rest), strict=True)))
 
 
-def law(rate: float, gap: float, side: str) -> tuple[Array, Array]:
-    """Privacy losses of one step at many points and their masses under the numerator."""
-    z = LINE
-    mixture, base = sampled_densities(rate, gap)
-    loss = np.log1p(rate * np.expm1(np.minimum(gap * z - gap**2 / 2, 600)))
-    if side == "remove":
-        return loss, mixture * _STEP
-    if side == "add":
-        return -loss, base * _STEP
-    z = np.linspace(gap / 2, gap / 2 + 40, 8_001)
-    step = float(z[1] - z[0]) * np.where((z == z[0]) | (z == z[-1]), 0.5, 1.0)
-    loss = np.log1p(rate * np.expm1(gap * z - gap**2 / 2))
-    up, down = ((1 - rate) * normal_density(z) + rate * normal_density(z, gap)) * step, normal_density(z) * step
-    return np.concatenate([loss, -loss, [0.0]]), np.concatenate([up, down, [1 - up.sum() - down.sum()]])
-
-
-def two_steps(first: tuple[float, float, str], second: tuple[float, float, str], delta: float) -> float:
+def two_steps(first: Losses, second: Losses, delta: float) -> float:
     """Epsilon at a delta of two releases in a row: the mean of the profile of one over the loss of the other."""
-    losses, masses = law(*first)
-    profile = sampled_profile(*second)
-
-    def excess(epsilon: float) -> float:
-        with np.errstate(over="ignore"):
-            return float(masses @ profile(epsilon - losses)) - delta
-
-    return float(brentq(excess, 0.0, 60.0, xtol=1e-12))
+    return root(lambda epsilon: float(first.numerator @ second.profile(epsilon - first.losses)) - delta, 0.0, 60.0)
 
 
 def converted_epsilon(order: float, rho: float, delta: float) -> float:
     """The least epsilon that (order, rho)-RDP implies at delta: two points attain it; by scans in floats."""
-    steps = np.geomspace(1e-12, 1.0, 4001)
+    shares = (1 - delta) * np.geomspace(1e-12, 1.0, 4001)[:-1]
+    p = delta + shares
 
     def least(epsilon: float) -> float:
-        p = delta + (1 - delta) * steps
-        q = np.clip((1 - delta) * steps * np.exp(-epsilon), 1e-300, 1 - 1e-16)
+        q = shares * np.exp(-epsilon)
         first = order * np.log(p) + (1 - order) * np.log(q)
-        rest = np.where(p < 1, order * np.log(np.maximum(1 - p, 1e-300)) + (1 - order) * np.log1p(-q), -np.inf)
+        rest = order * np.log1p(-p) + (1 - order) * np.log1p(-q)
         return float(np.logaddexp(first, rest).min()) - (order - 1) * rho
 
-    return 0.0 if least(0.0) >= 0 else float(brentq(least, 0.0, 1e4, xtol=1e-12))
+    return 0.0 if least(0.0) >= 0 else root(least, 0.0, 100.0)

@@ -22,6 +22,8 @@ CLOSE = 1e-6
 """Relative tolerance of a recorded number: other versions and processors end a search at slightly other points."""
 TABLE = 1e-3
 """The same of tables of contraction, whose nodes depend on the last digits of searches."""
+_ROUNDING = 1e-12
+"""Relative error of a closed form in floats."""
 
 
 class Number(NamedTuple):
@@ -36,7 +38,6 @@ class Number(NamedTuple):
     value: float
     low: float
     high: float
-    by: str = "its formula"
     recorded: bool = False
 
     @property
@@ -47,24 +48,24 @@ class Number(NamedTuple):
         return (self.value - self.low) / abs(self.value), (self.high - self.value) / abs(self.value)
 
 
-def equals(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
-    """A number within a share of the truth."""
-    return Number(what, float(value), truth - share * abs(truth), truth + share * abs(truth), by)
-
-
-def near(what: str, value: float, truth: float, slack: float = 1e-5, by: str = "a grid") -> Number:
+def near(what: str, value: float, truth: float, slack: float = 1e-5) -> Number:
     """A number within a distance of the truth."""
-    return Number(what, float(value), truth - slack, truth + slack, by)
+    return Number(what, float(value), truth - slack, truth + slack)
 
 
-def upper_bound(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
-    """An upper bound of a number that is known: not below it, and above by a share at most."""
-    return Number(what, float(value), truth, truth + share * abs(truth), by)
+def equals(what: str, value: float, truth: float, share: float = EXACT) -> Number:
+    """A number within a share of the truth."""
+    return near(what, value, truth, share * abs(truth))
 
 
-def lower_bound_of(what: str, value: float, truth: float, by: str = "its formula", share: float = EXACT) -> Number:
-    """A lower bound of a number that is known: not above it, and below by a share at most."""
-    return Number(what, float(value), truth - share * abs(truth), truth, by)
+def upper_bound(what: str, value: float, truth: float, share: float = EXACT) -> Number:
+    """An upper bound of a number that is known: not below it but for rounding, and above by a share at most."""
+    return Number(what, float(value), truth - _ROUNDING * abs(truth), truth + share * abs(truth))
+
+
+def lower_bound_of(what: str, value: float, truth: float, share: float = EXACT) -> Number:
+    """A lower bound of a number that is known: not above it but for rounding, and below by a share at most."""
+    return Number(what, float(value), truth - share * abs(truth), truth + _ROUNDING * abs(truth))
 
 
 @cache
@@ -77,6 +78,5 @@ def recorded_numbers() -> dict[str, float]:
 def as_recorded(what: str, value: float, share: float = CLOSE, least: float = -inf) -> Number:
     """A number within a share of its recorded value, and not below the certified loss of an exact run."""
     before = recorded_numbers().get(what, nan)
-    low = max(least, before - share * abs(before))
-    by = "what was recorded" + (f", and an exact run of {least!r}" if least > -inf else "")
-    return Number(what, float(value), low, before + share * abs(before), by, recorded=True)
+    limits = equals(what, value, before, share)
+    return limits._replace(low=max(least, limits.low), recorded=True)
