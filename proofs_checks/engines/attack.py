@@ -18,7 +18,7 @@ from lastiterate.numeric.errors import InputError
 from lastiterate.proofs_checks.attacks import ATTACKS, Assumed, BothDirections, ExactRun, Setting
 from lastiterate.proofs_checks.attacks.settings import settings
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
-from lastiterate.proofs_checks.engines.z3_answers import impossible, relations
+from lastiterate.proofs_checks.engines.z3_answers import relations, require_possible
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic import notation
@@ -96,9 +96,7 @@ def split_assumptions(
     usable = tuple(a for a in assumptions if a.free_symbols <= known)
     evaluate = _on_floats(usable, assumed)
     rest = tuple(a for a in assumptions if a not in usable and a not in _OF_EVERY_RUN)
-    why = impossible(sorted(relations(rest), key=str)) if rest else ""
-    if why:
-        raise NoPointError(why)
+    require_possible(sorted(relations(rest), key=str))
 
     def admits(setting: Setting) -> bool:
         try:

@@ -19,7 +19,7 @@ from lastiterate.proofs_checks.defined import unmet
 from lastiterate.proofs_checks.engines import decide_check
 from lastiterate.proofs_checks.engines.answers import held, refuted, undecided, without_near_misses
 from lastiterate.proofs_checks.engines.side_conditions import as_check, prove
-from lastiterate.proofs_checks.engines.z3_answers import consistent, entails, impossible, relations
+from lastiterate.proofs_checks.engines.z3_answers import entails, relations, require_possible
 from lastiterate.proofs_checks.feasible_points import NoPointError
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Cited, Consequence
@@ -39,8 +39,7 @@ def decide(check: Cited, assumptions: tuple[Boolean, ...]) -> Outcome:
 def broken(cited: Cited, assumptions: tuple[Boolean, ...]) -> Counterexample | None:
     """A point at which the cited line fails; None where none is found, or the line is not about numbers alone."""
     given = tuple(one for one in relations((*assumptions, *cited.given)) if not one.atoms(AppliedUndef))
-    if given and (why := impossible(given)):
-        raise NoPointError(why)
+    require_possible(given)
     spoken = {letter for one in cited.given if one not in given for letter in one.free_symbols}
     for relation in _of_numbers(cited.conclusion):
         if not relation.free_symbols & spoken:
@@ -155,9 +154,7 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
                 raise InputError(f"{part.func} needs one argument, got {part}; write one.")
     numbers = frozenset(relations(said))
     possible = sorted((numbers | set(_of_laws(said))) - {true}, key=str)
-    why = "" if consistent(tuple(possible)) else impossible(possible)
-    if why:
-        raise NoPointError(why)
+    require_possible(possible)
     if any(check.conclusion == one.conclusion and set(one.given) <= set(said) for one in check.cited):
         return undecided(check, "it is what it cites, word for word: write Cited")
     for one in check.cited:

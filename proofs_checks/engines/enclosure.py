@@ -29,7 +29,7 @@ from lastiterate.proofs_checks.defined import defined_at, in_words, needs, unmet
 from lastiterate.proofs_checks.engines.answers import closest, held, refuted, refuted_at, undecided, variant
 from lastiterate.proofs_checks.engines.branch import Box, Edges, edge_of, inside_of, prove_on_box, shown_on
 from lastiterate.proofs_checks.engines.inequality import fails
-from lastiterate.proofs_checks.engines.z3_answers import entails, some_point
+from lastiterate.proofs_checks.engines.z3_answers import entails, require_possible
 from lastiterate.proofs_checks.exact_values import Point, enclosures, to_fmpq, truth_at, value_at, written_out
 from lastiterate.proofs_checks.feasible_points import connected, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, Status
@@ -90,7 +90,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     outside = [a for a in assumptions if a.free_symbols & box.keys() and not a.free_symbols <= box.keys()]
     whole = [s for s, (low, high) in box.items() if s.is_integer or low == high]
     real = tuple(s for s in box if s not in whole)
-    some_point(tuple(box), (*inside, *inside_of(box)), 20_000)
+    require_possible((*inside, *inside_of(box)))
     declared = tuple(condition for s in real for condition in conditions_of(s))
     edges: Edges = tuple(edge_of(box[s]) for s in real)
     columns = [

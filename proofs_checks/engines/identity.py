@@ -13,9 +13,9 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import defined_at, unmet
 from lastiterate.proofs_checks.engines.answers import equation, held, refuted, undecided
-from lastiterate.proofs_checks.engines.z3_answers import entails, impossible
+from lastiterate.proofs_checks.engines.z3_answers import entails, require_possible
 from lastiterate.proofs_checks.exact_values import Point, enclosures, point_text, side, sign_at
-from lastiterate.proofs_checks.feasible_points import NoPointError, connected, find_points, free_symbols
+from lastiterate.proofs_checks.feasible_points import connected, find_points, free_symbols
 from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome
 from lastiterate.symbolic.checks import Check, Identity
 from lastiterate.symbolic.unevaluated import carried_out
@@ -135,9 +135,8 @@ def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
     """Decide an `Identity` under the assumptions and its own premises."""
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     conditions = connected(assumptions, symbols)
-    why = impossible(assumptions, tries=2000) if len(conditions) < len(assumptions) else ""
-    if why:
-        raise NoPointError(why)
+    if len(conditions) < len(assumptions):
+        require_possible(assumptions, tries=2000)
     left, right = summed(carried_out(check.left)), summed(carried_out(check.right))
     confirmed = 0
     for point in find_points(symbols, conditions, SPOTS):

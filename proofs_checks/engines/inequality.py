@@ -31,7 +31,7 @@ from lastiterate.proofs_checks.engines.answers import (
     refuted_at,
     undecided,
 )
-from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, solve, some_point, usable
+from lastiterate.proofs_checks.engines.z3_answers import ask_z3, consistent, entails, require_possible, solve, usable
 from lastiterate.proofs_checks.engines.z3_terms import Terms
 from lastiterate.proofs_checks.exact_values import Point, relation_at, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
@@ -139,7 +139,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     taken = usable(premises)
     if not consistent(taken) or len(taken) < len(premises):
-        some_point(free_symbols(check.left, check.right, premises), premises, 2000)
+        require_possible(premises, 2000)
     undefined = unmet((check.left, check.right), premises, entails)
     if undefined:
         return undecided(check, undefined)

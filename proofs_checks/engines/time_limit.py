@@ -66,7 +66,7 @@ def watched(tell: Callable[[int], None], given_up: Mapping[int, str] = MappingPr
 
 def too_late(seconds: float) -> str:
     """Sentence that a check has no answer within its time."""
-    return f"no answer within {seconds:g} s of computing; simplify the check or raise --time-limit"
+    return f"no answer within {seconds:g} s of computing; simplify the check, or use `check --time-limit`"
 
 
 @contextmanager

@@ -26,13 +26,7 @@ _BASES: Final = {LENGTH, GRADIENT, NUMBER}
 
 
 class _UnlikeError(Exception):
-    def __init__(self, first: str, second: str, where: str) -> None:
-        super().__init__(where)
-        self.first, self.second, self.where = first, second, where
-
-
-def _words(unit: sp.Expr) -> str:
-    return "a number" if unit == NUMBER else unit_text(unit)
+    """Two parts with their units, which differ, and where they stand."""
 
 
 def _alike(first: sp.Expr, second: sp.Expr) -> bool:
@@ -42,28 +36,16 @@ def _alike(first: sp.Expr, second: sp.Expr) -> bool:
 
 def _common(parts: Iterable[sp.Expr], table: Table, where: str) -> sp.Expr | None:
     """The unit that all parts have; None where all are zero."""
-    before: tuple[sp.Expr, sp.Expr] | None = None
-    for part in parts:
-        unit = _unit(part, table)
-        if unit is None:
-            continue
-        if before is not None and not _alike(before[1], unit):
-            first, second = (f"{e}: {_words(u)}" for e, u in (before, (part, unit)))
-            raise _UnlikeError(first, second, where)
-        before = before or (part, unit)
-    return None if before is None else before[1]
+    units = {part: _unit(part, table) for part in parts}
+    known = [(part, unit) for part, unit in units.items() if unit is not None]
+    for part, unit in known[1:]:
+        if not _alike(known[0][1], unit):
+            raise _UnlikeError(*(f"{one} in [{unit_text(its)}]" for one, its in (known[0], (part, unit))), where)
+    return known[0][1] if known else None
 
 
 def _number(part: sp.Expr, table: Table, where: str) -> None:
-    unit = _unit(part, table)
-    if unit is not None and not _alike(unit, NUMBER):
-        raise _UnlikeError(f"{part}: {_words(unit)}", "a number", where)
-
-
-def _power(expression: sp.Pow, table: Table) -> sp.Expr | None:
-    _number(expression.exp, table, "an exponent")
-    unit = _unit(expression.base, table)
-    return None if unit is None else sp.expand_power_base(unit**expression.exp)
+    _common((part, sp.S.One), table, where)
 
 
 def _symbol(symbol: sp.Symbol, table: Table) -> sp.Expr:
@@ -91,7 +73,9 @@ def _unit(expression: sp.Expr, table: Table) -> sp.Expr | None:
         units = [_unit(part, table) for part in expression.args]
         return None if None in units else sp.Mul(*units)
     if isinstance(expression, sp.Pow):
-        return _power(expression, table)
+        _number(expression.exp, table, "an exponent")
+        unit = _unit(expression.base, table)
+        return None if unit is None else sp.expand_power_base(unit**expression.exp)
     if isinstance(expression, sp.Abs):
         return _unit(expression.args[0], table)
     if isinstance(expression, sp.Sum):
@@ -115,8 +99,9 @@ def decide(check: Units, assumptions: tuple[Boolean, ...]) -> Outcome:  # noqa: 
     try:
         unit = _common((carried_out(check.left), carried_out(check.right)), table, "the two sides") or NUMBER
     except _UnlikeError as unlike:
-        return refuted(check, Counterexample({}, unlike.first, "has the unit of", unlike.second, unlike.where))
-    return held(check, Grade.PROVED, f"every sum adds like things; each side is {_words(unit)}")
+        first, second, where = unlike.args
+        return refuted(check, Counterexample({}, first, "has the unit of", second, where))
+    return held(check, Grade.PROVED, f"every sum adds like things; each side is in [{unit_text(unit)}]")
 
 
 def near_misses(check: Units, assumptions: tuple[Boolean, ...], room: sp.Expr) -> tuple[Check, ...]:  # noqa: ARG001

@@ -16,7 +16,6 @@ from sympy.logic.boolalg import And, Boolean, BooleanAtom, Not, Or
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.engines.time_limit import seconds_left
 from lastiterate.proofs_checks.engines.z3_terms import Terms
-from lastiterate.proofs_checks.exact_values import Point
 from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 
 _kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
@@ -160,16 +159,6 @@ FEW = 100
 """Points that are tried before z3 is asked whether there are any."""
 
 
-def some_point(symbols: Sequence[sp.Symbol], conditions: Sequence[Boolean], tries: int) -> Point:
-    """The first admissible point; NoPointError where z3 shows that there is none, or so many candidates are none."""
-    try:
-        return next(find_points(symbols, conditions, 1, tries=min(FEW, tries)))
-    except NoPointError:
-        if entails(conditions, sp.false):
-            raise
-    return next(find_points(symbols, conditions, 1, tries=tries))
-
-
 def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
     """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
     symbols, why = free_symbols(assumptions), ""
@@ -185,6 +174,12 @@ def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
         else:
             return ""
     return why
+
+
+def require_possible(assumptions: Sequence[Boolean], tries: int = 20_000) -> None:
+    """Raise NoPointError where the assumptions are `impossible`."""
+    if why := impossible(assumptions, tries):
+        raise NoPointError(why)
 
 
 @lru_cache(maxsize=4096)
