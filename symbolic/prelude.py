@@ -33,19 +33,8 @@ from lastiterate.symbolic.formulas.update import expansion, hoelder_growth, inve
 from lastiterate.symbolic.kernel.profiles import (
     Average, Composed, Equal, Gauss, PoissonStep, Power, Profile, Steps, SwapStep,
 )  # fmt: skip
-from lastiterate.symbolic.notation import (
-    C_2, D, G, GRADIENT, K, L, LENGTH, MEANING, NUMBER, P, PREVIOUS, Q, R, T, UNITS, V, W, Delta, a, alpha, b, beta,
-    c, chi, d, dim, ell, epsilon, eta, g, gamma, growth, h, j, kappa, lam, m, mu, n, nu, p, q, r, rho, s,
-    sensitivity, sigma, sigma_A, sigma_dp, sigma_sgd, stab, t, tau, theta, u, v, w, x, xi, y, z, zeta,
-)  # fmt: skip
+from lastiterate.symbolic.notation import *
 from lastiterate.symbolic.papers import PAPERS, Source, cited, proof
-from lastiterate.symbolic.statement import (
-    FIRST, MAP, OTHER, SAMPLES, SECOND, BatchesOf, Binomial, Clipped, ClippedSteps, Constant, Convex, ConvexSmooth,
-    Coupled, CyclicBatches, Diameter, Displaced, EveryStep, Exists, Expectation, ForAll, FullBatches, Hides,
-    HockeyStick, Holder, Image, Larger, LastIterate, LeastGradient, Lipschitz, LeastOver, Neighbours, Noisy, Normal,
-    OneMore, PoissonBatches, Probability, Projectable, RenyiDivergence, ShiftedDivergence,
-    ShuffledBatches, SmallOrder, Smooth, StronglyConvex, Variance, Walk, Wasserstein, closed, condition, divergence,
-    for_some, given, private, sentence,
-)  # fmt: skip
+from lastiterate.symbolic.statement import *
 from lastiterate.symbolic.unevaluated import carried_out, put
 from lastiterate.symbolic.vectors import Inner, Norm, Vector, coefficients, inner
