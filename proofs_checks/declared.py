@@ -6,10 +6,9 @@ A symbol that may be complex or infinite takes no part in an order, so that it i
 assumption such as ``x >= 0``, or an interval of a box, makes a plain symbol real.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
-from itertools import count
 from types import UnionType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Union, Unpack, get_args, get_origin, get_type_hints
 
@@ -77,48 +76,21 @@ def _refusal(symbol: sp.Symbol, *, plain: bool) -> str:
     )
 
 
-def _renamed(value: Any, rename: Callable[[sp.Basic], sp.Basic]) -> Any:
+def _renamed(value: Any, names: Mapping[sp.Symbol, sp.Symbol]) -> Any:
     if isinstance(value, sp.Basic):
-        return rename(value)
+        return value.xreplace(names)
     if isinstance(value, Mapping):
-        return {_renamed(key, rename): _renamed(entry, rename) for key, entry in value.items()}
+        return {_renamed(key, names): _renamed(entry, names) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        return tuple(_renamed(entry, rename) for entry in value)
+        return tuple(_renamed(entry, names) for entry in value)
     if isinstance(value, Cited | Family | Sample):
-        return replace(value, **{name: _renamed(part, rename) for name, part in vars(value).items()})
+        return replace(value, **{name: _renamed(part, names) for name, part in vars(value).items()})
     return value
 
 
 def _ordered(assumptions: Sequence[Boolean]) -> set[sp.Symbol]:
     orders = [a for a in assumptions if isinstance(a, Relational) and not isinstance(a, sp.Eq | sp.Ne)]
     return {side for order in orders for side in order.args if side.is_Symbol}
-
-
-def _bound_apart(free: Sequence[sp.Symbol], bound: set[sp.Symbol]) -> Callable[[sp.Basic], sp.Basic]:
-    """Rename the letters that sums and integrals bind, where they are also free.
-
-    Otherwise a value put in for the free letter would be put in for the bound one, and a premise about one would be
-    taken for one about the other.
-    """
-    taken = {symbol.name for symbol in bound.union(free)}
-
-    def renamed(inner: ExprWithLimits) -> ExprWithLimits:
-        body, *limits = inner.args
-        for i, (letter, *ends) in enumerate(limits):
-            if letter in free:
-                name = next(n for k in count(2) if (n := f"{letter.name}_{k}") not in taken)
-                taken.add(name)
-                own = {letter: sp.Symbol(name, **letter.assumptions0)}
-                body, limits[:i] = body.xreplace(own), [limit.xreplace(own) for limit in limits[:i]]
-                limits[i] = sp.Tuple(own[letter], *ends)
-        return inner.func(body, *limits)
-
-    def rename(part: sp.Basic) -> sp.Basic:
-        if not any(set(free).intersection(inner.variables) for inner in part.atoms(ExprWithLimits)):
-            return part
-        return part.replace(lambda inner: isinstance(inner, ExprWithLimits), renamed)
-
-    return rename
 
 
 def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tuple[Boolean, ...]]:
@@ -136,6 +108,9 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
     symbols = sorted({s for part in parts for s in part.free_symbols}, key=place_in_order)
     for letter in (s for part in parts for one in part.atoms(sp.Derivative) for s in one.variables if s.is_integer):
         raise UnsupportedError(f"A derivative needs a letter for real numbers, got {letter}; declare it real.")
+    bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
+    for letter in bound.intersection(symbols):  # a value or a premise of one would be taken for one of the other
+        raise UnsupportedError(f"A sum or an integral binds {letter}, which is also free; give one another name.")
     boxed = set(getattr(check, "box", {})) | set(getattr(check, "parameters", {}))
     real = _ordered((*assumptions, *getattr(check, "given", ()))) | boxed
     plain = isinstance(check, Cited | Deduced)
@@ -151,14 +126,10 @@ def prepared(check: Check, assumptions: tuple[Boolean, ...]) -> tuple[Check, tup
         if needed or name != symbol.name or isinstance(symbol, sp.Dummy):
             facts = symbol.assumptions0 | ({"real": True} if needed else {})
             names[symbol] = (sp.Symbol if isinstance(symbol, sp.Dummy) else symbol.func)(name, **facts)
-    steps: list[Callable[[sp.Basic], sp.Basic]] = [lambda part: part.xreplace(names)] if names else []
-    bound = {letter for part in parts for one in part.atoms(ExprWithLimits) for letter in one.variables}
-    if bound.intersection(symbols):
-        steps.insert(0, _bound_apart(symbols, bound))
-    for step in steps:
-        changed = {field.name: _renamed(getattr(check, field.name), step) for field in fields(check)}
-        check, assumptions = replace(check, **changed), _renamed(assumptions, step)
-    return check, assumptions
+    if not names:
+        return check, assumptions
+    changed = {field.name: _renamed(getattr(check, field.name), names) for field in fields(check)}
+    return replace(check, **changed), _renamed(assumptions, names)
 
 
 @lru_cache(maxsize=4096)

@@ -37,7 +37,7 @@ TRUE = {
     "referee": referee_true.TRUE,
     "second referee": second_referee.TRUE,
 }
-PROVED_AT_LEAST = {"algebra": 55, "analysis": 20, "sequences": 70, "privacy": 20, "referee": 118, "second referee": 8}
+PROVED_AT_LEAST = {"algebra": 55, "analysis": 20, "sequences": 70, "privacy": 20, "referee": 117, "second referee": 8}
 
 
 @pytest.fixture(autouse=True)
