@@ -3,20 +3,16 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 from annotated_types import Ge
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import digest, write_whole
-from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Grade, Outcome, Verdict
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from lastiterate.numeric.store import digest, write_whole, writing
+from lastiterate.proofs_checks.verdict import STANDS, ClaimReport, Grade, Verdict
 
 FILE = "verdicts.lock.json"
 
@@ -70,36 +66,23 @@ def read_lock(path: Path | None = None) -> dict[str, LockedVerdict]:
     Raises:
         InputError: the file is missing, is not JSON, or contains something that is not an entry.
     """
-    path = path or lock_path()
+    from pydantic import TypeAdapter, ValidationError
+
+    path, text = path or lock_path(), ""
     try:
         text = path.read_text(encoding="utf-8")
-        data = json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"The lock file needs to be readable JSON, got path={path} ({error}); "
-            "restore it, or write it with `lastiterate check --update-lock`."
-        ) from None
-    from pydantic import ValidationError
-
-    try:
-        return _adapter().validate_json(text)
+        return TypeAdapter(dict[str, LockedVerdict]).validate_json(text)
     except ValidationError as error:
         place, what = error.errors()[0]["loc"], error.errors()[0]["msg"]
         numbered = enumerate(text.splitlines(), 1)
         line = next((number for number, line in numbered if place and f"{json.dumps(place[0])}:" in line), 1)
-        got = " ".join(map(str, place)) or type(data).__name__
-        raise InputError(
-            "The lock file needs a verdict, a grade and three counts for each claim, got "
-            f"{got} ({what}) in {path}:{line}; restore it, or write it with "
-            "`lastiterate check --update-lock`."
-        ) from None
-
-
-@cache
-def _adapter() -> "TypeAdapter[dict[str, LockedVerdict]]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(dict[str, LockedVerdict])
+        got = f"{' '.join(map(str, place)) or 'text'} ({what}) in {path}:{line}"
+    except (OSError, ValueError) as error:
+        got = f"path={path} ({error})"
+    raise InputError(
+        f"The lock file needs to be readable, with a verdict, a grade and three counts for each claim, got {got}; "
+        "restore it, or write it with `lastiterate check --update-lock`."
+    )
 
 
 def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -> None:
@@ -112,12 +95,8 @@ def write_lock(entries: Mapping[str, LockedVerdict], path: Path | None = None) -
     data = {
         key: {name: value for name, value in asdict(entries[key]).items() if value != ""} for key in sorted(entries)
     }
-    try:
+    with writing("The lock file needs", f"path={path}", "update it in a clone of the repository"):
         write_whole(path, (json.dumps(data, indent=1) + "\n").encode())
-    except OSError as error:
-        raise InputError(
-            f"The lock file needs to be writable, got path={path} ({error}); update it in a clone of the repository."
-        ) from None
 
 
 def drifts(
@@ -185,10 +164,6 @@ def _resaid(key: str, locked: LockedVerdict, now: Said | None) -> Iterator[str]:
         yield f"{key} says something else than when it was locked."
 
 
-def _answer(outcome: Outcome) -> str:
-    return f"{outcome.engine} says {outcome.status}{f' ({outcome.detail})' if outcome.detail else ''}"
-
-
 def _words(entry: LockedVerdict) -> str:
     return f"{entry.verdict}{f' ({entry.grade})' if entry.grade else ''}, {entry.rejected} mutants rejected"
 
@@ -204,4 +179,5 @@ def _not_rejected(report: ClaimReport) -> Iterator[str]:
     for kind, tried in (("mutant", report.mutants), ("near miss", report.near_misses)):
         for wrong in tried:
             if not wrong.rejected:
-                yield f"{report.key} does not reject the {kind} '{wrong.check}': {_answer(wrong)}."
+                said = f"{wrong.status} ({wrong.detail})" if wrong.detail else wrong.status
+                yield f"{report.key} does not reject the {kind} '{wrong.check}': {wrong.engine} says {said}."

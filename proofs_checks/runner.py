@@ -84,7 +84,6 @@ class _Worker:
         self.process = context.Process(target=_work, args=(task, there, os.getpid()), daemon=True)
         self.process.start()
         there.close()
-        self.seconds = task.seconds
         self.places: list[int] = []
         self.step = 0
         self._looked = self._idle = self._before = 0.0
@@ -143,7 +142,6 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
     context = multiprocessing.get_context("fork" if forks else "spawn")
     groups, given_up = _together(task.claims)[::-1], dict[int, dict[int, str]]()
     workers: list[_Worker] = []
-    looked = time.monotonic()
 
     def go_on(worker: _Worker) -> None:
         worker.places = worker.places or (groups.pop() if groups else [])
@@ -182,9 +180,6 @@ def _reports(task: _Task, jobs: int) -> Iterator[ClaimReport]:
                     yield message
                     del worker.places[0]
                     go_on(worker)
-            if time.monotonic() < looked + min(_POLL, task.seconds):
-                continue
-            looked = time.monotonic()
             for worker in [*workers]:
                 if worker.took() > task.seconds + min(_GRACE, task.seconds):
                     give_up(worker, too_late(task.seconds))

@@ -10,8 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from sympy import Symbol
 
-from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.store import write_whole
+from lastiterate.numeric.store import write_whole, writing
 from lastiterate.proofs_checks import refutations
 from lastiterate.proofs_checks.describe import derivation, symbols
 from lastiterate.proofs_checks.recompute import find_refuted
@@ -153,12 +152,8 @@ def write_folder(folder: Path, contents: Mapping[str, str]) -> tuple[Path, ...]:
     Raises:
         InputError: the folder is a file, or cannot be written.
     """
-    try:
+    with writing("The report needs", f"out={folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in contents.items():
             write_whole(folder / name, text.encode())
-    except OSError as error:
-        raise InputError(
-            f"The report needs a folder that can be written, got out={folder} ({error.strerror}); name another."
-        ) from None
     return tuple(folder / name for name in contents)

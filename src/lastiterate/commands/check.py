@@ -1,8 +1,9 @@
 """``lastiterate check``: decide the claims and compare with the lock file."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -101,7 +102,7 @@ def command(
         click.echo("interrupted: nothing is kept under --no-cache.", err=True)
         return 130
     if update_lock:
-        expected |= {entry.key: chosen.entry(entry) for entry in reports}
+        expected |= chosen.entries(reports)
         lock.write_lock(expected, chosen.file)
         locked = chosen.file or lock.lock_path()
         click.echo(f"locked {with_noun(len(reports), 'claim')} in {locked}, which has {len(expected)}", err=True)
@@ -117,7 +118,7 @@ def command(
         console().print(formats.table(reports))
         for line in formats.limits(reports):
             click.echo(line)
-        _say_drifts(chosen, reports, found, expected)
+        _say_drifts(chosen, reports, found)
         click.echo(formats.summary(reports))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for sentence in found:
@@ -145,23 +146,17 @@ def _contradicted(claims: Sequence[Claim], jobs: int) -> bool:
     return any(one.disagreed for one in given)
 
 
-def _say_drifts(
-    chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str], expected: Mapping[str, lock.LockedVerdict]
-) -> None:
-    said: list[str] = []
+def _say_drifts(chosen: Book, reports: Sequence[ClaimReport], found: Sequence[str]) -> None:
     kind = "drift" if chosen.locked else "fails"
-    for entry in reports:
-        own = chosen.drifts((entry,), expected, complete=False)
-        for drift in own:
-            click.echo(f"{kind}: {drift}")
-        if own and any(outcome.status is not Status.HELD for outcome in entry.outcomes):
+    known = {report.key: report for report in reports}
+    for key, sentences in groupby(found, lambda sentence: sentence.split(" ")[0]):
+        for sentence in sentences:
+            click.echo(f"{kind}: {sentence}")
+        if key in known and any(outcome.status is not Status.HELD for outcome in known[key].outcomes):
             from lastiterate.proofs_checks.describe import evidence
 
-            (claim,) = chosen.choose(keys=(entry.key,))
-            for line in evidence(claim, entry):
+            (claim,) = chosen.choose(keys=(key,))
+            for line in evidence(claim, known[key]):
                 click.echo(f"  {line}")
-        said += own
-    for drift in found[len(said) :]:
-        click.echo(f"{kind}: {drift}")
     if found:
         click.echo("`lastiterate show KEY` has all of it; `lastiterate check --update-lock` records what is meant.")

@@ -48,9 +48,7 @@ class Book:
     choose: Callable[..., tuple[Claim, ...]] = of_ledger
     file: Path | None = None
     cache: ReportCache = field(default_factory=ReportCache)
-    own: bool = False
     places: Mapping[str, str] = field(default_factory=dict)
-    _said: dict[str, lock.Said] = field(default_factory=dict)
 
     @property
     def locked(self) -> bool:
@@ -69,7 +67,7 @@ class Book:
         Each sentence about a reader's own claim ends with its place.
         """
         if self.locked:
-            says = self._says(reports) if self.own else {}  # Sympy of another version writes the ledger's otherwise
+            says = self._says(reports) if self.file else {}  # Sympy of another version writes the ledger's otherwise
             found = lock.drifts(reports, expected, complete=complete, says=says)
         else:
             found = tuple(sentence for report in reports for sentence in failures(report))
@@ -78,16 +76,16 @@ class Book:
 
     def jobs(self, wanted: int) -> int:
         """The number of processes; one where a new process would lack what a reader's own folder has registered."""
-        return wanted if sys.platform == "linux" or not self.own else 1
+        return wanted if sys.platform == "linux" or not self.file else 1
 
-    def entry(self, report: ClaimReport) -> lock.LockedVerdict:
-        """The entry of the lock file that a report has."""
-        return lock.LockedVerdict.of(report, self._says((report,))[report.key])
+    def entries(self, reports: Sequence[ClaimReport]) -> dict[str, lock.LockedVerdict]:
+        """The entries of the lock file that reports have."""
+        says = self._says(reports)
+        return {report.key: lock.LockedVerdict.of(report, says[report.key]) for report in reports}
 
-    def _says(self, reports: Sequence[ClaimReport]) -> Mapping[str, lock.Said]:
-        keys = [report.key for report in reports if report.key not in self._said]
-        self._said.update((claim.key, said_by(claim)) for claim in (self.choose(keys=keys) if keys else ()))
-        return self._said
+    def _says(self, reports: Sequence[ClaimReport]) -> dict[str, lock.Said]:
+        keys = [report.key for report in reports]
+        return {claim.key: said_by(claim) for claim in self.choose(keys=keys)} if keys else {}
 
 
 def book(path: Path | None) -> Book:
@@ -102,4 +100,4 @@ def book(path: Path | None) -> Book:
 
     found = read_claims(path)
     places = {claim.key: written_in(claim) for claim in found.claims}
-    return Book(partial(select, found.claims, path=path), found.lock, found.cache, own=True, places=places)
+    return Book(partial(select, found.claims, path=path), found.lock, found.cache, places)

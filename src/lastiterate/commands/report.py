@@ -33,7 +33,7 @@ def command(path: Path | None, out: Path, paper: str | None, jobs: int, no_cache
     with progress("deciding claims") as told:
         reports = run(claims, jobs=chosen.jobs(jobs), cache=None if no_cache else chosen.cache, on_claim=told)
     found = chosen.drifts(reports, chosen.expected(), complete=paper is None)
-    written = write_folder(out, files(claims, reports, found, own=chosen.own))
+    written = write_folder(out, files(claims, reports, found, own=path is not None))
     if as_json:
         say_json({"files": [str(page) for page in written]})
         return

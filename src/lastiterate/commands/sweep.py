@@ -11,19 +11,7 @@ Examples:
   lastiterate sweep sweep.toml --out sweep.csv
   lastiterate sweep sweep.toml --out sweep.parquet --plot noise_std:epsilon
 \b
-A sweep file is a run file with a grid; the last axis varies fastest:
-  [run]
-  steps = 2000
-  step_size = 0.1
-  noise_std = 1.0
-  clip_norm = 2.0
-  dataset_size = 5
-  diameter = 1.0
-\b
-  [assumption]
-  kind = "smooth"
-  L = 1.0
-\b
+A sweep file is a run file, as `lastiterate bound --help` shows it, with a grid; the last axis varies fastest:
   [grid]
   noise_std = [0.5, 1.0, 2.0]   # fields of the run
   L = [0.5, 1.0]                # numbers of the assumption
