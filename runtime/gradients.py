@@ -89,8 +89,8 @@ class Gradients:
             raise InputError(f"The dtype must be {', '.join(DTYPES)}, got dtype={dtype}; choose one of them.")
         self.device, self.dtype = device_of(device), DTYPES[dtype]
         refuse_large(module, self.dtype, self.device)
-        self.module = self._module = module.to(device=self.device, dtype=self.dtype)
-        named = {name: p for name, p in self._module.named_parameters() if p.requires_grad}
+        self.module = module.to(device=self.device, dtype=self.dtype)
+        named = {name: p for name, p in self.module.named_parameters() if p.requires_grad}
         self._shapes, self.sizes = tuple(p.shape or (1,) for p in named.values()), [p.numel() for p in named.values()]
         self.dimension = sum(self.sizes)
         self.layers: dict[str, list[int]] = {}
@@ -104,7 +104,9 @@ class Gradients:
         self._inputs, self._targets = self._placed(workload.inputs), self._placed(workload.targets)
         self._replayed: dict[Callable[..., Any], Replayed] = {}
         self._pairs_at_once = 0
-        self._differentiate(self._module, tuple(named))
+        self._loss_of_one = partial(_loss_of_row, self.module, tuple(named), self._loss)
+        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
+        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
         if tried:
 
             def first() -> Tensor:
@@ -114,8 +116,8 @@ class Gradients:
                 vmap(self._loss_of_one, (None, 0, 0))(self.parameters(self.start), rows, targets)
                 return flat(self.at(self.start[None], slice(0, 1)))[0, 0]
 
-            probe(workload.name, self._module, self._loss, self._inputs, self._targets, first)
-        needed = bytes_of_a_pair(self._module, self._inputs[:1], self.dimension, self.dtype)
+            probe(workload.name, self.module, self._loss, self._inputs, self._targets, first)
+        needed = bytes_of_a_pair(self.module, self._inputs[:1], self.dimension, self.dtype)
         if self.device.type == "cuda" and tried:
             needed = self._measured(needed)
         needed += sum(rows.bytes_of_a_row for rows in self.rows())
@@ -154,7 +156,7 @@ class Gradients:
     @cached_property
     def factored(self) -> Factored | None:
         """The gradients as sums of outer products, where that is cheaper: networks of large matrices."""
-        activations = bytes_of_a_pair(self._module, self._inputs[:1], 0, self.dtype)
+        activations = bytes_of_a_pair(self.module, self._inputs[:1], 0, self.dtype)
         memory = self.memory // 2 - 3 * self.dimension * self.dtype.itemsize  # half is for points, the rest for sums
         found = Factored(self._loss_of_one, self.parameters(self.start), *self.rows(), activations, memory)
         return found if found.uses else None
@@ -318,11 +320,6 @@ class Gradients:
     def little(self, pairs: int, most: int | None = None) -> bool:
         """True if work on so many (point, sample) pairs is to be recorded."""
         return records(self.device) and pairs * _LITTLE <= (self._pairs_at_once if most is None else most)
-
-    def _differentiate(self, module: nn.Module, names: Sequence[str]) -> None:
-        self._loss_of_one = partial(_loss_of_row, module, names, self._loss)
-        over_samples = vmap(grad(self._loss_of_one), (None, 0, 0))
-        self._both, self._own = vmap(over_samples, (0, None, None)), vmap(over_samples, (0, 0, 0))
 
 
 def _loss_of_row(

@@ -50,11 +50,6 @@ class PairTable:
     floors: Array
     blocks: dict[Kind, Array] = field(default_factory=dict)
 
-    @staticmethod
-    def join(tables: list["PairTable"]) -> "PairTable":
-        """All pairs of several tables, in order."""
-        return PairTable.of_columns(np.concatenate([table.columns() for table in tables]))
-
     def columns(self) -> Array:
         """Everything as one array of shape (pairs, 4 + 2 layers); `of_columns` is the inverse."""
         parts = [self.distances[:, None], self.floors[:, None]]

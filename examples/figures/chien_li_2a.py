@@ -14,7 +14,7 @@ from lastiterate.numeric.bound import estimate
 from lastiterate.numeric.losses.assumptions import Holder, Measured, Tabulated
 from lastiterate.numeric.published.theorems import SETTING, run_at
 from lastiterate.numeric.store import cache_folder
-from lastiterate.runtime.constants.record import Envelope, HolderEstimate
+from lastiterate.runtime.constants.record import HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
 ORDERS: Final[tuple[float, ...]] = (0.25, 0.5, 0.75, 1.0)
@@ -79,7 +79,7 @@ def figure_2a(uniform: HolderEstimate, logarithmic: HolderEstimate, last: int = 
     return Figure(title, note, (Panel((*curves, *ours), order=SETTING["alpha"], top=0.6),))
 
 
-def _larger(*moduli: Envelope) -> Tabulated:
+def _larger(*moduli: Tabulated) -> Tabulated:
     """The largest of several measured moduli at every distance; each is 0 below its first distance."""
     distances = sorted({r for one in moduli for r in one.distances})
     values = [max((v for one in moduli for r, v in zip(one.distances, one.values, strict=True) if r <= at), default=0.0)

@@ -35,21 +35,13 @@ def largest_ritz(
 
     ``start`` is the first vector, of any length; the Lanczos steps are no more than the dimension.
     """
-    products = vmap(gradients.curved)
     parts = gradients.pair_chunks(len(points), weight=_WEIGHT)
-    return torch.cat([_ritz(products, points[p], inputs[p], targets[p], start, steps) for p in parts])
+    return torch.cat([_ritz(gradients, points[p], inputs[p], targets[p], start, steps) for p in parts])
 
 
-def _ritz(
-    products: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor],
-    points: Tensor,
-    rows: Tensor,
-    targets: Tensor,
-    start: Tensor,
-    steps: int,
-) -> Tensor:
-    """Compute `largest_ritz` with products(points, vectors, inputs, targets), shape (pairs, dimension)."""
-    pairs = len(points)
+def _ritz(gradients: Gradients, points: Tensor, rows: Tensor, targets: Tensor, start: Tensor, steps: int) -> Tensor:
+    """Compute `largest_ritz` of points whose Hessian-vector products fit the memory together."""
+    pairs, products = len(points), vmap(gradients.curved)
     current = (start / torch.linalg.vector_norm(start)).repeat(pairs, 1)
     before, coupling = torch.zeros_like(current), current.new_zeros(pairs)
     matrix = current.new_zeros(pairs, steps, steps)

@@ -130,7 +130,7 @@ def _measured(workload: Workload, run: NoisySGD, sampling: Sampling, first: Grad
         own = stream(seed_of(sampling.seed, init), purpose=1)
         chosen = range(part * iterates // parts, (part + 1) * iterates // parts)
         tables = [measure_center(gradients, points[at], run.clip_norm, sampling, own.part(at)) for at in chosen]
-        return {"columns": PairTable.join(tables).columns()}
+        return {"columns": np.concatenate([table.columns() for table in tables])}
 
     every = [(init, part) for init in range(sampling.inits) for part in range(parts)]
     tasks = {f"init-{init:04d}-{part:02d}": partial(measure, init, part) for init, part in every}

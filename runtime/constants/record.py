@@ -56,21 +56,6 @@ class Constants:
 
 
 @dataclass(frozen=True)
-class Envelope:
-    """Measured modulus: values[i] is the largest change over pairs at distance at most distances[i].
-
-    Direction: a lower estimate of the true modulus at every distance. Shapes (k,), distances increasing.
-    """
-
-    distances: tuple[float, ...]
-    values: tuple[float, ...]
-
-    def tabulated(self) -> Tabulated:
-        """The same table as a modulus of `lastiterate.numeric`."""
-        return Tabulated(self.distances, self.values)
-
-
-@dataclass(frozen=True)
 class LayerConstants:
     """Constants of one layer's block of the gradient. Direction: lower estimates.
 
@@ -115,14 +100,15 @@ def read_off(table: PairTable, kind: Kind, lambdas: Sequence[float]) -> Constant
     )
 
 
-def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
+def envelope_of(table: PairTable, kind: Kind, radius: float) -> Tabulated:
     """The measured modulus, less the assumed rounding, on at most 48 distances, equally spaced in the logarithm.
 
-    Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
+    A value is the largest change over pairs that are no farther apart: a lower estimate of the true modulus at every
+    distance. Where all pairs were left out it is zero up to ``radius``. The last distance is at least ``radius``.
     """
     kept = trusted(table, kind)
     if not kept.any():
-        return Envelope((radius,), (0.0,))
+        return Tabulated((radius,), (0.0,))
     order = np.argsort(table.distances[kept])
     distances = table.distances[kept][order]
     highest = np.maximum.accumulate((table.differences[kind] - table.floors)[kept][order])
@@ -131,7 +117,7 @@ def envelope_of(table: PairTable, kind: Kind, radius: float) -> Envelope:
     knots[0], knots[-1] = distances[0], last
     knots = np.unique(knots)
     values = highest[np.searchsorted(distances, knots, side="right") - 1]
-    return Envelope(tuple(knots.tolist()), tuple(values.tolist()))
+    return Tabulated(tuple(knots.tolist()), tuple(values.tolist()))
 
 
 def trusted(table: PairTable, kind: Kind) -> NDArray[np.bool_]:
@@ -181,7 +167,7 @@ class HolderEstimate(Displayed):
     workload: str
     lambdas: tuple[float, ...]
     measured: dict[Kind, Constants]
-    envelopes: dict[Kind, Envelope]
+    envelopes: dict[Kind, Tabulated]
     run: NoisySGD
     inits: int
     centers: int
@@ -240,7 +226,7 @@ class HolderEstimate(Displayed):
 
     def modulus(self, kind: Kind = Kind.SAMPLE) -> Measured:
         """The measured modulus as an assumption, with the errors of `holder`; it ends at the longest distance."""
-        return Measured(self.envelopes[kind].tabulated(), self.condition("the tabulated modulus", kind))
+        return Measured(self.envelopes[kind], self.condition("the tabulated modulus", kind))
 
     def condition(self, what: str, kind: Kind) -> str:
         """Condition of a number made from this measurement, or an `InputError` where no pair could be trusted."""

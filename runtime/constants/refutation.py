@@ -28,10 +28,10 @@ from lastiterate.numeric.losses.assumptions import (
 )
 from lastiterate.numeric.run import NoisySGD, described_run
 from lastiterate.runtime.constants.curvature import Changes
-from lastiterate.runtime.constants.pairs import FLOOR_ULPS, ball_points
+from lastiterate.runtime.constants.pairs import ball_points
 from lastiterate.runtime.constants.record import best_end
 from lastiterate.runtime.constants.sampling import Draw
-from lastiterate.runtime.constants.search import Search
+from lastiterate.runtime.constants.search import Search, rounding_of, unit_vectors
 from lastiterate.runtime.gradients import Gradients
 from lastiterate.runtime.random_streams import stream
 from lastiterate.runtime.training.descent import project_onto_ball
@@ -192,12 +192,12 @@ def _bent(
 
 def _most_negative(product: Callable[[Tensor], Tensor], vectors: Tensor) -> Tensor:
     """Unit vectors along which symmetric matrices are least, by powers of each and of its shift."""
-    vectors = start = _unit(vectors)
+    vectors = start = unit_vectors(vectors)
     for _ in range(_ITERATIONS // 4):
         pushed = product(vectors)
-        top, vectors = torch.linalg.vector_norm(pushed, dim=1, keepdim=True), _unit(pushed)
+        top, vectors = torch.linalg.vector_norm(pushed, dim=1, keepdim=True), unit_vectors(pushed)
     for _ in range(_ITERATIONS):
-        start = _unit(1.5 * top * start - product(start))  # of the shift not all vanishes
+        start = unit_vectors(1.5 * top * start - product(start))  # of the shift not all vanishes
     return start
 
 
@@ -210,11 +210,5 @@ def _along(changes: Changes, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """<g(x) - g(y), x - y> / |x - y|^2 plus its rounding, so no less than the truth, and |g(x) - g(y)|; (pairs,)."""
     change, scale = changes.between(x, y)
     distance = torch.linalg.vector_norm(x - y, dim=1)
-    floor = FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
-    inner = ((change * (x - y)).sum(dim=1) / distance + floor) / distance
+    inner = ((change * (x - y)).sum(dim=1) / distance + rounding_of(scale)) / distance
     return inner.nan_to_num(float("inf")), torch.linalg.vector_norm(change, dim=1)
-
-
-def _unit(vectors: Tensor) -> Tensor:
-    found: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
-    return found.nan_to_num(0.0, 0.0, 0.0)

@@ -257,7 +257,7 @@ class Search(NamedTuple):
             lengths = torch.cat([norm(here), norm(there)])
             factor = clip_factor(lengths, self.clip_norm)
             moved = norm(difference(here, there, (factor[:1], factor[1:])))[0]
-            certain.append(_less_rounding(moved, _floor(lengths.sum(dim=0))))
+            certain.append(_less_rounding(moved, rounding_of(lengths.sum(dim=0))))
         return torch.cat(certain)
 
     def _chunks(self, pairs: int) -> list[slice]:
@@ -269,7 +269,7 @@ class Search(NamedTuple):
         return self._better(state, "stretch", self._inside((state["x"] + state["y"]) / 2, away))
 
     def _middle(self, state: State) -> State:
-        ahead = _unit(state["slope_x"] + state["slope_y"])
+        ahead = unit_vectors(state["slope_x"] + state["slope_y"])
         middle = (state["x"] + state["y"]) / 2 + state["shift"][:, None] * ahead
         return self._better(state, "shift", self._inside(middle, state["x"] - state["y"]), self.diameter / 2)
 
@@ -277,7 +277,7 @@ class Search(NamedTuple):
         assert self.free is not None  # noqa: S101
         inputs = state["inputs"]
         length = state["push"] * self.free.around(inputs[0].numel())[1]
-        ahead = _unit(state["slope_input"].flatten(start_dim=1)) * length[:, None]
+        ahead = unit_vectors(state["slope_input"].flatten(start_dim=1)) * length[:, None]
         return self._better(state, "push", {"inputs": self.free.projected(inputs + ahead.reshape(inputs.shape))}, 2.0)
 
     def _inside(self, middle: Tensor, away: Tensor) -> State:
@@ -297,7 +297,7 @@ class Search(NamedTuple):
         changes = Changes(self.gradients, inputs, targets, self.clip_norm)
         change, scale = changes.between(x, y)
         moved, distance = (torch.linalg.vector_norm(part, dim=1) for part in (change, x - y))
-        floor = _floor(scale)
+        floor = rounding_of(scale)
         ratio = (_less_rounding(moved, floor) / distance**self.lam).nan_to_num(0.0, 0.0, 0.0)
         along = (change / moved[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
@@ -339,7 +339,7 @@ class _Bend(Search):
         columns = points, rows["inputs"], rows["targets"], vector
         values = largest_ritz(gradients, *columns, min(_RITZ_STEPS, len(center))).nan_to_num(0.0)
         best = most_promising(values, samples, starts)
-        vectors = _unit(generator.normals(len(best), len(center), center))
+        vectors = unit_vectors(generator.normals(len(best), len(center), center))
         state = {"x": points[best], "vectors": vectors} | _taken(rows, best)
         for _ in range(_TURNS):
             state["vectors"] = torch.cat([self._turned(_taken(state, part)) for part in self._chunks(len(best))])
@@ -358,14 +358,14 @@ class _Bend(Search):
         return list(self.gradients.pair_chunks(pairs, weight=_THIRD))
 
     def _shift(self, state: State) -> State:
-        ahead = state["shift"][:, None] * _unit(state["slope_x"])
+        ahead = state["shift"][:, None] * unit_vectors(state["slope_x"])
         return self._better(
             state, "shift", {"x": project_onto_ball(state["x"] + ahead, self.center, self.diameter)}, self.diameter / 2
         )
 
     def _turned(self, state: State) -> Tensor:
         pushed = vmap(self.gradients.curved)(state["x"], state["vectors"], state["inputs"], state["targets"])
-        return _unit(pushed, state["vectors"])
+        return unit_vectors(pushed, state["vectors"])
 
     def _bend(self, point: Tensor, vector: Tensor, row: Tensor, target: Tensor) -> Tensor:
         return (self.gradients.curved(point, vector, row, target) * vector).sum()
@@ -440,7 +440,7 @@ def _column(values: Tensor, like: Tensor) -> Tensor:
     return values.reshape(-1, *[1] * (like.ndim - 1))
 
 
-def _floor(scale: Tensor) -> Tensor:
+def rounding_of(scale: Tensor) -> Tensor:
     """Rounding error assumed of the difference of two gradients whose lengths sum to ``scale``."""
     return FLOOR_ULPS * torch.finfo(scale.dtype).eps * scale
 
@@ -450,7 +450,7 @@ def _less_rounding(moved: Tensor, floor: Tensor) -> Tensor:
     return (moved - floor).masked_fill(~(floor <= TRUSTED_ERROR * moved), 0.0)
 
 
-def _unit(vectors: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
+def unit_vectors(vectors: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
     """Vectors of length 1, and others where that is not a number."""
     unit: Tensor = vectors / torch.linalg.vector_norm(vectors, dim=1, keepdim=True)
     return torch.where(torch.isfinite(unit), unit, otherwise)

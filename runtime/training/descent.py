@@ -31,9 +31,6 @@ from lastiterate.runtime.workloads.workload import Workload
 BATCHES = 2**40
 """The purpose of the stream that draws the batches; far from the purposes of every other seed."""
 
-_AT_ONCE: Final = 2**18
-"""Coordinates that are projected at once, so that their copies in double precision stay in the processor's caches."""
-
 _PAPER: Final = {"steps": 200, "step_size": 0.1, "clip_norm": 1.0, "noise_std": 1e-3, "diameter": 1.0}
 
 
@@ -71,30 +68,20 @@ def project_onto_ball(points: Tensor, center: Tensor, diameter: float) -> Tensor
     """
     if diameter == inf:
         return points
-    parts = list(zip(torch.split(points, _AT_ONCE, dim=-1), torch.split(center, _AT_ONCE), strict=True))
-    apart = [torch.linalg.vector_norm(a - b.double(), dim=-1, keepdim=True) for a, b in parts]
-    lengths = _whole(apart)
+    middle = center.double()
+    away = points - middle
+    lengths = torch.linalg.vector_norm(away, dim=-1, keepdim=True)
     radius, slack = diameter / 2, (points.shape[-1] + 8) * 2.0**-53  # of a sum of squares, and of its root
     inside = lengths <= radius * (1 - slack)
     if _looks(points.device) and bool(inside.all()):
         return points
-    farthest = _whole([torch.linalg.vector_norm(middle.double()) for _, middle in parts])
-    rounding = torch.finfo(points.dtype).eps * (farthest + radius)
+    rounding = torch.finfo(points.dtype).eps * (torch.linalg.vector_norm(middle) + radius)
     reach = (radius * (1 - 4 * slack) - rounding).clamp(min=0.0)
-    factor, found = reach / lengths, torch.empty_like(points)
-    split = (torch.split(one, _AT_ONCE, dim=-1) for one in (points, center, found))
-    for part, middle, result in zip(*split, strict=True):
-        middle = middle.double()
-        result.copy_(torch.where(inside, part, (middle + (part - middle) * factor).to(part)))
-    return found
+    return torch.where(inside, points, (middle + away * (reach / lengths)).to(points))
 
 
 def _looks(device: torch.device) -> bool:
     return device.type == "cpu" and not records(device)
-
-
-def _whole(parts: list[Tensor]) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.stack(parts).norm(dim=0)
 
 
 @torch.no_grad()

@@ -144,14 +144,16 @@ class _Reader:
                 f"{name}={module}; change it."
             )
         if kind is nn.Sequential:
-            self._read_all(name, module)
+            for key, part in module._modules.items():  # named_children leaves out what stands there twice
+                if part is not None:
+                    self.read(key if name == "module" else f"{name}.{key}", part)
         elif kind in _POOLS:
             raise _NoConstantsError(
                 f"{kind.__name__} has a kink wherever two entries of a window are equal, so the gradient jumps there"
             )
         elif kind is nn.Linear:
             self._straight(name, module)
-            self.found.append(_linear(module))
+            self.found.append(Layer(_numbers(module.weight), _numbers(module.bias), **_moves(module)))
         elif kind in _CONVOLUTIONS or kind in _AVERAGES:
             self._windows(name, module)
         elif kind in _BATCH_NORMS:
@@ -166,11 +168,6 @@ class _Reader:
                 f"Certified constants need a Sequential of {known}, got {name}={kind.__name__}; use those, give "
                 "network_constants its layers as arrays, or measure the constants instead."
             )
-
-    def _read_all(self, name: str, parts: nn.Module) -> None:
-        for key, part in parts._modules.items():  # named_children leaves out what stands there twice
-            if part is not None:
-                self.read(key if name == "module" else f"{name}.{key}", part)
 
     def _straight(self, name: str, part: nn.Linear) -> None:
         if self._shape is not None and self._shape != (part.in_features,):
@@ -227,7 +224,7 @@ class _Reader:
         if last.phi.name == "identity":
             self.found[-1] = replace(last, activation=phi)
         else:
-            self.found.append(_frozen_identity(last.outputs, phi))
+            self.found.append(Layer(np.eye(last.outputs), None, phi, weight_moves=False, bias_moves=False))
 
 
 def _batch_norm(name: str, module: Any, each: int) -> list[Layer]:
@@ -261,11 +258,3 @@ def _numbers(values: Any) -> Any:
 def _moves(part: Any) -> dict[str, Any]:
     bias = getattr(part, "bias", None)
     return {"weight_moves": part.weight.requires_grad, "bias_moves": bias is not None and bias.requires_grad}
-
-
-def _linear(module: nn.Linear) -> Layer:
-    return Layer(_numbers(module.weight), _numbers(module.bias), **_moves(module))
-
-
-def _frozen_identity(width: int, phi: Activation) -> Layer:
-    return Layer(np.eye(width), None, phi, weight_moves=False, bias_moves=False)

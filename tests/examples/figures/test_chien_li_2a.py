@@ -11,11 +11,11 @@ from plotting import Curve, CurveKind
 
 from lastiterate.numeric.bound import bound, estimate
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.losses.assumptions import Holder
+from lastiterate.numeric.losses.assumptions import Holder, Tabulated
 from lastiterate.numeric.published.record import run_of
 from lastiterate.numeric.published.theorems import SETTING
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.runtime.constants.record import Constants, Envelope, HolderEstimate
+from lastiterate.runtime.constants.record import Constants, HolderEstimate
 from lastiterate.runtime.pair_table import Kind
 
 RUN = NoisySGD(steps=200, step_size=0.1, noise_std=1e-3, clip_norm=1.0, dataset_size=150, diameter=1.0)
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parents[3] / "examples" / "figures"
 def measurement(L: float = 0.5, distances: tuple[float, ...] = (0.9, 1.0)) -> HolderEstimate:
     """A record as a measurement would make it, with the modulus L times the distance."""
     constants = Constants((L,) * 4, (0.0,) * 4, 0, 10)
-    envelope = Envelope(distances, tuple(L * r for r in distances))
+    envelope = Tabulated(distances, tuple(L * r for r in distances))
     return HolderEstimate(
         workload="made up",
         lambdas=ORDERS,
@@ -92,7 +92,7 @@ def test_a_measured_constant_is_refused_as_a_bound_and_says_what_it_is_condition
 
 
 def test_the_larger_of_two_moduli() -> None:
-    left, right = Envelope((0.1, 1.0), (0.2, 0.5)), Envelope((0.5, 2.0), (0.4, 0.45))
+    left, right = Tabulated((0.1, 1.0), (0.2, 0.5)), Tabulated((0.5, 2.0), (0.4, 0.45))
     joined = _larger(left, right)
     assert joined.value(np.array([0.1, 0.5, 1.0, 2.0])).tolist() == [0.2, 0.4, 0.5, 0.5]
     assert joined.value(np.array([0.3, 0.7])).tolist() == [0.4, 0.5]

@@ -33,7 +33,7 @@ def table_of(
     centers = torch.stack([start, 1.5 * start])
     sampling = Sampling(points=points, draw=Draw.LOG_UNIFORM)
     each = (measure_center(gradients, at, clip_norm, sampling, generator.part(k)) for k, at in enumerate(centers))
-    return PairTable.join(list(each))
+    return PairTable.of_columns(np.concatenate([one.columns() for one in each]))
 
 
 def test_quadratic_gives_the_top_eigenvalue_from_below() -> None:
@@ -124,7 +124,7 @@ def test_a_linear_loss_has_constant_zero() -> None:
 def test_the_envelope_is_above_every_pair_and_attained() -> None:
     table = table_of(load_workload("builtin:iris-mlp-tanh"), points=200)
     envelope = envelope_of(table, Kind.SAMPLE, 1.0)
-    values = envelope.tabulated().value(np.minimum(table.distances, envelope.distances[-1]))
+    values = envelope.value(np.minimum(table.distances, envelope.distances[-1]))
     changes = table.differences[Kind.SAMPLE] - table.floors
     assert (values >= changes * (1 - 1e-12)).all()
     assert set(envelope.values) <= set(changes.tolist())
