@@ -30,17 +30,25 @@ class Assumed(StrEnum):
     """m-strongly convex, L-smooth and K-Lipschitz losses."""
 
 
+LOSSES: Final[dict[Assumed, tuple[Callable[..., Assumption], str]]] = {
+    Assumed.CLIPPED: (Clipped, ""),
+    Assumed.HOLDER: (Holder, "L lam"),
+    Assumed.SMOOTH: (Smooth, "L"),
+    Assumed.CONVEX: (Convex, "L"),
+    Assumed.STRONGLY_CONVEX: (StronglyConvex, "L m"),
+}
+"""The class of each assumption on losses, and its constants in a setting."""
+
+
 def assumption_at(setting: Setting, assumed: Assumed) -> Assumption:
     """The assumption with the setting's constants; of the sensitivity alone, clipping."""
-    if assumed is Assumed.HOLDER:
-        return Holder(setting["L"], setting["lam"])
-    if assumed is Assumed.SMOOTH:
-        return Smooth(setting["L"])
-    if assumed is Assumed.CONVEX:
-        return Convex(setting["L"])
-    if assumed is Assumed.STRONGLY_CONVEX:
-        return StronglyConvex(setting["L"], setting["m"])
-    return Clipped()
+    losses, letters = LOSSES.get(assumed, LOSSES[Assumed.CLIPPED])
+    return losses(*(setting[letter] for letter in letters.split()))
+
+
+def target_at(setting: Setting, *, dp: bool) -> dict[str, float]:
+    """The delta of the setting, or its order, as `bound` and `lower_bound` take them."""
+    return {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
 
 
 @dataclass(frozen=True)

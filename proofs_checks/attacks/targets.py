@@ -18,10 +18,10 @@ from typing import Final
 from sympy import sqrt
 
 from lastiterate.numeric.accounting.batches import outcome_distance, rate
-from lastiterate.numeric.bound import bound, bound_by_shifts
+from lastiterate.numeric.bound import Bound, bound, bound_by_shifts
 from lastiterate.numeric.divergences import s_down
 from lastiterate.numeric.errors import InputError, suggestion
-from lastiterate.numeric.losses.assumptions import Convex
+from lastiterate.numeric.losses.assumptions import Assumption, Convex
 from lastiterate.numeric.published.altschuler_talwar import order_is_small
 from lastiterate.numeric.published.record import PublishedBound, run_of, statement_value
 from lastiterate.numeric.published.theorems import THEOREMS, TRIVIAL
@@ -31,7 +31,7 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.numeric.shift_program.optimum import optimum, untested_window
 from lastiterate.numeric.shift_program.program import ShiftProgram
-from lastiterate.proofs_checks.attacks.record import Assumed, Setting, assumption_at
+from lastiterate.proofs_checks.attacks.record import LOSSES, Assumed, Setting, assumption_at, target_at
 from lastiterate.proofs_checks.attacks.settings import settings, tight
 from lastiterate.symbolic.formulas import published as stated
 from lastiterate.symbolic.notation import T
@@ -59,17 +59,6 @@ class AttackedBound:
     thin: int = 1
 
 
-_ASSUMED: Final[Mapping[str, Assumed]] = {
-    "Assumption": Assumed.CLIPPED,
-    "Clipped": Assumed.CLIPPED,
-    "Holder": Assumed.HOLDER,
-    "Smooth": Assumed.SMOOTH,
-    "Convex": Assumed.CONVEX,
-    "StronglyConvex": Assumed.STRONGLY_CONVEX,
-}
-"""The assumption of each kind of losses in a record."""
-
-
 def _thin(scheme: str) -> int:
     return 1 if SCHEMES[scheme].fixed else 10
 
@@ -84,22 +73,16 @@ def _published(theorem: PublishedBound, assumed: Assumed, name: str = "") -> Att
     return AttackedBound(name or theorem.name, assumed, evaluate, thin=_thin(theorem.schemes[0]))
 
 
-def _shifts(scheme: str, assumed: Assumed) -> AttackedBound:
-    def evaluate(setting: Setting) -> float:
-        run = run_of(setting, scheme)
-        return bound_by_shifts(run, assumption_at(setting, assumed), order=setting["alpha"]).epsilon
+def _ours(scheme: str, assumed: Assumed) -> Iterator[AttackedBound]:
+    """Bounds by shifts alone, and `bound` itself, which takes longer: at few settings, of an order and of a delta."""
 
-    return AttackedBound(f"shifts_{scheme}_{assumed}", assumed, evaluate, thin=_thin(scheme))
+    def evaluate(setting: Setting, which: Callable[..., Bound], *, dp: bool = False) -> float:
+        return which(run_of(setting, scheme), assumption_at(setting, assumed), **target_at(setting, dp=dp)).epsilon
 
-
-def _least(scheme: str, assumed: Assumed, *, dp: bool) -> AttackedBound:
-    """`bound` itself, which takes longer: at few settings, of an order or of a delta."""
-
-    def evaluate(setting: Setting) -> float:
-        target = {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
-        return bound(run_of(setting, scheme), assumption_at(setting, assumed), **target).epsilon
-
-    return AttackedBound(f"bound_{scheme}_{assumed}{'_dp' * dp}", assumed, evaluate, _with_delta if dp else tight)
+    name, shifts = f"{scheme}_{assumed}", partial(evaluate, which=bound_by_shifts)
+    yield AttackedBound(f"shifts_{name}", assumed, shifts, thin=_thin(scheme))
+    yield AttackedBound(f"bound_{name}", assumed, partial(evaluate, which=bound), tight)
+    yield AttackedBound(f"bound_{name}_dp", assumed, partial(evaluate, which=bound, dp=True), _with_delta)
 
 
 def _with_delta(*, bounded: bool) -> Iterator[Setting]:
@@ -110,14 +93,12 @@ def repaired_liang(setting: Setting, *, small: bool = False) -> float:
     """min{A T, (sqrt A + sqrt B)^2}; A' for A where its conditions hold, else infinite, if ``small``."""
     run, order = replace(run_of(setting, "poisson"), batch_size=int(setting["b"])), setting["alpha"]
     cost = stated.LIANG_SMALL_ORDER if small else stated.LIANG_STEP
-    step = statement_value(cost, run, order)
-    found = [statement_value(T * cost, run, order)] if not small or _small(run, order, 1.0) else []
+    statements = {T * cost: 1.0}
     if isfinite(run.diameter):
-        hidden = statement_value(stated.LIANG_DOMAIN, run, order, L=setting["L"])
-        share = step**0.5 / (step**0.5 + hidden**0.5)
-        if not small or _small(run, order, share):
-            found.append(statement_value((sqrt(cost) + sqrt(stated.LIANG_DOMAIN)) ** 2, run, order, L=setting["L"]))
-    return min(found, default=inf)
+        step, hidden = (statement_value(one, run, order, L=setting["L"]) for one in (cost, stated.LIANG_DOMAIN))
+        statements[(sqrt(cost) + sqrt(stated.LIANG_DOMAIN)) ** 2] = step**0.5 / (step**0.5 + hidden**0.5)
+    allowed = (one for one, share in statements.items() if not small or _small(run, order, share))
+    return min((statement_value(one, run, order, L=setting["L"]) for one in allowed), default=inf)
 
 
 def _small(run: NoisySGD, order: float, share: float) -> bool:
@@ -146,16 +127,10 @@ def with_batches(*, bounded: bool) -> Iterator[Setting]:
 
 def repaired_projection(setting: Setting) -> float:
     """`projection_bound`; infinite where the divergence is."""
-    run = RandomProjectionRun(
-        steps=int(setting["T"]),
-        step_size=setting["eta"],
-        noise_std=setting["sigma"],
-        ranks=(int(setting["p"]),),
-        dataset_size=int(setting["n"]),
-    )
-    target = {"delta": setting["delta"]} if "delta" in setting else {"order": setting["alpha"]}
+    ranks, n = (int(setting["p"]),), int(setting["n"])
+    run = RandomProjectionRun(int(setting["T"]), setting["eta"], setting["sigma"], ranks, n)
     try:
-        return projection_bound(run, **target).epsilon
+        return projection_bound(run, **target_at(setting, dp="delta" in setting)).epsilon
     except InputError:
         return inf
 
@@ -213,18 +188,13 @@ def _amplified_twice(setting: Setting) -> float:
     return bound(replace(run, dataset_size=2 * run.dataset_size), Convex(setting["L"]), order=setting["alpha"]).epsilon
 
 
-_LOSSES = tuple(assumed for assumed in Assumed if assumed is not Assumed.SENSITIVITY)
+_ASSUMED = {losses: assumed for assumed, (losses, _) in LOSSES.items()} | {Assumption: Assumed.CLIPPED}
 
 _ALL = (
     _published(TRIVIAL["composition"], Assumed.SENSITIVITY),
-    *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in _LOSSES),
-    *(_published(one, _ASSUMED[one.assumptions[0].__name__]) for one in THEOREMS.values() if one.schemes),
-    *(
-        target
-        for scheme in SCHEMES
-        for assumed in _LOSSES
-        for target in (_shifts(scheme, assumed), _least(scheme, assumed, dp=False), _least(scheme, assumed, dp=True))
-    ),
+    *(_published(TRIVIAL["last_step"], assumed, f"last_step_{assumed}") for assumed in LOSSES),
+    *(_published(one, _ASSUMED[one.assumptions[0]]) for one in THEOREMS.values() if one.schemes),
+    *(target for scheme in SCHEMES for assumed in LOSSES for target in _ours(scheme, assumed)),
     AttackedBound("liang_mended", Assumed.SMOOTH, repaired_liang, with_batches),
     AttackedBound("liang_mended_small_orders", Assumed.SMOOTH, partial(repaired_liang, small=True), with_batches),
     AttackedBound("projection", Assumed.CLIPPED, repaired_projection, _with_projections),
