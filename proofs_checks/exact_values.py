@@ -91,7 +91,7 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
         value = fraction(expression, point)
         return (value > 0) - (value < 0)
     tiny = False
-    try:
+    with suppress(UnsupportedError):
         for ball in enclosures(expression, point):
             if ball > 0:
                 return 1
@@ -100,8 +100,6 @@ def sign_at(expression: sp.Expr, point: Point, *, nearly: bool = False) -> int |
             tiny = bool(ball.rad() < 1e-60)
             if tiny:
                 break
-    except UnsupportedError:
-        pass
     if not _short_powers(expression, point):
         return None
     try:
@@ -170,32 +168,23 @@ def side(expression: sp.Expr, point: Point) -> str:
     return ball.str(20)
 
 
-_NEEDED: dict[Relation, Callable[[int], bool]] = {
-    Relation.EQUAL: lambda sign: sign == 0,
-    Relation.AT_MOST: lambda sign: sign <= 0,
-    Relation.TIGHT: lambda sign: sign <= 0,
-    Relation.BELOW: lambda sign: sign < 0,
-}
+_RELATIONS = {Relation.EQUAL: sp.Eq, Relation.AT_MOST: sp.Le, Relation.TIGHT: sp.Le, Relation.BELOW: sp.Lt}
 
 
 def relation_at(left: sp.Expr, relation: Relation, right: sp.Expr, point: Point) -> bool | None:
     """Tell whether ``left relation right`` certainly holds (or fails) at an exact point; None where unclear."""
-    if relation not in _NEEDED:
-        return None
-    sign = sign_at(left - right, point)
-    return None if sign is None else _NEEDED[relation](sign)
+    return by_sign(_RELATIONS[relation], sign_at(left - right, point)) if relation in _RELATIONS else None
 
 
 def truth_at(condition: Boolean, point: Point) -> bool | None:
     """Tell whether a condition certainly holds (or fails) at an exact point; None where unclear."""
-    by_difference = by_sign(lambda difference: sign_at(difference, point))
 
     def decided(relation: sp.Rel) -> bool | None:
         try:
             gap = fraction(relation.lhs, point) - fraction(relation.rhs, point)
         except UnsupportedError:
-            return by_difference(relation)
-        return (gap > 0) - (gap < 0) in _SIGNS[relation.func]
+            return by_sign(relation.func, sign_at(relation.lhs - relation.rhs, point))
+        return by_sign(relation.func, (gap > 0) - (gap < 0))
 
     return truth(condition, decided)
 
@@ -220,11 +209,6 @@ _SIGNS = {sp.Eq: (0,), sp.Ne: (-1, 1), sp.Lt: (-1,), sp.Le: (-1, 0), sp.Gt: (1,)
 """The signs of left minus right with which a relation is true."""
 
 
-def by_sign(sign_of: Callable[[sp.Expr], int | None]) -> Callable[[sp.Rel], bool | None]:
+def by_sign(relation: type[sp.Rel], sign: int | None) -> bool | None:
     """Decide a relation by the sign of its left side minus its right side: -1, 0 or 1, or None where it is unclear."""
-
-    def decided(relation: sp.Rel) -> bool | None:
-        sign = sign_of(relation.lhs - relation.rhs)
-        return None if sign is None else sign in _SIGNS[relation.func]
-
-    return decided
+    return None if sign is None else sign in _SIGNS[relation]

@@ -9,19 +9,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lastiterate.numeric.errors import InputError
+from lastiterate.numeric.arrays import Array
+from lastiterate.numeric.errors import within
 
 Parameters = Mapping[str, float]
 """Numbers of the experiment under the names of the symbols of notation."""
 
-Draws = NDArray[np.float64]
-"""One copy of the quantity in each entry, shape (copies,)."""
-
-
-Drawing = Callable[[np.random.Generator, int, Parameters], Draws]
-"""From a generator, the number of copies and the parameters."""
+Drawing = Callable[[np.random.Generator, int, Parameters], Array]
+"""Copies of the quantity, shape (copies,), from a generator, their number and the parameters."""
 
 
 @dataclass(frozen=True)
@@ -69,43 +65,37 @@ def _experiment(
     return registered
 
 
-def _whole(parameters: Parameters, name: str) -> int:
-    value = parameters[name]
-    if not (value.is_integer() and value >= 1):
-        raise InputError(f"{name} needs to be a whole number from 1 on, got {name}={value:g}; write one.")
-    return int(value)
+def _whole(at: Parameters, name: str) -> int:
+    need = "a whole number from 1 on"
+    return int(within(name, at[name], need, lambda x: x >= 1 and x.is_integer(), "write one."))
 
 
-def _probability(value: float, name: str) -> float:
-    if not 0 <= value <= 1:
-        raise InputError(f"{name} needs to be a probability, from 0 to 1, got {name}={value:g}; write one.")
-    return value
+def _probability(name: str, value: float) -> float:
+    return within(name, value, "a probability, from 0 to 1", lambda x: 0 <= x <= 1, "write one.")
 
 
-def _chi_moment(degrees: float, order: int) -> float:
-    """E X^order for chi-squared X: degrees (degrees + 2) ... (order factors)."""
-    return float(np.prod([degrees + 2 * i for i in range(order)]))
-
-
-@_experiment("dim eta sigma_DP", Moment(lambda at: _chi_moment(at["dim"], 2) * (at["eta"] * at["sigma_DP"]) ** 4))
-def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+@_experiment(
+    "dim eta sigma_DP",
+    Moment(lambda at: at["dim"] * (at["dim"] + 2) * (at["eta"] * at["sigma_DP"]) ** 4),  # the square of a chi-squared
+)
+def _noise_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """|zeta|^2 of the noise eta N(0, sigma_DP^2 I_d) on the iterate."""
     noise = draw.normal(0.0, at["eta"] * at["sigma_DP"], (copies, _whole(at, "dim")))
     return np.asarray((noise**2).sum(axis=1))
 
 
-def _normalised(gradient: Draws, stab: float) -> Draws:
+def _normalised(gradient: Array, stab: float) -> Array:
     return np.asarray(gradient / (np.abs(gradient) + stab))
 
 
 @_experiment("stab", ValueRange(lambda _: -1.0, lambda _: 1.0))
-def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _normalised_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """A gradient of 5, -1, -1 at random, over its size plus stab."""
     return _normalised(draw.choice(np.array([5.0, -1.0, -1.0]), copies), at["stab"])
 
 
 @_experiment("T eta nu stab", ValueRange(lambda _: 0.0, lambda _: 168 / 27), copies=2_000)
-def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """The least gradient along D2P2-SGD, d = p = sigma_A = 1, on 13 samples of slope 14 and 14 of slope -1.
 
     The slopes hold at x >= 0, fall to 0 between 0 and -1, and the run starts at 1 with full batches. The mean of
@@ -124,7 +114,7 @@ def _stalled_gradient(draw: np.random.Generator, copies: int, at: Parameters) ->
 
 
 @_experiment("T eta sigma_DP K D", EventIndicator())
-def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Indicator that the last iterate of DPSGD-DC is above 0, one sample of slope -K, radius D."""
     theta = np.zeros(copies)
     for _ in range(_whole(at, "T")):
@@ -134,23 +124,22 @@ def _positive_end(draw: np.random.Generator, copies: int, at: Parameters) -> Dra
 
 
 @_experiment("n b eta L", EventIndicator())
-def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _poisson_expansion(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Indicator that an update on a Poisson batch of n losses -L x^2/2 expands a distance beyond 1 + eta L."""
-    size = draw.binomial(_whole(at, "n"), _probability(at["b"] / at["n"], "b/n"), copies)
-    first, second = np.zeros(copies), np.ones(copies)
-    moved = [x + at["eta"] / at["b"] * size * at["L"] * x for x in (first, second)]
-    return np.asarray(np.abs(moved[1] - moved[0]) > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
+    size = draw.binomial(_whole(at, "n"), _probability("b/n", at["b"] / at["n"]), copies)
+    factor = 1 + at["eta"] / at["b"] * size * at["L"]
+    return np.asarray(factor > (1 + at["eta"] * at["L"]) * (1 + 1e-12), dtype=np.float64)
 
 
 @_experiment("p K", ValueRange(lambda _: 0.0, lambda at: at["K"]))
-def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _clipping_excess(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """Part that clipping to K takes off a gradient that is 2 K with probability p, else 0."""
-    gradient = np.where(draw.random(copies) < _probability(at["p"], "p"), 2 * at["K"], 0.0)
+    gradient = np.where(draw.random(copies) < _probability("p", at["p"]), 2 * at["K"], 0.0)
     return np.asarray(gradient - np.minimum(gradient, at["K"]))
 
 
 @_experiment("b K", ValueRange(lambda _: 0.0, lambda at: at["K"] ** 2))
-def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Draws:
+def _batch_energy(draw: np.random.Generator, copies: int, at: Parameters) -> Array:
     """|mean of b gradients|^2, each K or 0 with equal probability."""
     gradients = at["K"] * draw.integers(0, 2, (copies, _whole(at, "b")))
     return np.asarray(gradients.mean(axis=1) ** 2)

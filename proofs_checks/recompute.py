@@ -74,39 +74,27 @@ def find_refuted(claim: Claim, report: ClaimReport) -> Iterator[tuple[Check, Out
 
 def _again(claim: Claim, written: Check, found: Counterexample, digits: int) -> RecomputedPoint:
     check, _ = prepared(written, claim.assumptions)  # a report distinguishes letters of one name
-    if isinstance(check, Identity | Inequality | IntervalInequality):
-        relation = Relation.EQUAL if isinstance(check, Identity) else check.relation
-        return _sides(check, (check.left, relation, check.right), found, digits)
-    if isinstance(check, Recursion):
-        return _sides(check, _unrolled(check, found), found, digits)
+    bits = ceil(digits * 3.33) + 64
+    if isinstance(check, Identity | Inequality | IntervalInequality | Recursion):
+        left, right = _unrolled(check, found) if isinstance(check, Recursion) else (check.left, check.right)
+        one, other = (_ball(side, _point(found, left, right), bits) for side in (left, right))
+        again = replace(found, left=one.str(digits), right=other.str(digits))
+        return RecomputedPoint(check.name, again, _broken(check, one, other))
     if isinstance(check, UpperBound):
-        return _attacked(check, found, _bits(digits))
-    outcome = decide_check(check, claim.assumptions)  # a limit, a unit, a simulation: the engine goes over it again
-    again = outcome.counterexample
-    if again is not None and isinstance(check, Value):
-        again = replace(again, left=_ball(check.expression.doit(), {}, _bits(digits)).str(digits))
-    return RecomputedPoint(check.name, again or found, again is not None)
+        with precision(bits):  # balls inside, floats rounded outwards at the end
+            outcome = attack_at(check, {name: float(value) for name, value in found.at.items()})
+    else:  # a limit, a unit, a simulation: the engine goes over it again
+        outcome = decide_check(check, claim.assumptions)
+    anew = None if outcome is None else outcome.counterexample
+    if anew is not None and isinstance(check, Value):
+        anew = replace(anew, left=_ball(check.expression.doit(), {}, bits).str(digits))
+    return RecomputedPoint(check.name, anew or found, anew is not None)
 
 
-def _sides(
-    check: Check, sides: tuple[sp.Expr, Relation, sp.Expr], found: Counterexample, digits: int
-) -> RecomputedPoint:
-    left, relation, right = sides
-    point = _point(found, left, right)
-    bits = _bits(digits)
-    one, other = (_ball(sp.sympify(side, strict=True), point, bits) for side in (left, right))
-    again = Counterexample(found.at, one.str(digits), found.relation, other.str(digits), found.note)
-    return RecomputedPoint(check.name, again, _broken(one, relation, other))
-
-
-def _bits(digits: int) -> int:
-    return ceil(digits * 3.33) + 64
-
-
-def _broken(left: arb, relation: Relation, right: arb) -> bool:
-    if relation is Relation.EQUAL:
+def _broken(check: Check, left: arb, right: arb) -> bool:
+    if not isinstance(check, Inequality | IntervalInequality) or check.relation is Relation.EQUAL:
         return not left.overlaps(right)
-    return bool(left >= right) if relation is Relation.BELOW else bool(left > right)
+    return bool(left >= right) if check.relation is Relation.BELOW else bool(left > right)
 
 
 def _point(found: Counterexample, *parts: sp.Basic | int) -> Point:
@@ -115,21 +103,12 @@ def _point(found: Counterexample, *parts: sp.Basic | int) -> Point:
 
 
 def _ball(expression: sp.Expr, point: Point, bits: int) -> arb:
-    return next(enclosures(carried_out(expression), point, (bits,)))
+    return next(enclosures(carried_out(sp.sympify(expression, strict=True)), point, (bits,)))
 
 
-def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, Relation, sp.Expr]:
+def _unrolled(check: Recursion, found: Counterexample) -> tuple[sp.Expr, sp.Expr]:
     point = _point(found, check.closed_form, check.initial, check.step, check.index)
     value = sp.sympify(check.initial, strict=True).xreplace(point)
     for i in range(check.start + 1, int(point[check.index]) + 1):
         value = check.step.xreplace({**point, check.index: sp.Integer(i), PREVIOUS: value})
-    return check.closed_form.xreplace(point), Relation.EQUAL, value
-
-
-def _attacked(check: UpperBound, found: Counterexample, bits: int) -> RecomputedPoint:
-    """The bound against its attacks at the stored setting; balls inside, floats rounded outwards at the end."""
-    setting = {name: float(value) for name, value in found.at.items()}
-    with precision(bits):
-        outcome = attack_at(check, setting)
-    again = outcome.counterexample if outcome is not None else None
-    return RecomputedPoint(check.name, again or found, again is not None)
+    return check.closed_form.xreplace(point), value

@@ -35,13 +35,16 @@ from lastiterate.numeric.run import NoisySGD
 from lastiterate.numeric.schemes import SCHEMES
 from lastiterate.proofs_checks.attacks.record import (
     JUST_BELOW,
+    LOSSES,
     Assumed,
     BothDirections,
     ExactRun,
     Setting,
     assumption_at,
+    target_at,
 )
 
+_LOSSES = frozenset(LOSSES)
 _LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
 """Longer walks are left to other settings: each step costs a product with the kernel."""
 
@@ -50,8 +53,9 @@ _LONGEST_FULL, _LONGEST, _LONGEST_ADDED = 400, 200, 60
 def _on_the_line(order: float, steps: int, rate: Fraction, move: float, noise: float) -> BothDirections | None:
     """A mixture over how often the sample was met, and N(0, steps noise^2)."""
     up, base = (binomial_mixture([(steps, rate, z)], noise * sqrt(steps)) for z in (move, 0.0))
+    pairs = (up, base), (base, up)
     try:
-        return BothDirections(*(renyi_below(order, *mixture_masses(order, *pair)) for pair in ((up, base), (base, up))))
+        return BothDirections(*(renyi_below(order, *mixture_masses(order, *pair)) for pair in pairs))
     except ArithmeticError:  # the laws are too distant for floats
         return None
 
@@ -84,9 +88,8 @@ def _affine(setting: Setting, curvature: float) -> BothDirections:
 def _quadratic(setting: Setting, _assumed: Assumed) -> BothDirections | None:
     """Attain s^2 (1 + c)(1 - c^T) / ((1 - c)(1 + c^T)) where c < 1."""
     with precision():
-        if not 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0 or not setting["m"] <= setting["L"]:
-            return None
-    return _affine(setting, setting["m"])
+        stable = 1 - exact(setting["eta"]) * exact(setting["m"]) >= 0
+    return _affine(setting, setting["m"]) if stable and setting["m"] <= setting["L"] else None
 
 
 def _clamped(
@@ -124,26 +127,21 @@ def _batched(sampling: str, *, bounded: bool) -> ExactRun:
     def solve(setting: Setting, _assumed: Assumed) -> BothDirections | None:
         run, order = run_of(setting, sampling), setting["alpha"]
         noise, r = run.noise_std_at(0), run.step_size_at(0) * run.clip_norm / run.batch * JUST_BELOW
-        moves = (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
+        up, down = (r, 0.0) if run.adjacency == "add_remove" else (r, -r)
         if run.scheme.fixed and not bounded:
             with precision():
-                gap = exact(moves[0] - moves[1]) * ((run.steps - 1) // run.batches + 1)
+                gap = exact(up - down) * ((run.steps - 1) // run.batches + 1)
                 value = lower(exact(order) * gap**2 / (2 * run.steps * exact(noise) ** 2)) * JUST_BELOW
             return BothDirections(value, value)
         if run.steps > _LONGEST:
             return None
         if bounded:
-            return _on_an_interval(order, run.steps, run.diameter, *(_cycle(run, move) for move in moves))
-        return _on_the_line(order, run.steps, Fraction(run.batch, run.dataset_size), moves[0] - moves[1], noise)
+            return _on_an_interval(order, run.steps, run.diameter, _cycle(run, up), _cycle(run, down))
+        return _on_the_line(order, run.steps, Fraction(run.batch, run.dataset_size), up - down, noise)
 
-    return ExactRun(
-        name=f"{'clamped' if bounded else 'linear'}_{sampling}",
-        run=f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
-        "pushes one run up",
-        meets=frozenset(Assumed) - {Assumed.SENSITIVITY, Assumed.STRONGLY_CONVEX},
-        solve=solve,
-        bounded=bounded,
-    )
+    words = f"constant gradients, {sampling} batches of the largest proper divisor of n; the sample that differs "
+    name, meets = f"{'clamped' if bounded else 'linear'}_{sampling}", _LOSSES - {Assumed.STRONGLY_CONVEX}
+    return ExactRun(name, f"{words}pushes one run up", meets, solve, bounded)
 
 
 def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
@@ -188,30 +186,25 @@ def _added(batches: str, *, second: bool) -> ExactRun:
         return BothDirections(forward, max(one.backward for one in found))
 
     size = "batches of b samples" if batches == "fixed" else "every sample drawn with probability b/n"
-    return ExactRun(
-        name=f"added_{batches}" + ("_second" if second else ""),
-        run=f"one sample more, which pushes up; {size}" + ("; the larger data set second" if second else ""),
-        meets=frozenset({Assumed.CLIPPED, Assumed.SMOOTH}),
-        solve=solve,
-    )
+    name, words = f"added_{batches}", f"one sample more, which pushes up; {size}"
+    if second:
+        name, words = f"{name}_second", f"{words}; the larger data set second"
+    return ExactRun(name, words, frozenset({Assumed.CLIPPED, Assumed.SMOOTH}), solve)
 
 
 def _best(scheme: str, *, dp: bool) -> ExactRun:
     def solve(setting: Setting, assumed: Assumed) -> BothDirections | None:
-        target = {"delta": setting["delta"]} if dp else {"order": setting["alpha"]}
+        run, losses = run_of(setting, scheme), assumption_at(setting, assumed)
         try:
-            found = lower_bound(run_of(setting, scheme), assumption_at(setting, assumed), **target).value
+            found = lower_bound(run, losses, **target_at(setting, dp=dp)).value
         except InputError:
             return None
         return BothDirections(found, found) if found > 0 else None
 
-    return ExactRun(
-        name=f"solved_{scheme}_dp" if dp else f"solved_{scheme}",
-        run=f"the best exactly solvable run with {scheme} batches; the greater of both orders",
-        meets=frozenset(Assumed) - {Assumed.SENSITIVITY},
-        solve=solve,
-        quantity="epsilon at delta" if dp else "D_alpha",
-    )
+    words = f"the best exactly solvable run with {scheme} batches; the greater of both orders"
+    if dp:
+        return ExactRun(f"solved_{scheme}_dp", words, _LOSSES, solve, quantity="epsilon at delta")
+    return ExactRun(f"solved_{scheme}", words, _LOSSES, solve)
 
 
 _ANY = frozenset({Assumed.SENSITIVITY, Assumed.CLIPPED, Assumed.HOLDER, Assumed.SMOOTH})
@@ -225,12 +218,9 @@ _DRIFT = (
 _TILTED = "every sample has gradient m x, the replaced one m x -+ (K - m D/2), so that none is ever clipped"
 
 EXACT_RUNS = (
+    # This one attains composition: gap T s, variance T sigma^2.
     ExactRun(
-        "linear",  # attains composition: gap T s, variance T sigma^2
-        f"{_CONSTANT}no projection",
-        _ANY | {Assumed.CONVEX},
-        lambda setting, _: _affine(setting, 0.0),
-        bounded=False,
+        "linear", f"{_CONSTANT}no projection", _ANY | {Assumed.CONVEX}, lambda at, _: _affine(at, 0.0), bounded=False
     ),
     ExactRun("quadratic", _CURVATURE.format("m", "1 - eta m"), _CURVED, _quadratic, bounded=False, maps=True),
     ExactRun(

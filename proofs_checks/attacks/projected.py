@@ -56,28 +56,22 @@ def _epsilon(setting: Setting, _assumed: Assumed) -> BothDirections | None:
     delta = setting.get("delta")
     if not delta:
         return None
+    aim = delta * (1 + _SAFE)
     with precision():
         if not _delta(arb(0), setting) > delta:
             return None
         most = 1.0
-        while _delta(exact(most), setting) > delta * (1 + _SAFE):
+        while _delta(exact(most), setting) > aim:
             most *= 2
-        guess = optimize.brentq(
-            lambda e: float(_delta(exact(e), setting).mid()) - delta * (1 + _SAFE), 0, most, xtol=1e-6
-        )
+        guess = optimize.brentq(lambda e: float(_delta(exact(e), setting).mid()) - aim, 0, most, xtol=1e-6)
         value = guess if _delta(exact(guess), setting) >= delta else 0.0
     return BothDirections(value, value)
 
 
-PROJECTED = tuple(
-    ExactRun(
-        name=name,
-        run="d = 1, full batches, the replaced sample has gradient +1 or -1 once normalised, all others 0",
-        meets=frozenset({Assumed.CLIPPED}),
-        solve=solve,
-        bounded=False,
-        quantity=quantity,
-    )
-    for name, solve, quantity in (("projected", _renyi, "D_alpha"), ("projected_dp", _epsilon, "epsilon at delta"))
+_WORDS = "d = 1, full batches, the replaced sample has gradient +1 or -1 once normalised, all others 0"
+_MEETS = frozenset({Assumed.CLIPPED})
+PROJECTED = (
+    ExactRun("projected", _WORDS, _MEETS, _renyi, bounded=False),
+    ExactRun("projected_dp", _WORDS, _MEETS, _epsilon, bounded=False, quantity="epsilon at delta"),
 )
 """The Renyi divergence, and the epsilon at a delta."""

@@ -83,7 +83,12 @@ def _settled(expression: sp.Expr) -> sp.Expr:
 
 def _eventually(condition: Boolean, on_path: Mapping[sp.Symbol, sp.Expr]) -> bool | None:
     """Tell whether the condition holds (or fails) on the path from some point on; None where that is not clear."""
-    return truth(condition, by_sign(lambda difference: _eventual_sign(_settled(difference.xreplace(on_path)))))
+
+    def decided(relation: sp.Rel) -> bool | None:
+        difference = (relation.lhs - relation.rhs).xreplace(on_path)
+        return by_sign(relation.func, _eventual_sign(_settled(difference)))
+
+    return truth(condition, decided)
 
 
 def _on_reals(check: Asymptotic | Unbounded, conditions: tuple[Boolean, ...]) -> dict[sp.Symbol, sp.Expr]:

@@ -29,7 +29,7 @@ def root(function: Callable[..., float], low: float, high: float, *more: float) 
     return float(brentq(function, low, high, more, xtol=1e-14))
 
 
-def normal_density(x: Array, mean: float = 0.0) -> Array:
+def normal_density(x: Array, mean: float | Array = 0.0) -> Array:
     """That of N(mean, 1)."""
     return np.asarray(np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi))
 

@@ -136,7 +136,7 @@ def recompute_lower() -> Iterator[Number]:
         yield lower_bound_of(f"the same at a delta, {steps}", found, truth)
     unit = 0.2 / 3 / 0.5 / sqrt(6)
     weights = np.array(profiles.binomial(6, 0.25))
-    met = np.arange(7)[:, None]
+    met = np.arange(7.0)[:, None]
     for sampling, moves in (("poisson", ((1, 0),)), ("without_replacement", ((2, 0), (1, -1)))):
         reached = []
         for pair in moves:
@@ -186,9 +186,9 @@ def recompute_uses() -> Iterator[Number]:
     yield equals("calibrated noise", noise, sqrt(20 / 0.5) * 2 * 0.1 / 6, 1e-8)
     steps = calibrate(replace(noisy, noise_std=0.1), _CONVEX, epsilon=1.95, order=2.0, vary="steps").run.steps
     yield equals("calibrated steps", steps, int(1.95 / (2 * 0.1 / 6 / 0.1) ** 2))
-    found = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size").run.batch
+    size = calibrate(_run(9, 0.1, 0.1, 12), _CONVEX, epsilon=0.45, order=2.0, vary="batch_size").run.batch
     enough = (b for b in (1, 2, 3, 4, 6, 12) if bound(_run(9, 0.1, 0.1, 12, b), _CONVEX, order=2.0).epsilon <= 0.45)
-    yield equals("calibrated batches", found, next(enough))
+    yield equals("calibrated batches", size, next(enough))
     path = bound(_full(5, 0.1, 0.2, 12, diameter=0.3), loss.Holder(1.0, 0.5), order=2.0)
     yield as_recorded("a Hoelder bound on a domain", path.epsilon, TABLE)
     plain = bound(_full(8, 0.2, 0.5), _CONVEX, delta=1e-5)
