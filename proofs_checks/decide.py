@@ -11,7 +11,7 @@ from sympy.logic.boolalg import Boolean
 from lastiterate.proofs_checks.declared import misfit
 from lastiterate.proofs_checks.engines import decide_check, engine_of, sentence_of
 from lastiterate.proofs_checks.engines.time_limit import limited
-from lastiterate.proofs_checks.engines.z3_answers import hasty, impossible
+from lastiterate.proofs_checks.engines.z3_answers import impossible
 from lastiterate.proofs_checks.implies import left_open
 from lastiterate.proofs_checks.verdict import ClaimReport, Grade, Outcome, Status, Verdict, verdict_of, weakest
 from lastiterate.symbolic.checks import Check, Engine
@@ -97,10 +97,7 @@ def near_misses(check: Check, assumptions: tuple[Boolean, ...], room: sp.Expr = 
 
 
 def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
-    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room.
-
-    Near misses are rejected by the first point that refutes them; which one it is does not matter.
-    """
+    """The outcomes of the near misses of a check; where one holds, of a stronger one, for the check leaves room."""
     for place, wrong in enumerate(near_misses(check, claim.assumptions)):
         last, scope = wrong, ""
         for room in (sp.S.Zero, *ROOMS):
@@ -109,10 +106,7 @@ def _near_misses(check: Check, claim: Claim) -> Iterator[Outcome]:
                 if stronger == last:
                     break
                 last, scope = stronger, f"a share of {room} of the bound is room"
-            with hasty():
-                outcome = _asked(last, claim, wrong=True)
-            if outcome.status is Status.UNDECIDED and not outcome.rejected:  # another point may reject it
-                outcome = _asked(last, claim, wrong=True)
+            outcome = _asked(last, claim, wrong=True)
             if outcome.status is not Status.HELD:
                 break
         yield replace(outcome, counterexample=None, scope=scope or outcome.scope)

@@ -140,8 +140,8 @@ def _corners(box: Edges) -> Iterator[tuple[fmpq, ...]]:
 Box = Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
 """Each symbol with its interval."""
 
-_FEW_BALLS, _MANY_BALLS = 20, 1000
-"""Boxes that balls may try before z3 is asked, and after."""
+_MOST_BALLS = 1000
+"""Boxes that balls may try where z3 does not know."""
 
 
 def inside_of(box: Box) -> tuple[Boolean, ...]:
@@ -151,15 +151,12 @@ def inside_of(box: Box) -> tuple[Boolean, ...]:
 
 
 def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
-    """Test of whether a condition follows from premises on the box: by few balls, by z3, then by many balls."""
+    """Test of whether a condition follows from premises on the box, by z3 or by balls."""
     real = tuple(s for s, (low, high) in box.items() if low != high)
     point = {s: low for s, (low, high) in box.items() if low == high}
     edges: Edges = tuple(edge_of(box[s]) for s in real)
 
-    def by_balls(premises: Sequence[Boolean], condition: Boolean, budget: int) -> bool:
-        if isinstance(condition, And | Or):
-            combined = all if isinstance(condition, And) else any
-            return combined(by_balls(premises, part, budget) for part in condition.args)
+    def by_balls(premises: Sequence[Boolean], condition: Boolean) -> bool:
         gaps: tuple[sp.Expr, ...]
         if isinstance(condition, sp.Ne):
             gaps = (condition.lhs - condition.rhs, condition.rhs - condition.lhs)
@@ -171,18 +168,18 @@ def shown_on(box: Box) -> Callable[[Sequence[Boolean], Boolean], bool]:
         known = tuple(p for p in (premise.xreplace(point) for premise in premises) if p.free_symbols <= set(real))
         try:
             return any(
-                prove_on_box(value_at(gap, point), real, edges, known, strict=strict, budget=budget).held
+                prove_on_box(value_at(gap, point), real, edges, known, strict=strict, budget=_MOST_BALLS).held
                 for gap in gaps
             )
         except UnsupportedError:
             return False
 
     def shown(premises: Sequence[Boolean], condition: Boolean) -> bool:
-        if by_balls(premises, condition, _FEW_BALLS) or entails((*premises, *inside_of(box)), condition):
+        if entails((*premises, *inside_of(box)), condition):
             return True
         if isinstance(condition, And | Or):
             return (all if isinstance(condition, And) else any)(shown(premises, part) for part in condition.args)
-        return by_balls(premises, condition, _MANY_BALLS)
+        return by_balls(premises, condition)
 
     return shown
 

@@ -14,7 +14,6 @@ A slope that is shown at whole numbers alone, or anywhere but at 0, says nothing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -36,8 +35,8 @@ from lastiterate.proofs_checks.verdict import Counterexample, Grade, Outcome, St
 from lastiterate.symbolic.checks import Check, IntervalInequality, Relation, Sign, Value
 from lastiterate.symbolic.kernel.profiles import new_letter
 
-_FEW, _LITTLE = 20, 200
-"""Boxes tried before the sides are asked to be defined, and boxes where they are not, so that nothing can hold."""
+_LITTLE = 200
+"""Boxes where the sides are not shown to be defined, so that nothing can hold."""
 
 MAX_GRID = 4000
 """Largest number of combinations of the integer symbols."""
@@ -104,7 +103,8 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
     if len(combinations) > MAX_GRID:
         raise UnsupportedError(f"the box has {len(combinations)} integer points, at most {MAX_GRID} are tried")
     strict, looked, admissible = check.relation is Relation.BELOW, 0, 0
-    undefined: str | None = None
+    undefined = _undefined(check, inside, box)
+    most = min(_LITTLE, budget) if undefined else budget
     for values in combinations:
         fixed: Point = dict(zip(whole, values, strict=True))
         conditions = tuple(c.xreplace(fixed) for c in inside)
@@ -114,11 +114,7 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
         admissible += 1
         left, right = (value_at(e, fixed) for e in (check.left, check.right))
         cut = (*(c for c in conditions if not closed.get(c)), *declared)
-        asked = partial(prove_on_box, right - left, real, edges, cut, strict=strict, sides=(left, right))
-        answer = asked(budget=min(_FEW, budget))
-        if not answer.held and answer.witness is None:
-            undefined = _undefined(check, inside, box) if undefined is None else undefined
-            answer = asked(budget=min(_LITTLE, budget) if undefined else budget)
+        answer = prove_on_box(right - left, real, edges, cut, strict=strict, budget=most, sides=(left, right))
         looked += answer.boxes
         if answer.witness is not None and outside:
             return undecided(check, f"fails at a point, but the box says nothing of {', '.join(map(str, outside))}")
@@ -128,7 +124,6 @@ def _holds(check: IntervalInequality, assumptions: tuple[Boolean, ...], budget: 
             here = ", ".join(f"{s}={v}" for s, v in fixed.items())
             detail = f"{answer.stuck} {f'at {here} ' if here else ''}after {looked} boxes"
             return undecided(check, undefined or detail)
-    undefined = _undefined(check, inside, box) if undefined is None else undefined
     if undefined:
         return undecided(check, undefined)
     detail = f"certified on {looked} boxes" + (f" for {admissible} integer points" if columns else "")
@@ -211,8 +206,8 @@ def near_misses(
     return tuple(closest(check, assumptions)) if check.relation in (Relation.AT_MOST, Relation.BELOW) else ()
 
 
-_FAR, _NEAR, _ALL = 400, 2000, 8000
-"""Boxes next to an infinite end, where few are enough or none are; elsewhere; and where slopes do not help."""
+_FAR, _NEAR = 400, 8000
+"""Boxes next to an infinite end, where few are enough or none are, and elsewhere."""
 
 _LADDER = 3
 """Depth to which derivatives of derivatives are shown to keep their sign."""
@@ -250,7 +245,7 @@ def _on_range(check: IntervalInequality, assumptions: tuple[Boolean, ...], ladde
     whole = not unmet((finite.left, finite.right), (), shown_on(box))  # as Lemma 2 supposes
     if whole and (found := _by_slope(check, assumptions, ladder)):
         return held(check, Grade.CERTIFIED, found)
-    return outcome if values or ladder < _LADDER else _holds(finite, known, _ALL)
+    return outcome
 
 
 def _refuted(

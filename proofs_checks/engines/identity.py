@@ -136,7 +136,7 @@ def decide(check: Identity, assumptions: tuple[Boolean, ...]) -> Outcome:
     symbols, assumptions = free_symbols(check.left, check.right), (*assumptions, *check.given)
     conditions = connected(assumptions, symbols)
     if len(conditions) < len(assumptions):
-        require_possible(assumptions, tries=2000)
+        require_possible(assumptions)
     left, right = summed(carried_out(check.left)), summed(carried_out(check.right))
     confirmed = 0
     for point in find_points(symbols, conditions, SPOTS):

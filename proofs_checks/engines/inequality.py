@@ -139,7 +139,7 @@ def decide(check: Inequality, assumptions: tuple[Boolean, ...]) -> Outcome:
 def _proved(check: Inequality, premises: tuple[Boolean, ...]) -> Outcome:
     taken = usable(premises)
     if not consistent(taken) or len(taken) < len(premises):
-        require_possible(premises, 2000)
+        require_possible(premises)
     undefined = unmet((check.left, check.right), premises, entails)
     if undefined:
         return undecided(check, undefined)

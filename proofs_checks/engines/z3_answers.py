@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from math import ceil, inf
 from time import monotonic
 from typing import Final
@@ -49,47 +49,31 @@ _LONGEST = 60.0
 """Seconds for one question where the check has no limit: what outlasts its resources has no answer."""
 _LITTLE: Final = 20_000
 """Resource units of a first try, a few milliseconds: they answer all but one question in a hundred of the ledger's."""
+_NLSAT: Final = z3.Tactic("qfnra-nlsat")
 _SHORT: Final = 0.1
 """Seconds of a first try that outlasts its resources."""
-_hasty: ContextVar[bool] = ContextVar("_hasty", default=False)
 
 
 def ask_z3(terms: Terms, formulas: Iterable[z3.BoolRef]) -> z3.CheckSatResult:
     """Tell whether the formulas have a solution under what the terms assume; unknown where z3 gives up."""
     asked = [*formulas, *terms.side]
-    answer, _ = _soon(asked)
+    answer = _soon(asked)
     return _for_long(asked)[0] if answer == z3.unknown else answer
 
 
 def solve(terms: Terms, formulas: Iterable[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
-    """z3's answer as in `ask`, with a solution where there is one: the same for the same question, but in `hasty`."""
+    """z3's answer as in `ask_z3`, with a solution where there is one: the same for the same question."""
     asked = [*formulas, *terms.side]
-    answer, model = _soon(asked)
-    return (answer, model) if answer == z3.unsat or (answer == z3.sat and _hasty.get()) else _for_long(asked)
+    answer = _soon(asked)
+    return (answer, None) if answer == z3.unsat else _for_long(asked)
 
 
-@contextmanager
-def hasty() -> Iterator[None]:
-    """Take the first solution inside the block, which depends on what else z3 knows: another one in every process."""
-    token = _hasty.set(True)
-    try:
-        yield
-    finally:
-        _hasty.reset(token)
-
-
-@cache
-def _nlsat() -> z3.Tactic:
-    return z3.Tactic("qfnra-nlsat")
-
-
-def _soon(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
+def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
     """An answer that takes little effort. The state of z3 may change whether there is one, but not its value."""
-    solver = _nlsat().solver()
-    answer = _checked(solver, asked, _LITTLE, _SHORT)
+    answer = _checked(_NLSAT.solver(), asked, _LITTLE, _SHORT)
     if answer == z3.unsat:
         note(asked)
-    return answer, solver.model() if answer == z3.sat and _hasty.get() else None
+    return answer
 
 
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
@@ -98,10 +82,8 @@ def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelR
     # and give another solution. Making one takes as long as a question.
     alone = z3.Context()
     translated = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in asked]
-    nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
     begun, left = monotonic(), seconds_left()
-    for make in (nlsat, *(partial(one, ctx=alone) for one in others)):
-        solver = make()
+    for solver in (z3.Tactic("qfnra-nlsat", alone).solver(), z3.SolverFor("QF_NRA", alone), z3.Solver(ctx=alone)):
         answer = _checked(solver, translated, EFFORT, _LONGEST)
         if answer == z3.sat:
             return answer, solver.model().translate(z3.main_ctx())
@@ -155,30 +137,29 @@ def _entails(premises: tuple[Boolean, ...], conclusion: Boolean) -> bool:
     return False
 
 
-FEW = 100
-"""Points that are tried before z3 is asked whether there are any."""
+FEW, MANY = 100, 20_000
+"""Points that are tried before z3 is asked whether there are any, and where it does not know."""
 
 
-def impossible(assumptions: Sequence[Boolean], tries: int = 20_000) -> str:
+def impossible(assumptions: Sequence[Boolean]) -> str:
     """Reason why the assumptions cannot be met, or "" where a point meets them, or z3 has one that is not rational."""
-    symbols, why = free_symbols(assumptions), ""
-    for some in dict.fromkeys((min(FEW, tries), tries)):
-        try:
-            next(find_points(symbols, assumptions, 1, tries=some))
-        except NoPointError as error:
-            why = str(error)
-            if entails(assumptions, sp.false):
-                return why
-            if consistent(tuple(assumptions)):  # z3 takes milliseconds, many points seconds
-                return ""
-        else:
-            return ""
-    return why
+    why = _without_point(assumptions, FEW)
+    if not why or entails(assumptions, sp.false):
+        return why
+    return "" if consistent(tuple(assumptions)) else _without_point(assumptions, MANY)
 
 
-def require_possible(assumptions: Sequence[Boolean], tries: int = 20_000) -> None:
+def _without_point(assumptions: Sequence[Boolean], tries: int) -> str:
+    try:
+        next(find_points(free_symbols(assumptions), assumptions, 1, tries=tries))
+    except NoPointError as error:
+        return str(error)
+    return ""
+
+
+def require_possible(assumptions: Sequence[Boolean]) -> None:
     """Raise NoPointError where the assumptions are `impossible`."""
-    if why := impossible(assumptions, tries):
+    if why := impossible(assumptions):
         raise NoPointError(why)
 
 
@@ -197,10 +178,11 @@ def relations(said: Iterable[sp.Basic]) -> Iterator[Boolean]:
     """Relations between numbers among premises, and combinations of such; conjunctions are split."""
     for one in said:
         for part in And.make_args(one) if isinstance(one, Boolean) else ():
-            if isinstance(part, Relational | BooleanAtom) or _of_relations(part):
+            if _of_relations(part):
                 yield part
 
 
 def _of_relations(part: Boolean) -> bool:
-    inner = isinstance(part, And | Or | Not)
-    return inner and all(isinstance(one, Relational | BooleanAtom) or _of_relations(one) for one in part.args)
+    if isinstance(part, And | Or | Not):
+        return all(map(_of_relations, part.args))
+    return isinstance(part, Relational | BooleanAtom)

@@ -91,7 +91,6 @@ APART = (x <= 0) | (x >= R(1, 2))  # where the slope of the polynomial in x is n
 )
 def test_a_slope_says_nothing_of_values_that_are_left_out(letter, falls, ends, monkeypatch):
     """Where y**2 = 2 the right side is 0 somewhere, and its slope is nowhere negative where it counts."""
-    monkeypatch.setattr(enclosure, "_ALL", 100)
     monkeypatch.setattr(enclosure, "_NEAR", 100)
     found = outcome(ZERO, "<", falls + (y**2 - 2) ** 2, {letter: ends, y: (1, 2)}, APART)
     assert found.status is Status.UNDECIDED
