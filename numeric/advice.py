@@ -4,7 +4,8 @@ Source: ours; the linear heuristic is that of Steinke et al. 2024 (arXiv 2410.06
 losses were linear. It is exact for these and no bound for any others.
 """
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isfinite, nan, sqrt
@@ -51,8 +52,8 @@ class Advice(Displayed):
         composed: epsilon of composition of all steps, rounded up.
         below: a certified lower bound of the epsilon of the last iterate.
         linear: an estimate of epsilon for linear losses without the domain; nan if it is not known.
-        helps_from: the least number of steps, within 2%, from which the last iterate helps (`HELPS`); None if not even
-            at the planned length.
+        helps_from: the least number of steps from which the last iterate helps (`HELPS`); None if not even at the
+            planned length.
         stop_after: the most steps whose composition costs no more than the last iterate of the whole run, or None.
         why: the reason why nothing is gained; empty if something is.
         knobs: changes of the run, the best first.
@@ -175,29 +176,11 @@ def advise(run: NoisySGD, assumption: Assumption, *, delta: float) -> Advice:
         composed=all_steps,
         below=lower_bound(run, assumption, delta=delta).value,
         linear=lower_bound(replace(run, diameter=inf), Convex(0.0), delta=delta).value or nan,
-        helps_from=_least(run.steps, helps_at) if helps else None,
-        stop_after=_most(run.steps, lambda steps: composed(steps) <= found.epsilon),
+        helps_from=bisect_left(range(run.steps), True, lo=1, key=helps_at) if helps else None,
+        stop_after=bisect_right(range(run.steps + 1), found.epsilon, lo=1, key=composed) - 1 or None,
         why="" if helps else _why(run, assumption),
         knobs=tuple(sorted(knobs, key=lambda one: one.epsilon)),
     )
-
-
-def _least(steps: int, holds: Callable[[int], bool]) -> int:
-    """The least length that holds, within 2%, where it does for all longer ones; it holds for ``steps``."""
-    fails, good = 0, steps
-    while good - fails > max(1, good // 50):
-        middle = (fails + good) // 2 if fails else max(good // 4, 1)
-        fails, good = (fails, middle) if holds(middle) else (middle, good)
-    return good
-
-
-def _most(steps: int, holds: Callable[[int], bool]) -> int | None:
-    """The greatest number of steps for which it holds, if it holds for all smaller ones; None if not for 1."""
-    good, fails = 0, steps + 1
-    while fails - good > 1:
-        middle = min(max(4 * good, 1), (good + fails) // 2)
-        good, fails = (middle, fails) if holds(middle) else (good, middle)
-    return good or None
 
 
 def _changes(run: NoisySGD, assumption: Assumption) -> Iterator[tuple[str, NoisySGD, Assumption]]:

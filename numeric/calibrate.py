@@ -5,8 +5,10 @@ work and, as a rule, costs privacy; where the noise is small a tiny batch may hi
 not.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import exp, inf, isfinite, log
 from typing import Any, ClassVar, Final
 
@@ -215,27 +217,19 @@ def _batch_size(run: NoisySGD, at: _At, epsilon: float) -> Bound:
         )
     sizes: Sequence[int] = [b for b in range(1, n + 1) if n % b == 0] if scheme.in_epochs else range(1, n + 1)
 
+    @cache
     def of(index: int) -> Bound:
         return at(replace(run, batch_size=sizes[index]))
 
     few = (found for index in range(len(sizes)) if (found := of(index)).epsilon <= epsilon)
     if len(sizes) <= _FEW_SIZES and (smallest := next(few, None)):
         return smallest
-    low, high = -1, len(sizes) - 1
-    best = of(high)
-    while best.epsilon > epsilon and high > 0:  # a tiny batch may hide within delta what all others do not
+    high = len(sizes) - 1
+    while of(high).epsilon > epsilon and high > 0:  # a tiny batch may hide within delta what all others do not
         high //= 4
-        best = of(high)
-    if best.epsilon > epsilon:
+    if of(high).epsilon > epsilon:
         raise InputError(f"The target needs to be within reach of batch_size, got epsilon={epsilon:g}; add noise.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        more = of(middle)
-        if more.epsilon > epsilon:
-            low = middle
-        else:
-            high, best = middle, more
-    return best
+    return of(bisect_left(range(high), True, key=lambda index: of(index).epsilon <= epsilon))
 
 
 VARIED: Final[dict[str, Callable[[NoisySGD, _At, float], Bound]]] = {

@@ -132,15 +132,6 @@ class Store:
             self.save(name, found)
         return found
 
-    def names(self, pattern: str) -> list[str]:
-        """The stored parts that match a pattern such as ``init-*``, sorted."""
-        return [] if self.folder is None else sorted(path.stem for path in self.folder.glob(f"{pattern}.npz"))
-
-    def drop(self, part: str) -> None:
-        """Delete a part, if it is there."""
-        if self.folder is not None:
-            (self.folder / f"{part}.npz").unlink(missing_ok=True)
-
     def _write(self, name: str, data: bytes, remedy: str) -> None:
         assert self.folder is not None  # noqa: S101
         with writing("What is finished needs", f"folder={self.folder.parent}", remedy):

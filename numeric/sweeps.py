@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -307,21 +307,18 @@ def kept_rows(journal: Journal, rows: int) -> dict[int, Result]:
     return found
 
 
-def _client(jobs: int, scheduler: str | None) -> AbstractContextManager[Any]:
+def _client(jobs: int, scheduler: str | None) -> Any:
+    """A context whose value is the client of dask that does the work."""
     distributed = import_module("distributed")
     if scheduler is None:
         with suppress(ValueError):
             return nullcontext(distributed.get_client())
         workers = None if jobs == -1 else jobs
-        own: AbstractContextManager[Any] = distributed.Client(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
-        )
-        return own
+        return distributed.Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
     try:
-        given: AbstractContextManager[Any] = distributed.Client(scheduler, timeout=10)
+        return distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
         raise InputError(
             f"A cluster needs a scheduler that answers, got scheduler={scheduler!r} "
             f"({str(error).splitlines()[0]}); start one with dask scheduler."
         ) from None
-    return given

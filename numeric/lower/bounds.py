@@ -1,7 +1,6 @@
 """The greatest certified lower bound that exactly solvable runs give for a run."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, inf, isfinite, sqrt
@@ -22,7 +21,7 @@ from lastiterate.numeric.lower.line import (
     component_below,
     decayed,
     kinds_of_steps,
-    mixture_masses,
+    mixture_loss,
     one_step_below,
 )
 from lastiterate.numeric.lower.masses import Target
@@ -172,24 +171,22 @@ def _units(adjacency: str) -> Iterator[Move]:
 @lru_cache(maxsize=1024)  # it does not depend on the losses, and many share a run
 def _mixed(run: NoisySGD, target: Target, kinds: Kinds, units: tuple[float, float]) -> float:
     """Loss without projection of two mixtures whose steps move by these multiples of those of ``kinds``."""
-    noise, found = run.noise_std_at(0), [0.0]
+    noise = run.noise_std_at(0)
     if run.steps == 1 and target.order is not None:
         rate, moves = lower(arb(run.batch) / run.dataset_size), [one * kinds[-1][2] for one in units]
         pairs = zip(moves, moves[::-1], strict=True)
         return max(one_step_below(target.order, rate, first, second, noise) for first, second in pairs)
     std = noise * sqrt(run.steps) if run.constant else sqrt(fsum(run.noise_std_at(t) ** 2 for t in range(run.steps)))
-    for pair in (units, units[::-1]):
-        laws = [binomial_mixture([(T, q, unit * move) for T, q, move in kinds], std) for unit in pair]
-        if not run.constant and max(len(law.places) for law in laws) > MOST:
-            return 0.0
-        if run.constant and pair[1] == 0:
-            steps, q, move = kinds[-1]
-            offset = sum((times * exact(pair[0] * each) for times, _, each in kinds[:-1]), arb(0))
-            variance = run.steps * exact(noise) ** 2
-            found.append(component_below(target, steps, q, pair[0] * move, offset, variance))
-        with suppress(ArithmeticError):  # too far apart for floats
-            found.append(target.of_masses(*mixture_masses(target.order, *laws)))
-    return max(found)
+    laws = [binomial_mixture([(T, q, unit * move) for T, q, move in kinds], std) for unit in units]
+    if not run.constant and max(len(law.places) for law in laws) > MOST:
+        return 0.0
+    found = mixture_loss(target, *laws)
+    if run.constant and units[1] == 0:
+        steps, q, move = kinds[-1]
+        offset = sum((times * exact(units[0] * each) for times, _, each in kinds[:-1]), arb(0))
+        alone = component_below(target, steps, q, units[0] * move, offset, run.steps * exact(noise) ** 2)
+        found = max(found, alone)
+    return found
 
 
 def _fixed(run: NoisySGD, m: float) -> tuple[arb, arb]:

@@ -16,6 +16,7 @@ Source: docs/proofs/lower_bounds.md.
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log, prod, sqrt
@@ -157,10 +158,8 @@ def mixture_loss(target: Target, first: GaussianMixture, second: GaussianMixture
     """The greater of both directions, rounded down; 0 where floats do not reach."""
     found = 0.0
     for pair in ((first, second), (second, first)):
-        try:
+        with suppress(ArithmeticError):  # too far apart for floats
             found = max(found, target.of_masses(*mixture_masses(target.order, *pair)))
-        except ArithmeticError:  # too far apart for floats
-            continue
     return found
 
 

@@ -10,7 +10,6 @@ from math import log
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from lastiterate.numeric.accounting.conversion import gdp_epsilon_below
@@ -78,23 +77,18 @@ def epsilon_below(delta: float, first: Masses, second: Masses) -> float:
     p, ratio = np.exp(first.low[kept]), first.low[kept] - second.high[kept]
     size = np.abs(first.low[kept]) + np.abs(second.high[kept])
 
-    def over(epsilon: float) -> tuple[bool, NDArray[np.bool_]]:
-        """Tell whether more than delta is left at an epsilon, and which cells are of the event."""
+    def fails(epsilon: float) -> bool:
         gain = ratio - epsilon - ROUNDING * (size + epsilon + 1)
         inside = gain > 0
-        return float(np.sum(p[inside] * -np.expm1(-gain[inside]))) * (1 - 1e-12) > delta, inside
+        return float(np.sum(p[inside] * -np.expm1(-gain[inside]))) * (1 - 1e-12) > delta
 
-    if not kept.any() or not over(0.0)[0]:
+    if not kept.any() or not fails(0.0):
         return 0.0
     low, high = 0.0, float(ratio.max()) + 1e-9
     for _ in range(60):
         if not low < (middle := (low + high) / 2) < high:
             break
-        exceeds, inside = over(middle)
-        if exceeds:  # no other cell is of an event at a greater epsilon
-            low, p, ratio, size = middle, p[inside], ratio[inside], size[inside]
-        else:
-            high = middle
+        low, high = (middle, high) if fails(middle) else (low, middle)
     return low
 
 

@@ -39,6 +39,8 @@ LONGEST_EPOCH = 3000
 FURTHEST = 100.0
 """Most that an update may move an iterate, in sigma."""
 _LEAST_CELLS, _MOST_CELLS = 120, 6000
+_KEPT = 2e7
+"""Entries of the kernels that are kept, about."""
 
 
 @dataclass(frozen=True)
@@ -288,31 +290,26 @@ def _remembered(walk: Walk) -> tuple[int, float]:
 
 
 def _before_last(walk: Walk, grid: Grid) -> Array:
-    cycle, numbers, known = walk.cycle, dict[WalkStep, int](), dict[int, Array]()
-    kinds = [numbers.setdefault(step, len(numbers)) for step in cycle]
+    cycle, kept = walk.cycle, 1 + int(_KEPT / len(grid.points) ** 2)
 
-    def kind(back: int) -> int:
-        """The kind of the step which is ``back`` before the last one."""
-        return kinds[-1 - back % len(cycle)]
+    def at(back: int) -> WalkStep:
+        """The step which is ``back`` before the last one."""
+        return cycle[-1 - back % len(cycle)]
 
-    def kernel(back: int) -> Array:
-        if kind(back) not in known:
-            if len(known) * len(grid.points) ** 2 > 2e7:
-                known.clear()
-            known[kind(back)] = _kernel(cycle[-1 - back % len(cycle)], grid)
-        return known[kind(back)]
+    @lru_cache(kept)
+    def kernel(step: WalkStep) -> Array:
+        return _kernel(step, grid)
 
-    masses = _kernel(cycle[-walk.steps % len(cycle)], grid, np.array([walk.start]))[:, 0]
+    masses = _kernel(at(walk.steps - 1), grid, np.array([walk.start]))[:, 0]
     left = walk.steps - 2  # steps back from the last of the next one to take, plus one
-    whole = left // len(cycle)
-    if whole > 1 and left > DIRECT and len(cycle) < left:
-        for back in range(left, whole * len(cycle), -1):
-            masses = _flush(_send(kernel(back), masses))
-        turn = [(kernel(next(group)), 1 + len(list(group))) for _, group in groupby(range(len(cycle), 0, -1), kind)]
-        return apply_power(_product(turn), whole, masses)
-    for back in range(left, 0, -1):
-        masses = _flush(_send(kernel(back), masses))
-    return masses
+    whole = left // len(cycle) if left > DIRECT else 0
+    together = whole if whole > 1 else 0  # of one turn no power is needed
+    for back in range(left, together * len(cycle), -1):
+        masses = _flush(_send(kernel(at(back)), masses))
+    if not together:
+        return masses
+    turn = [(kernel(step), len(list(group))) for step, group in groupby(map(at, range(len(cycle), 0, -1)))]
+    return apply_power(_product(turn), together, masses)
 
 
 def _shuffled_before_last(walk: Walk, grid: Grid) -> tuple[Array, Array]:

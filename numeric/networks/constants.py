@@ -11,7 +11,6 @@ Source: docs/proofs/network_constants.md (claims ours/certified/network/*).
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from math import inf
 from typing import Final
 
@@ -37,9 +36,6 @@ from lastiterate.numeric.rounding import exact, precision, upper
 
 _FEW: Final = 600
 """Most moving parameters for which the Hessian is bounded as a matrix: .1 s for a sample and a label."""
-
-_KEPT: Final = 8
-"""Samples whose derivatives and Hessian are kept for their other labels."""
 
 _ACTUAL: Final = "the samples that were given, and no others"
 
@@ -97,36 +93,23 @@ def network_constants(
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]
-
-        @lru_cache(_KEPT)
-        def at(n: int) -> tuple[Derivatives, OutputLoss]:
-            found = derivatives(network, affine, exact(reach), rows[n], exact(near))
-            return found, LOSSES[loss](*found.outputs)
-
-        @lru_cache(_KEPT)
-        def of_sample(n: int) -> tuple[Hessian, Sequence[Gradient]]:
-            found, here = at(n)
-            return Hessian(network, found, here), here.gradients
-
-        lipschitz, kinks = arb(0), set[int]()
-        curved: list[tuple[float, int, int]] = []
-        for n in range(len(rows)):
-            found, here = at(n)
-            if found.kinked is not None:
-                kinks.add(found.kinked)
-            for place, (slope, curvature) in enumerate(_of_sample(network, found, here)):
-                lipschitz = exact(max(as_float(lipschitz), as_float(slope)))  # infinite where one is not a number
-                curved.append((as_float(curvature), n, place))
         moving = [one.weight for one in network if one.weight_moves] + [one.bias for one in network if one.bias_moves]
         few = sum(np.asarray(one).size for one in moving) <= _FEW
-        smoothness = 0.0 if few and not kinks else max(curved)[0]
-        for most, n, place in sorted(curved, reverse=True):
-            if most <= smoothness:
-                break
-            hessian, gradients = of_sample(n)
-            smoothness = max(smoothness, min(most, as_float(hessian.of(gradients[place]).norm)))
+        lipschitz, smoothness, kinks = 0.0, 0.0, set[int]()
+        for row in rows:
+            found = derivatives(network, affine, exact(reach), row, exact(near))
+            here = LOSSES[loss](*found.outputs)
+            if found.kinked is not None:
+                kinks.add(found.kinked)
+            hessian = None
+            for gradient, slope, curvature in _of_sample(network, found, here):
+                lipschitz, most = max(lipschitz, as_float(slope)), as_float(curvature)  # infinite where not a number
+                if few and not kinks and most > smoothness:
+                    hessian = hessian or Hessian(network, found, here)
+                    most = min(most, as_float(hessian.of(gradient).norm))
+                smoothness = max(smoothness, most)
         return LossConstants(
-            lipschitz=upper(exact(factor) * lipschitz),
+            lipschitz=upper(exact(factor) * exact(lipschitz)),
             smoothness=inf if kinks else upper(exact(factor) * exact(smoothness)),
             strong_convexity=-inf,
             statement=_statement(network, loss, reach, of, kinks),
@@ -138,7 +121,8 @@ def network_constants(
         )
 
 
-def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[arb, arb]]:
+def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) -> Iterator[tuple[Gradient, arb, arb]]:
+    """For each label the gradient in the outputs, and at least the gradient's length and the curvature."""
     moving, last = list(found.sizes), len(layers) - 1
     jacobian = [(found.outer[last, j], found.sizes[j]) for j in moving]
     bent = [(loss.root.turned.times(matrix), size) for matrix, size in jacobian]
@@ -151,7 +135,7 @@ def _of_sample(layers: Sequence[Layer], found: Derivatives, loss: OutputLoss) ->
         slope = length(round_up(np.array(parts) * np.array(sizes), 2))
         form = _second_derivative(layers, found, gradient, dict(zip(moving, parts, strict=True)))
         together = round_up(form + growth * np.outer(joint, joint), 4)
-        yield slope, (flat + spectral_norm(form)).min(spectral_norm(together))
+        yield gradient, slope, (flat + spectral_norm(form)).min(spectral_norm(together))
 
 
 def _pulled_norm(matrix: MatrixBall, gradient: Gradient) -> arb:

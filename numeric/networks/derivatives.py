@@ -32,25 +32,15 @@ from lastiterate.numeric.networks.outputs import Gradient, OutputLoss
 from lastiterate.numeric.rounding import exact
 
 
-@dataclass(frozen=True)
-class Response:
-    """An activation on a box of inputs, entry by entry: values at the centre, their errors, slopes and phi''."""
-
-    values: Array
-    off: Array
-    slopes: Slopes
-    bends: Slopes
-
-
-def entrywise(phi: Activation, center: Array, spread: Spread) -> Response:
-    """The response to inputs within ``spread`` of ``center``."""
+def _entrywise(phi: Activation, center: Array, spread: Spread) -> tuple[Array, Array, Slopes, Slopes]:
+    """Values at ``center``, their errors, and phi' and phi'' within ``spread`` of it, entry by entry."""
     entries = [exact(a) for a in center.tolist()]
     ends = [(a - exact(off), a + exact(off)) for a, off in zip(entries, spread.each.tolist(), strict=True)]
     exactly = [phi.value(a) for a in entries]
     values = np.array([float(value.mid()) for value in exactly])
     off = np.array([as_float(abs(v - exact(c))) for v, c in zip(exactly, values.tolist(), strict=True)])
     slopes, bends = (_around([curve(*one) for one in ends]) for curve in (phi.slopes, phi.curvatures))
-    return Response(values, off, slopes, bends)
+    return values, off, slopes, bends
 
 
 def _around(ranges: list[tuple[arb, arb]]) -> Slopes:
@@ -124,12 +114,12 @@ def derivatives(
         step = parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes if j == k], width)
         moved = map_.image(before.moved).plus(box(rounding)).plus(step)
         moved = moved.least(still.plus(parameter_spread(radius, [(inner[k, j], sizes[j]) for j in sizes], width)))
-        found = entrywise(layer.phi, center, moved)
-        slopes.append(found.slopes)
-        bends.append(found.bends)
+        values, off, slope, bend = _entrywise(layer.phi, center, moved)
+        slopes.append(slope)
+        bends.append(bend)
         for j in sizes:
-            outer[k, j] = inner[k, j].after(found.slopes)
-        after = _State(found.values, *(one.stretched(found.slopes).plus(box(found.off)) for one in (still, moved)))
+            outer[k, j] = inner[k, j].after(slope)
+        after = _State(values, *(one.stretched(slope).plus(box(off)) for one in (still, moved)))
         total = after.still.plus(parameter_spread(radius, [(outer[k, j], sizes[j]) for j in sizes], width))
         states.append(_State(after.center, after.still, after.moved.least(total)))
     upward = [identity(len(affine[-1].weight))]  # the derivative of the outputs in h_1, ..., h_depth

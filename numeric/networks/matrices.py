@@ -64,9 +64,9 @@ def spectral_norm(matrix: Array) -> arb:
     if min(wide.shape) <= 1 or all_together == 0 or not all_together.is_finite():
         return all_together
     scale = 2.0 ** np.frexp(float(np.abs(wide).max()))[1]
-    scaled = wide / scale if 1e-280 < scale < 1e280 else None
-    if scaled is None:
+    if not 1e-280 < scale < 1e280:
         return all_together
+    scaled = wide / scale
     try:
         V: Array = np.linalg.svd(scaled, full_matrices=False)[2].T
     except np.linalg.LinAlgError:
