@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastiterate.numeric.arrays import Array
-from lastiterate.numeric.losses.expansion import Stack, UpdateExpansion
+from lastiterate.numeric.losses.expansion import UpdateExpansion
 from lastiterate.numeric.shift_program.program import Path, ShiftProgram
 
 _COARSE = 385
@@ -39,7 +39,7 @@ _LEVELS, _SHRINK, _SETTLED = 16, 0.2, 1e-7
 _CELLS, _STARTS, _RIVALS, _RIVAL = 4, 4, 2, 1.03
 _HAIR = 1e-14
 _ROWS = 256
-"""Times at which expansions are evaluated at once."""
+"""Times at which nodes are made at once."""
 _ALIKE, _UNKNOWN = 1e-13, np.array([0.0, np.inf])
 _UP = 1 + 3e-14
 """Shifts are this much longer, so that run forward a path stays at or below its nodes: just above one e may jump."""
@@ -138,7 +138,6 @@ class _Search:
         self.program = program
         self.top = program.tracked
         self.expansions = [program.expansion(t) for t in range(program.steps)]
-        self.stack = Stack(self.expansions)
         self.pins = np.array(
             sorted({0.0, *(knot for e in {id(e): e for e in self.expansions}.values() for knot in e.knots)})
         )
@@ -194,9 +193,6 @@ class _Search:
             if t < begun:
                 begun = max(t + 1 - _ROWS, first)
                 table = grid(slice(begun, t + 1))
-                images = self.stack.value(slice(begun, t + 1), np.append(table, self.top[begun : t + 1, None], axis=1))
-                differs = np.ones(images.shape, dtype=bool)
-                differs[:, 1:-1] = table[:, 1:] > table[:, :-1]
             later = t + period
             alike = later < steps and self.top[t] == self.top[later] and mark(t) == mark(later)
             if alike and more is not None:
@@ -207,9 +203,9 @@ class _Search:
                 )
                 starts[t] = starts[later] + more
             else:
-                kept = differs[t - begun]
-                nodes = self.nodes[later] if alike else table[t - begun][kept[:-1]]
-                image = images[t - begun][kept]
+                row = table[t - begun]
+                nodes = self.nodes[later] if alike else row[np.append(True, row[1:] > row[:-1])]
+                image = self.expansions[t].value(np.append(nodes, self.top[t]))
                 cost, to = self.ahead(t, image)
                 self.next[t] = np.array([np.minimum(to, image), image])
                 self.nodes[t], self.value[t], starts[t] = nodes, cost[:-1], float(cost[-1])

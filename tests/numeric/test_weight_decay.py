@@ -185,3 +185,13 @@ def test_what_knows_no_weight_decay_says_so() -> None:
     with pytest.raises(InputError, match=r"step_size <= 2/\(L \+ weight_decay\) = 0.0985222"):
         bound(run, Convex(19.8), order=2)
     assert "weight decay 0.5, outside of the clip" in bound_by_shifts(run, Smooth(0.25), order=2).assumptions
+
+
+def test_the_search_for_a_path_knows_what_weight_decay_leaves() -> None:
+    run = NoisySGD(
+        120, (0.1,) * 119 + (0.05,), 0.3, 1.0, 20, batch_size=5, sampling="cyclic", diameter=3.0, weight_decay=3.0
+    )
+    found = bound(run, Holder(1.0, 0.5))
+    assert found.route == "value iteration"
+    assert found.cost is not None
+    assert found.cost < 0.08  # without what decay takes off, 0.117
