@@ -25,7 +25,7 @@ from lastiterate.numeric.contraction.chain import (
     chain_blocks,
     resample,
 )
-from lastiterate.numeric.contraction.table import Table, gaussian_table, sketch_gaussian
+from lastiterate.numeric.contraction.table import Table, gaussian_table
 from lastiterate.numeric.losses.assumptions import Assumption
 from lastiterate.numeric.rounding import precision, upper
 from lastiterate.numeric.run import NoisySGD
@@ -40,7 +40,7 @@ _LAST = 64
 """The last blocks of a run with schedules that count."""
 _MOST_POSITIONS = 16
 _RATIO = 1.01
-"""Prices of runs with schedules are rounded up to powers of it, so that few tables serve."""
+"""Prices of runs with schedules, and of widths to choose from, are rounded up to powers of it: few tables serve."""
 _SINGLE = 6
 """Places at both ends of an epoch that are not grouped."""
 _MOST_CLEAN = 24
@@ -70,7 +70,7 @@ def _full(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -
             return inf
         if place not in found:
             w = widths[place]
-            prices = window_prices(run, assumption, 0, 0, w, price=lambda mu: sketch_gaussian(_rounded(mu)))
+            prices = window_prices(run, assumption, 0, 0, w, price=_rounded_table)
             found[place] = Repeated([prices], -(-run.steps // w), goal, always=always)
         return found[place].about
 
@@ -107,8 +107,8 @@ def _scheduled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candida
         return []
     found, first = list[Table](), run.steps
     for position in positions:
-        windows, rounded = _windows(run, position), lambda mu: gaussian_table(_rounded(mu))
-        prices = [window_prices(run, assumption, position, *window, price=rounded) for window in windows]
+        windows = _windows(run, position)
+        prices = [window_prices(run, assumption, position, *window, price=_rounded_table) for window in windows]
         found.append(chain_blocks(prices, goal, from_equal=windows[0][0] == 0))
         first = min(first, windows[0][0])
     # Profiles of positions cross: what is worst at the goal is not at every ratio.
@@ -153,8 +153,8 @@ def window_prices(
     return None if near is None else price(near), price(far)
 
 
-def _rounded(mu: float) -> float:
-    return max(_RATIO ** ceil(log(mu) / log(_RATIO)), mu) if mu > 0 and isfinite(mu) else mu
+def _rounded_table(mu: float) -> Table:
+    return gaussian_table(max(_RATIO ** ceil(log(mu) / log(_RATIO)), mu) if mu > 0 and isfinite(mu) else mu)
 
 
 def contract_shuffled(run: NoisySGD, assumption: Assumption, goal: Goal, other: Candidate) -> list[Candidate]:

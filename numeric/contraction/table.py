@@ -15,12 +15,11 @@ Source: docs/proofs/contraction.md (claims ours/contraction/*, ours/contraction/
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import inf, isfinite, log, log1p, sqrt
+from math import inf, isfinite, log, log1p
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
-from scipy.special import erfcx, ndtr
 
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.divergences.sampled import gaussian_profile
@@ -239,23 +238,7 @@ def gaussian_table(mu: float) -> Table:
     if mu == 0:
         return equal(np.array([1.0, 2.0]))
     shift = exact(mu)
-    return tabulate(lambda g: gaussian_profile(shift, g.log()), _logs(mu))
-
-
-def sketch_gaussian(mu: float) -> Table:
-    """About what `gaussian_table` gives, in floats."""
-    if mu == 0:
-        return gaussian_table(mu)
-    g = nodes(_logs(mu))
-    logs = np.log(g)
-    near, far = logs / mu - mu / 2, logs / mu + mu / 2
-    tail = np.exp(-near * near / 2) * (erfcx(np.maximum(near, 0) / sqrt(2)) - erfcx(far / sqrt(2))) / 2
-    ahead = np.where(near > 0, tail, ndtr(-near) - g * ndtr(-far))
-    return Table(g, ahead, ahead)
-
-
-def _logs(mu: float) -> Array:
-    return mu * spread_nodes(0.01, min(_WIDEST, 300 / mu), NODES)
+    return tabulate(lambda g: gaussian_profile(shift, g.log()), mu * spread_nodes(0.01, min(_WIDEST, 300 / mu), NODES))
 
 
 _HIGHER = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0)
