@@ -1,5 +1,6 @@
 """Random batches: how often and how far one sample moves a step, and sizes of batches with their probabilities."""
 
+from bisect import bisect_left
 from fractions import Fraction
 from math import floor, lgamma, log, log1p, nextafter
 from typing import TYPE_CHECKING
@@ -86,8 +87,4 @@ def _least(count: int, rate: float, log_chance: float) -> int:
         ways = lgamma(count + 1) - lgamma(least + 1) - lgamma(count - least + 1)
         return ways + least * log(rate) + (count - least) * log1p(-rate) - log1p(-ratio)
 
-    low, high = floor(count * rate), count
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if log_tail(middle + 1) <= log_chance else (middle + 1, high)
-    return low
+    return bisect_left(range(count), True, floor(count * rate), key=lambda k: log_tail(k + 1) <= log_chance)

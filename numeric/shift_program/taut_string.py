@@ -18,6 +18,7 @@ Source: docs/proofs/affine_windows.md (claims ours/taut_string/*, ours/participa
 Altschuler 2024.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -83,14 +84,8 @@ class _Vertex(NamedTuple):
 
 def _pulled(hull: list[_Vertex], x: float, h: float) -> _Vertex:
     """The end (x, h) of the string that is pulled taut above the hull."""
-    low, high = 0, len(hull) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if _beyond(hull[middle], hull[middle + 1], x, h):
-            high = middle
-        else:
-            low = middle + 1
-    return hull[low].to(x, h)
+    edges = range(len(hull) - 1)
+    return hull[bisect_left(edges, True, key=lambda k: _beyond(hull[k], hull[k + 1], x, h))].to(x, h)
 
 
 def _beyond(one: _Vertex, other: _Vertex, x: float, h: float) -> bool:
