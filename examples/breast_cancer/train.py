@@ -25,7 +25,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.commands.pictures import COLORS, spaced
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.losses.certified import logistic_regression
@@ -170,7 +170,7 @@ def measured(run: NoisySGD, data: str, seeds: int, count: int) -> tuple[list[Row
     """Rows for about ``count`` numbers of steps, and the share of gradients that were clipped."""
     accuracy, clipped = trained(run, data, seeds)
     found = []
-    for steps in spaced(run.steps, count):
+    for steps in np.unique(np.geomspace(1, run.steps, count).round().astype(int)).tolist():
         short = replace(run, steps=steps)
         ours = bound(short, Convex(CONSTANTS.smoothness), delta=DELTA)
         here = accuracy[:, steps]

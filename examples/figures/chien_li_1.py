@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Final
 
-from curves import bounded, claimed_at, paler
+from curves import bounded, claimed_at, paler, spaced
 from plotting import Curve, CurveKind, Figure, Panel
 
-from lastiterate.commands.pictures import COLORS, spaced
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting, run_of, statement_value
 from lastiterate.numeric.published.theorems import SETTING, run_at

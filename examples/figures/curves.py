@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from plotting import Curve, CurveKind
 
 from lastiterate.numeric.bound import bound
@@ -16,6 +17,11 @@ RunOf = Callable[[Any], NoisySGD]
 """From a place on the horizontal axis to the run."""
 Target = dict[str, float]
 """{"order": alpha} or {"delta": delta}."""
+
+
+def spaced(last: int, count: int) -> tuple[int, ...]:
+    """About ``count`` whole numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition."""
+    return tuple(np.unique(np.geomspace(1, last, count).round().astype(int)).tolist())
 
 
 def claimed_at(name: str, setting: Setting, assumption: Assumption | None = None) -> float:

@@ -7,10 +7,9 @@ truth for the worst run lies between the two curves of a colour.
 from typing import Final
 
 from chien_li_1 import claim_curve
-from curves import bounded, lowest
+from curves import bounded, lowest, spaced
 from plotting import CYCLE, Figure, Panel
 
-from lastiterate.commands.pictures import spaced
 from lastiterate.numeric.losses.assumptions import Assumption, Clipped, Convex, Holder, Smooth, StronglyConvex
 from lastiterate.numeric.published.theorems import SETTING, run_at
 

@@ -29,7 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lastiterate.commands.pictures import COLORS, spaced
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.losses.certified import logistic_regression
 from lastiterate.numeric.run import NoisySGD
@@ -206,7 +206,7 @@ def measured(run: NoisySGD, rows: Tensor, labels: Tensor, seeds: int, count: int
     accuracy = trained(run, rows, labels, seeds)
     plain = [without_noise(rows, labels, decay) for decay in (DECAY, DECAY / 100)]
     found = []
-    for steps in spaced(run.steps, count):
+    for steps in np.unique(np.geomspace(1, run.steps, count).round().astype(int)).tolist():
         short = replace(run, steps=steps)
         ours = bound(short, CONSTANTS.assumption(short), delta=DELTA)
         here = accuracy[:, steps]

@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from scipy.special import expit, ndtr
 
-from lastiterate.commands.pictures import COLORS, spaced
+from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.arrays import Array
 from lastiterate.numeric.forgetting import forgetting
 from lastiterate.numeric.losses.assumptions import Convex
@@ -102,7 +102,7 @@ def measured(run: NoisySGD, most: int, seeds: int, count: int) -> list[Row]:
         points = trained(run, rows[rest], labels[rest], last, most, draw)
         accuracy.append((np.sign(points @ rows[:TEST].T) == labels[:TEST]).mean(axis=1))
     least, found = known_to_lose(run, most), []
-    for steps in spaced(most, count):
+    for steps in np.unique(np.geomspace(1, most, count).round().astype(int)).tolist():
         ours = forgetting(run, Convex(CONSTANTS.smoothness), steps, delta=DELTA)
         here = float(np.median([one[steps] for one in accuracy]))
         found.append(Row(steps, ours.epsilon, ours.retrained, ours.shifts, least[steps], here))

@@ -1,12 +1,11 @@
 """Pictures of sweeps and of advice: what they show, and which are refused."""
 
-from itertools import pairwise
 from math import inf
 from pathlib import Path
 
 import pytest
 
-from lastiterate.commands.pictures import draw_sweep, spaced, write_sweep_picture
+from lastiterate.commands.pictures import draw_sweep, write_sweep_picture
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex
 from lastiterate.numeric.run import NoisySGD
@@ -52,9 +51,3 @@ def test_bad_pictures(grid: dict[str, list[float]], plot: str, said: str) -> Non
     with pytest.raises(InputError) as caught:
         draw_sweep(sweep(_RUN, Convex(1.0), grid), plot)
     assert said in str(caught.value)
-
-
-def test_spaced_is_increasing_and_reaches_both_ends() -> None:
-    steps = spaced(1000, 90)
-    assert (steps[0], steps[-1]) == (1, 1000)
-    assert all(a < b for a, b in pairwise(steps))

@@ -24,15 +24,6 @@ COLORS: Final[Mapping[str, str]] = {
 _MOST_CURVES: Final = 12
 
 
-def spaced(last: int, count: int) -> tuple[int, ...]:
-    """About ``count`` whole numbers from 1 to ``last``, evenly on a logarithmic axis, without repetition.
-
-    >>> spaced(100, 5)
-    (1, 3, 10, 32, 100)
-    """
-    return tuple(sorted({round(last ** (k / (count - 1))) for k in range(count)}))
-
-
 def checked_plot(plan: SweepPlan, plot: str) -> tuple[str, str]:
     """The axis and the column that ``plot`` names as "axis:column"; "axis" alone is epsilon.
 
