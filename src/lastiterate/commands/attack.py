@@ -7,6 +7,7 @@ import click
 
 from lastiterate.commands.measuring import computing, from_checkpoint, option, read_run_file, require_torch, resuming
 from lastiterate.commands.output import progress, say_json
+from lastiterate.numeric.errors import InputError
 
 if TYPE_CHECKING:
     from lastiterate.numeric.bound import Bound
@@ -63,10 +64,10 @@ def command(
     The last two need one sample more than the run's dataset_size, to replace it.
     Without --workload the gradients of all samples are crafted, the worst that the assumption allows.
     """
-    from lastiterate.numeric.errors import InputError
-
     require_torch()
-    from lastiterate.runtime.attacks.attack import hardest, worst_case
+    from lastiterate.numeric.store import cache_folder
+    from lastiterate.runtime.attacks.attack import attack, hardest, worst_case
+    from lastiterate.runtime.devices import threads_of_torch
     from lastiterate.runtime.workloads.loading import load_workload
 
     run, assumption = read_run_file(run_file)
@@ -79,11 +80,6 @@ def command(
     else:
         network = load_workload(workload, checkpoint=checkpoint)
     bounds = _bounds(run, assumption, network, kind, delta, int(options["seed"]))
-
-    from lastiterate.numeric.store import cache_folder
-    from lastiterate.runtime.attacks.attack import attack
-    from lastiterate.runtime.devices import threads_of_torch
-
     folder = resume or cache_folder("attack")
     kept = f"steps are finished, those of whole blocks of runs kept in {folder}"
     options |= {"delta": delta, "assumption": assumption, "folder": folder}

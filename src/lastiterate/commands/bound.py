@@ -2,14 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from lastiterate.commands.output import OutputFile, progress, say_json
-
-if TYPE_CHECKING:
-    from lastiterate.numeric.bound import Bound
 
 _EXAMPLE = """\b
 Examples:
@@ -42,7 +38,7 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     """Bound the privacy loss of the last iterate of the run in RUN_FILE, rounded up."""
     from lastiterate.numeric.bound import bound
     from lastiterate.numeric.certificates.description import from_dyadic
-    from lastiterate.numeric.explain import remarks
+    from lastiterate.numeric.explain import remarks, why_composition
     from lastiterate.numeric.rounding import printed_up
     from lastiterate.numeric.run_file import load_run
     from lastiterate.numeric.store import write_whole
@@ -59,7 +55,12 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
         say_json(found.as_dict() | ({} if certified is None else {"certified": certified}))
         return
     click.echo(f"the last iterate is {found}, whichever run is the numerator")
-    click.echo(f"by {found.route}: {_steps(found)}; claim {found.claim}")
+    steps = (
+        f"{'blocks' if found.route == 'contraction' else 'shifts'} over steps {found.window[0]} to {found.window[1]}"
+    )
+    if found.route.startswith("composition"):
+        steps = f"all steps are charged ({why_composition(found.run)})"
+    click.echo(f"by {found.route}: {steps}; claim {found.claim}")
     for name, words in remarks(run, delta).items():
         click.echo(f"{name}: {words}")
     number = found.mu if order is None and delta is None else found.epsilon
@@ -68,12 +69,3 @@ def command(run_file: Path, order: float | None, delta: float | None, as_json: b
     click.echo("assuming that")
     for statement in found.assumptions:
         click.echo(f"  - {statement}")
-
-
-def _steps(found: "Bound") -> str:
-    from lastiterate.numeric.explain import why_composition
-
-    start, stop = found.window
-    if found.route.startswith("composition"):
-        return f"all steps are charged ({why_composition(found.run)})"
-    return f"{'blocks' if found.route == 'contraction' else 'shifts'} over steps {start} to {stop}"

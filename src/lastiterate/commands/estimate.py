@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from lastiterate.runtime.workloads.workload import Workload
 
 _ORDERS: Final = (0.25, 0.5, 0.75, 1.0)
-_DRAWN: Final = {"inits": 20, "points": 100, "radius": 1.0}
 _OF_SEARCH: Final = ("inputs", "kind", "save_pairs")
 _OF_DRAWS: Final = ("inits", "points", "radius")
 _OF_RUN: Final = ("steps", "step_size", "clip_norm", "noise_std", "diameter", "batch_size", "sampling")
-"""Defaults and options of drawn pairs, and of the search; options that are fields of the run."""
+"""Options of the search, of drawn pairs, and those that are fields of the run."""
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -55,10 +54,10 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--save-pairs", type=OutputFile(), help="File to keep the worst pairs in.")
 @click.option("--recheck", type=_FILE, help="File of saved pairs: only recompute them; exit status 1 if one fails.")
-@click.option("--inits", type=int, show_default="20", help="Initialisations, each trained, with --draw.")
+@option("--inits", default=20, help="Initialisations, each trained, with --draw.")
 @click.option("--centers", type=int, show_default="all", help="Iterates to keep and measure, evenly spaced.")
-@click.option("--points", type=int, show_default="100", help="Points drawn around every iterate, with --draw.")
-@click.option("--radius", type=float, show_default="1.0", help="Radius of the ball they are drawn in.")
+@option("--points", default=100, help="Points drawn around every iterate, with --draw.")
+@option("--radius", default=1.0, help="Radius of the ball they are drawn in.")
 @option("--steps", default=200, help="Training steps, and T of the privacy numbers.")
 @option("--step-size", default=0.1, help="Learning rate of the training.")
 @option("--clip-norm", default=1.0, help="Clip norm of the training.")
@@ -143,15 +142,11 @@ class _Chosen:
                 raise InputError(f"--{key.replace('_', '-')} needs {kind}, got draw={self.draw}; {other}.")
         if searching and options["layers"]:
             raise InputError("--layers needs drawn pairs, got draw=search; add --draw uniform.")
-        usual = {} if searching else _DRAWN
-        skipped = _DRAWN.keys() if searching else set()
-        skipped |= set() if options["device"] == "cpu" else {"memory"}
+        skipped = set(_OF_DRAWS) if searching else set()
+        if options["device"] != "cpu":
+            skipped.add("memory")
         self.advised = {key: value for key, value in advice.items() if key not in skipped}
-        self.options = {
-            **options,
-            **{key: value for key, value in usual.items() if options[key] is None},
-            **self.advised,
-        }
+        self.options = {**options, **self.advised}
         samples = self.options.pop("samples")
         self.workload = workload if samples is None else subset(workload, samples, options["seed"])
 
@@ -197,7 +192,7 @@ def _draw_pairs(chosen: _Chosen, lambdas: Sequence[float], folder: Path) -> "Hol
     from lastiterate.runtime.constants.holder import estimate_holder
 
     name, layers = chosen.workload.name, chosen.options["layers"]
-    settings = chosen.settings("inits", "points", "radius") | {"draw": chosen.draw, "folder": folder}
+    settings = chosen.settings(*_OF_DRAWS) | {"draw": chosen.draw, "folder": folder}
     with progress(f"{name}, {chosen.draw} draw, parts", f"parts of {name} are finished and kept in {folder}") as told:
         return estimate_holder(chosen.workload, chosen.run, tuple(lambdas), layers=layers, on_step=told, **settings)
 

@@ -35,19 +35,17 @@ def command(
     Rows are kept in OUT.rows.jsonl as they come. An interrupted sweep continues from there; a finished one returns at
     once. A sweep that has changed is refused until that file is deleted. A row that is refused carries the reason.
     """
+    from lastiterate.commands.pictures import checked_plot, write_sweep_picture
     from lastiterate.numeric.sweeps import load_sweep, sweep
 
-    plan, picture = load_sweep(sweep_file), None
+    plan = load_sweep(sweep_file)
     if plot is not None:
-        from lastiterate.commands.pictures import checked_plot, write_sweep_picture
-
         checked_plot(plan, plot)
     with progress("rows") as told:
         table = sweep(
             plan.run, plan.assumption, plan.axes, out=out, jobs=jobs, backend=backend, scheduler=scheduler, on_row=told
         )
-    if plot is not None:
-        picture = write_sweep_picture(table, plot, out)
+    picture = None if plot is None else write_sweep_picture(table, plot, out)
     if as_json:
         drawn = None if picture is None else str(picture)
         say_json({"out": str(out), "rows": plan.rows, "refused": table.refused, "picture": drawn})
