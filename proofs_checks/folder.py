@@ -19,9 +19,13 @@ from typing import Any, Final, NamedTuple
 from sympy import Symbol
 
 from lastiterate.numeric.errors import InputError, echo
+from lastiterate.proofs_checks.attacks import ATTACKS
 from lastiterate.proofs_checks.cache import PACKAGES, ReportCache, fingerprint
+from lastiterate.proofs_checks.engines import derivation
+from lastiterate.proofs_checks.experiments import EXPERIMENTS
 from lastiterate.symbolic import ledger, notation
 from lastiterate.symbolic.claim import Claim
+from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
 from lastiterate.symbolic.notation import MEANING
 from lastiterate.symbolic.papers import Source
 
@@ -30,6 +34,13 @@ LOCK: Final = "lastiterate.lock.json"
 
 _ROOTS: Final = (LOCK, "pyproject.toml", "pytest.ini", ".git")
 _KEY: Final = compile_(r"[a-z0-9_]+(/[a-z0-9_]+)+")
+_REGISTRIES: Final[dict[str, dict[str, Any]]] = {
+    "DERIVATIONS": DERIVATIONS,
+    "TRACKED": TRACKED,
+    "ATTACKS": ATTACKS,
+    "EXPERIMENTS": EXPERIMENTS,
+    "CLAIMS": ledger.OWN,
+}
 _OWNER: dict[tuple[str, str], str] = {}
 """(kind, registered name) -> the module that registered it."""
 
@@ -163,32 +174,14 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
     return tuple(claims)
 
 
-def _registries() -> dict[str, dict[str, Any]]:
-    from lastiterate.proofs_checks.attacks import ATTACKS
-    from lastiterate.proofs_checks.experiments import EXPERIMENTS
-    from lastiterate.symbolic.derivations import DERIVATIONS, TRACKED
-    from lastiterate.symbolic.ledger import OWN
-
-    return {
-        "DERIVATIONS": DERIVATIONS,
-        "TRACKED": TRACKED,
-        "ATTACKS": ATTACKS,
-        "EXPERIMENTS": EXPERIMENTS,
-        "CLAIMS": OWN,
-    }
-
-
 def _forget() -> None:
-    registries = _registries()
     for kind, entry in _OWNER:
-        del registries[kind][entry]
+        del _REGISTRIES[kind][entry]
     _OWNER.clear()
 
 
 def _register(name: str, file: Path, module: ModuleType) -> None:
-    from lastiterate.proofs_checks.engines import derivation
-
-    for kind, known in _registries().items():
+    for kind, known in _REGISTRIES.items():
         given: Any = getattr(module, kind, {})
         if kind == "CLAIMS":  # what is wrong with these is for `claims_of` to say
             own = [one for one in given if isinstance(one, Claim)] if isinstance(given, tuple | list) else ()

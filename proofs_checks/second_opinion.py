@@ -4,7 +4,7 @@ import multiprocessing
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -87,10 +87,10 @@ def opinions(
 ) -> tuple[Opinion, ...]:
     """cvc5's opinions on claims of the ledger, in new processes, which remember no proof."""
     need_cvc5()
-    wanted, given = tuple(keys), dict[str, Opinion]()
+    wanted, given = tuple(keys), list[Opinion]()
     workers = max(1, min(len(wanted), cpu_count() if jobs < 0 else jobs))
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_of_key, key) for key in wanted]):
-            given[done.result().key] = done.result()
+        for found in pool.map(_of_key, wanted):
+            given.append(found)
             on_claim(len(given), len(wanted))
-    return tuple(given[key] for key in wanted)
+    return tuple(given)

@@ -209,12 +209,10 @@ def tally(*reports: ClaimReport) -> str:
 
 def weakest(outcomes: tuple[Outcome, ...]) -> Grade | None:
     """The weakest grade among outcomes that all hold, else None; an attack takes nothing from what is derived."""
-    order = list(Grade)
-    if not outcomes or any(outcome.status is not Status.HELD for outcome in outcomes):
+    grades = [outcome.grade for outcome in outcomes if outcome.status is Status.HELD and outcome.grade is not None]
+    if not outcomes or len(grades) < len(outcomes):
         return None
-    grades = [outcome.grade for outcome in carrying(outcomes)]
-    known = [grade for grade in grades if grade is not None]
-    return max(known, key=order.index) if len(known) == len(grades) else None
+    return max((one.grade for one in carrying(outcomes) if one.grade is not None), key=list(Grade).index)
 
 
 def carrying(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:

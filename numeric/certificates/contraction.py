@@ -66,7 +66,7 @@ class Contraction:
 
     def best(self) -> Tabled:
         """One table that serves every number of rounds, or one for each block where these are few."""
-        patterns = [[*self._pattern(lengths)] for lengths in self._patterns()]
+        patterns = list(self._patterns())
         number, pattern = min(((self._settled(one, _COARSE, inf)[0], one) for one in patterns), key=lambda two: two[0])
         ways = [next((one for count in _FINE if (one := self._round(pattern, number, count)) is not None), None)]
         steps = sum(stage.proofs["steps"] * stage.times for stage in pattern)
@@ -77,20 +77,17 @@ class Contraction:
             raise UncertifiedError("A certificate by contraction needs a table that falls, got none; take another.")
         return min(found, key=lambda one: self.goal.value(one.table))
 
-    def _patterns(self) -> Iterator[Sequence[tuple[int, int]]]:
-        """(steps, times) of blocks that go round, of which the last one ends with the sample."""
+    def _patterns(self) -> Iterator[list[_Stage]]:
+        """Blocks that go round, of which the last one ends with the sample."""
         apart = self.run.diameter / self.run.noise_std_at(0)
         if self.run.period == 1:
             for w in dict.fromkeys(min(max(round((apart / m) ** 2), 1), self.run.steps) for m in _LENGTHS):
-                yield [(w, 1)]
+                yield [self._stage(w, met=True)]
             return
         every, clean = self.run.period, max(round((apart / _CLEAN) ** 2), 1)
         *lengths, last = (len(one) for one in np.array_split(np.arange(every), max(round(every / clean), 1)))
-        yield [*((steps, len(list(some))) for steps, some in groupby(lengths)), (last, 1)]
-
-    def _pattern(self, lengths: Sequence[tuple[int, int]]) -> Iterator[_Stage]:
-        for k, (steps, times) in enumerate(lengths):
-            yield self._stage(steps, times, met=k == len(lengths) - 1)
+        stages = [self._stage(steps, len(list(some)), met=False) for steps, some in groupby(lengths)]
+        yield [*stages, self._stage(last, met=True)]
 
     def _stage(self, steps: int, times: int = 1, *, met: bool) -> _Stage:
         far, priced = self._price(steps, self.run.diameter, met=met)

@@ -143,15 +143,14 @@ class _Writer:
         found = self.found
         if isinstance(found, TableCandidate):
             return self.contracted(found, order, delta)
-        if delta is None and order is None:
-            proof, squared = self.paths.gaussian(found)
-            value = max(upper(exact(squared).sqrt()), found.pair.mu)
-            return {"quantity": "gdp", "value": dyadic(value)}, proof
-        if delta is None:
-            assert order is not None  # noqa: S101
+        if order is not None and delta is None:
             proof = self.rdp(found, order)
             value = max(found.rdp(order), from_dyadic(proof["rdp"]))
             return {"quantity": "rdp", "at": dyadic(order), "value": dyadic(value)}, proof
+        if delta is None:
+            proof, squared = self.paths.gaussian(found)
+            value = max(upper(exact(squared).sqrt()), found.pair.mu)
+            return {"quantity": "gdp", "value": dyadic(value)}, proof
         value = found.dp(delta)
         if found.renyi is not None:
             at, rho = found.renyi

@@ -42,11 +42,7 @@ class PaperCount:
     verdicts: Mapping[Verdict, int]
     rejected: int
     mutants: int
-
-    @property
-    def claims(self) -> int:
-        """Number of its claims."""
-        return sum(self.verdicts.values())
+    claims: int
 
 
 def entries(claims: Sequence[Claim], reports: Sequence[ClaimReport], *, replay: bool = False) -> tuple[Entry, ...]:
@@ -68,5 +64,5 @@ def by_paper(shown: Sequence[Entry]) -> tuple[PaperCount, ...]:
         own = [entry.report for entry in shown if owner(entry.claim) == paper]
         rejected, mutants = sum(wrong.rejected for r in own for wrong in r.tried), sum(len(r.tried) for r in own)
         verdicts = {verdict: counts[verdict] for verdict in Verdict}
-        rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants))
+        rows.append(PaperCount(paper, paper_title(paper), verdicts, rejected, mutants, len(own)))
     return tuple(rows)
