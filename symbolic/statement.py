@@ -186,7 +186,6 @@ Hides: Final = condition(
 FullBatches: Final = condition("FullBatches", "full batches of {0}")
 BatchesOf: Final = condition("BatchesOf", "batches of {0} out of {1} samples, drawn without replacement")
 CyclicBatches: Final = condition("CyclicBatches", "batches of {0} out of {1} samples, in cyclic order")
-ShuffledBatches: Final = condition("ShuffledBatches", "batches of {0} out of {1} samples, shuffled every epoch")
 PoissonBatches: Final = condition(
     "PoissonBatches", "batches of {0} out of {1} samples in the mean, each sample drawn by itself"
 )

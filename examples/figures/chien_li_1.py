@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from curves import bounded, claimed_at, paler, spaced
 from plotting import Curve, CurveKind, Figure, Panel
+from sympy import exp
 
 from lastiterate.commands.pictures import COLORS
 from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth, StronglyConvex
 from lastiterate.numeric.published.record import Setting, run_of, statement_value
 from lastiterate.numeric.published.theorems import SETTING, run_at
-from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import K, T, alpha, eta, m, n, sigma
 
 _LOSSES: Final[Mapping[str, Assumption]] = {
     "smooth": Smooth(SETTING["L"]),
@@ -89,4 +90,5 @@ def chourasia_strongly_convex(setting: Setting) -> float:
     0.256
     """
     run = run_of({"D": inf, **setting})
-    return statement_value(stated.CHOURASIA, run, setting["alpha"], m=setting["m"])
+    stated = alpha * (2 * K / n) ** 2 / (m * sigma**2 / (2 * eta)) * (1 - exp(-m * eta * T / 2))
+    return statement_value(stated, run, setting["alpha"], m=setting["m"])

@@ -17,7 +17,7 @@ from lastiterate.numeric.losses.assumptions import Assumption, Convex, Smooth
 from lastiterate.numeric.published.record import statement_value
 from lastiterate.numeric.rounding import exact, precision, upper
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.symbolic.formulas import published as stated
+from lastiterate.symbolic.notation import D, K, alpha, b, eta, sigma
 
 ORDER: Final = 1.1
 """The Rényi order of D.1 and of section 4."""
@@ -129,4 +129,4 @@ def naive_bound(run: NoisySGD, order: float) -> float:
     A squared length over the variance of noise on gradients: eta^2 is missing below it (``liang/appendix_e_1``).
     D is read as for Theorem 3.4, with which E.1 compares it.
     """
-    return statement_value(stated.LIANG_NAIVE, run, order)
+    return statement_value(2 * alpha * (D + eta * K / b) ** 2 / (sigma / eta) ** 2, run, order)

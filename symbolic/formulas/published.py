@@ -8,11 +8,11 @@ constants are used where a theorem is stated up to one.
 
 from typing import Final
 
-from sympy import Expr, IndexedBase, Sum, exp, sqrt
+from sympy import Expr, IndexedBase, Sum, sqrt
 
 from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.formulas.divergences import SampledDown
-from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, j, m, n, nu, r, sigma, w
+from lastiterate.symbolic.notation import D, Delta, K, L, T, alpha, b, beta, c, chi, eta, j, n, nu, r, sigma, w
 from lastiterate.symbolic.notation import s as one_step
 
 SHARES, SHIFTS = IndexedBase("beta"), IndexedBase("a")
@@ -76,9 +76,6 @@ LIANG_SMALL_ORDER: Final[Expr] = 8 * alpha * K**2 / (n**2 * _gradient_noise**2)
 LIANG_DOMAIN: Final[Expr] = _renyi * (1 + eta * L) ** 2 * D**2
 """B of (51): Theorem 3.4 is min(A T, B), its earlier version (sqrt A + sqrt B)^2."""
 
-LIANG_NAIVE: Final[Expr] = 2 * alpha * (D + eta * K / b) ** 2 / _gradient_noise**2
-"""E.1: post-processing and one Gaussian step; eta^2 is missing below D^2."""
-
 _load: Final = 14 * (T * b / (n * nu)) ** 2
 D2P2_1: Final[Expr] = (_load + sqrt(_load**2 + 8 * _load * chi)) / 2
 """Epsilon at chi = log(1/delta) that the proof of Theorem 1 of D2P2-SGD gives, (13)."""
@@ -95,7 +92,3 @@ NOISY_CGD: Final[Expr] = _first * (
 
 NOISY_CGD_CONVEX: Final[Expr] = _first * (1 + _rest / _l**2)
 """The same in the limit c = 1: (E - 1) / l more for E epochs of l batches."""
-
-_variance: Final = sigma**2 / (2 * eta)
-CHOURASIA: Final[Expr] = alpha * (2 * K / n) ** 2 / (m * _variance) * (1 - exp(-m * eta * T / 2))
-"""Chourasia, Ye & Shokri 2021, Corollary 1: strongly convex losses, full batches, eta < 1/L."""
