@@ -118,7 +118,7 @@ def _range(symbol: sp.Expr) -> str:
     return f"a{'n' * said.startswith(('e', 'i', 'o'))} {said}{', not an integer' * bool(symbol.is_noninteger)}"
 
 
-def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[object], cited: Iterable[object]) -> Iterator[str]:
+def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[str], always: Iterable[str]) -> Iterator[str]:
     """Every judgement by number with its rule and side conditions, then hypotheses and what is cited.
 
     A line reads: number, rule, numbers of its premises, the order of the two laws; steps, distances, profile.
@@ -129,10 +129,10 @@ def _lines(ends: Sequence[Span | Proposition], supposed: Iterable[object], cited
         premises = ", ".join(str(number[id(premise)]) for premise in one.premises)
         yield f"{number[id(one)]:3} {one.rule}{f' ({premises})' if premises else ''}: {one}"
         yield from (f"      {shown.condition}   [{shown.how}]" for shown in one.shown)
-    yield "Supposes"
-    yield from (f"  {one}" for one in supposed)
-    yield "Rests on"
-    yield from (f"  {one}" for one in cited)
+    given = sorted({str(one) for end in ends for one in end.given})
+    yield from ("Supposes", *(f"  {one}" for one in (*supposed, *given)))
+    cited = dict.fromkeys((*always, *(one for end in ends for one in end.cited())))
+    yield from ("Rests on", *(f"  {one}" for one in cited))
 
 
 _ALWAYS: Final = (
@@ -148,16 +148,11 @@ def derivation(claim: Claim, check: Check, outcome: Outcome) -> list[str]:
     if outcome.status is not Status.HELD:
         return []
     if isinstance(check, Deduced):
-        made = deduce(check.derivation)
-        cited = ("Lebesgue's integral, Fubini's theorem", *made.cited())
-        return list(_lines((made,), sorted(map(str, made.given)), cited))
-    if not isinstance(check, Derived | RenyiBound | Tracked):
-        return []
-    found = judgements(check, claim.assumptions)
-    supposed = sorted({str(one) for end in found for one in end.hypotheses})
-    given = sorted({str(one) for end in found for one in end.given})
-    cited = tuple(dict.fromkeys((*_ALWAYS, *(one for end in found for one in end.cited()))))
-    return list(_lines(found, (*supposed, *given), cited))
+        return list(_lines((deduce(check.derivation),), (), ("Lebesgue's integral, Fubini's theorem",)))
+    if isinstance(check, Derived | RenyiBound | Tracked):
+        ends = judgements(check, claim.assumptions)
+        return list(_lines(ends, sorted({str(one) for end in ends for one in end.hypotheses}), _ALWAYS))
+    return []
 
 
 def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -> str:
