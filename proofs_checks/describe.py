@@ -16,7 +16,7 @@ from lastiterate.proofs_checks.declared import misfit, place_in_order
 from lastiterate.proofs_checks.engines.derivation import deduce, judgements
 from lastiterate.proofs_checks.refutations import lines as refutation_lines
 from lastiterate.proofs_checks.statement import as_text, of_check, quantified
-from lastiterate.proofs_checks.verdict import ClaimReport, Counterexample, Outcome, Status, tally
+from lastiterate.proofs_checks.verdict import ClaimReport, Outcome, Status, tally
 from lastiterate.symbolic.checks import Check, Deduced, Derived, RenyiBound, Tracked, Units
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.families import FunctionValue
@@ -27,10 +27,6 @@ from lastiterate.symbolic.statement import FIRST, OTHER, SAMPLES, SECOND, letter
 from lastiterate.symbolic.vectors import Vector
 
 
-def _point(found: Counterexample) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in found.at.items())
-
-
 def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
     """The title, and the answer to each check that does not hold, in a line or two."""
     yield f"{claim.title} ({claim.source})"
@@ -39,10 +35,10 @@ def evidence(claim: Claim, report: ClaimReport) -> Iterator[str]:
             continue
         detail = f": {outcome.detail}" if outcome.detail else ""
         yield f"check '{outcome.check}': {outcome.engine} says {outcome.status}{detail}"
-        if outcome.counterexample is not None:
-            point = outcome.counterexample
-            at = f"at {_point(point)}: " if point.at else ""
-            yield f"  {at}{point.left} {point.relation} {point.right} fails"
+        found = outcome.counterexample
+        if found is not None:
+            at = f"at {found.point}: " if found.at else ""
+            yield f"  {at}{found.left} {found.relation} {found.right} fails"
     for symbol, meaning, _ in () if misfit(claim) else symbols(claim):
         if _TWICE in meaning:
             yield f"  {symbol} is {meaning}"
@@ -180,7 +176,6 @@ def describe(claim: Claim, report: ClaimReport, instead: Sequence[Claim] = ()) -
         width=max((len(str(symbol)) for symbol, *_ in named), default=0) + 2,
         formula=lambda check: as_text(of_check(check)),
         derivation=derivation,
-        point=_point,
     )
     return page.rstrip("\n")
 

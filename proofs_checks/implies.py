@@ -163,8 +163,7 @@ def _not_supported(claim: Claim) -> str:
         sign: Sign = "<=" if isinstance(said.body, sp.Le | sp.Ge) else "<"
         outcome = decide_check(Inequality(said.body.lts, sign, said.body.gts, said.conditions), ())
         if outcome.counterexample is not None:
-            at = ", ".join(f"{name} = {value}" for name, value in outcome.counterexample.at.items())
-            return f"all of the statement, which fails at {at}"
+            return f"all of the statement, which fails at {outcome.counterexample.point}"
     return ""
 
 

@@ -70,6 +70,11 @@ class Counterexample:
     right: str
     note: str = ""
 
+    @property
+    def point(self) -> str:
+        """The parameters with their values, in words."""
+        return ", ".join(f"{name} = {value}" for name, value in self.at.items())
+
 
 @dataclass(frozen=True)
 class Outcome:

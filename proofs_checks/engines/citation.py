@@ -160,8 +160,9 @@ def decide_consequence(check: Consequence, assumptions: tuple[Boolean, ...]) -> 
     for one in check.cited:
         fails = broken(one, ())
         if fails is not None:
-            at = ", ".join(f"{name} = {value}" for name, value in fails.at.items())
-            raise InputError(f"A cited result needs to hold, got {one.conclusion}, which fails at {at}; mend it.")
+            raise InputError(
+                f"A cited result needs to hold, got {one.conclusion}, which fails at {fails.point}; mend it."
+            )
     try:
         random = _random_letters(said, check.conclusion)
         for one in check.cited:

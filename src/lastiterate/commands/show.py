@@ -49,8 +49,7 @@ def command(key: str, path: Path | None, no_cache: bool, again: bool, digits: in
     if not found:
         click.echo(f"{key} is {report.verdict}: there is no counterexample.")
     for one in found:
-        at = ", ".join(f"{name} = {value}" for name, value in one.found.at.items())
-        click.echo(f"{one.check}{f' at {at}' if at else ''}")
+        click.echo(f"{one.check}{f' at {one.found.point}' if one.found.at else ''}")
         click.echo(f"  left   {one.found.left}\n  {one.found.relation}\n  right  {one.found.right}")
         click.echo(
             f"  {'fails' if one.certain else 'NOT shown to fail'}{f'; {one.found.note}' if one.found.note else ''}"
