@@ -236,30 +236,22 @@ def _follows(said: ForAll, claim: Claim) -> None:
     if said.body.rhs.has(sp.oo, sp.nan, sp.zoo):
         raise UnprovedError("a finite bound is needed")
     granted = {*said.conditions, *(Clipped(one.args[-1]) for one in classes)}  # no gradient there is longer
-    profiles = [one for one in claim.checks if isinstance(one, Derived)]
-    if profiles:
-        _reach(said, said.body.rhs, claim.assumptions, profiles, granted, supposed)
+    if any(isinstance(one, Derived) for one in claim.checks):
+        _reach(said.body.rhs, claim, granted, supposed)
     else:
-        _join(claim, said.body.rhs, said.variables, granted, supposed)
+        _join(said.body.rhs, said.variables, claim, granted, supposed)
 
 
 # From profiles: theorems about full batches and equal steps.
 
 
-def _reach(
-    said: ForAll,
-    bound: sp.Expr,
-    assumptions: tuple[Boolean, ...],
-    profiles: Sequence[Derived],
-    granted: set[sp.Basic],
-    supposed: frozenset[Boolean],
-) -> None:
-    has_c = any(one.has(c) for one in (said.body, *said.conditions))
-    meant = {one.lhs: one.rhs for one in assumptions if isinstance(one, sp.Eq) and one.lhs == c and not has_c}
+def _reach(bound: sp.Expr, claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]) -> None:
+    has_c = any(one.has(c) for one in (bound, *granted))
+    meant = {one.lhs: one.rhs for one in claim.assumptions if isinstance(one, sp.Eq) and one.lhs == c and not has_c}
     signs = [condition for letter, value in meant.items() for condition in declared(letter, value)]
-    for condition in (*assumptions, *signs):
+    for condition in (*claim.assumptions, *signs):
         _show(condition.subs(meant), supposed)
-    theorems = [_read(check, assumptions, meant) for check in profiles]
+    theorems = [_read(check, claim.assumptions, meant) for check in claim.checks if isinstance(check, Derived)]
     for square, ranges in _minima(2 * bound / alpha):
         _window(square, ranges, supposed)
         _reached(square.subs(w, T - tau), ranges, theorems, granted, supposed)
@@ -445,7 +437,7 @@ def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[B
     shifted = law.lts + _a if _a in law.free_symbols else law.lts
     for after in {w: (expands,), tau: (tracked,), T: (expands, tracked)}[count]:
         sides = shifted, after(t, _z)
-        powers = dict.fromkeys(one for side in sides for one in _powers(side))
+        powers = dict.fromkeys(one for side in sides for one in side.atoms(sp.Pow) if not one.exp.is_number)
         said = (*sides, *given)
         put = {one: new_letter(sp.Symbol(f"power_{i}", nonnegative=True), *said) for i, one in enumerate(powers)}
         _show(sp.Le(*(side.xreplace(put) for side in sides)), given)
@@ -454,10 +446,6 @@ def _hides(count: sp.Expr, law: Relational, hidden: sp.Basic, given: frozenset[B
 def _show(condition: Boolean, given: frozenset[Boolean]) -> None:
     if condition != sp.S.true:
         prove(condition, given)
-
-
-def _powers(expression: sp.Expr) -> dict[sp.Expr, None]:
-    return dict.fromkeys(one for one in expression.atoms(sp.Pow) if not one.exp.is_number)
 
 
 def _letter(value: sp.Expr) -> sp.Symbol:
@@ -475,22 +463,19 @@ def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> boo
 
 
 def _join(
-    claim: Claim,
-    bound: sp.Expr,
-    letters: Collection[sp.Basic],
-    granted: Collection[sp.Basic],
-    supposed: frozenset[Boolean],
+    bound: sp.Expr, letters: tuple[sp.Basic, ...], claim: Claim, granted: set[sp.Basic], supposed: frozenset[Boolean]
 ) -> None:
     """Raise an error unless the bounds among the checks of a claim together give the one of its statement.
 
-    ``bound`` is of the divergence of order alpha of the last iterates, ``granted`` are the conditions of the statement
-    and those that they contain, ``supposed`` the relations between numbers among them.
+    ``granted`` are the conditions of the statement and those that they contain, ``supposed`` the relations between
+    numbers among them.
     """
     numbers = frozenset(one for one in supposed if not one.has(largest_order))
     why = impossible(sorted(numbers, key=str))
     if why:
         raise UnprovedError(why)
-    cases = [_Case(claim, check, letters, granted, numbers) for check in claim.checks if isinstance(check, RenyiBound)]
+    bounds = (check for check in claim.checks if isinstance(check, RenyiBound))
+    cases = [_Case(claim, check, letters, granted, numbers) for check in bounds]
     known = numbers.union(*(case.given for case in cases))
     for claimed in _alternatives(bound):
         needs = [(*case.open, sp.Le(case.bound, claimed, evaluate=False)) for case in cases]
@@ -521,7 +506,7 @@ class _Case:
         orders = [one for one in given if one.has(largest_order)]
         if not all(supposed_order(one, granted) for one in orders):
             raise UnprovedError(f"the statement does not suppose {orders}")
-        made = derive(check.derivation, frozenset(given).difference(orders)).first
+        made = judgements(check, claim.assumptions)[0]
         if sp.simplify(self._put(made.end) - T) != 0:
             raise UnprovedError(f"laws after T steps are needed, got {self._put(made.end)}")
         for one in made.hypotheses:
