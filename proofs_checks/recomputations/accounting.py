@@ -47,24 +47,29 @@ def recompute_conversions() -> Iterator[Number]:
 def recompute_sampling() -> Iterator[Number]:
     """The divergences of a sampled step."""
     for rate, gap, order in ((0.1, 1.0, 4), (0.3, 0.5, 2), (0.01, 2.0, 16)):
-        at, between, noise = f"q = {rate:g}, gap {gap:g}, order", order + 0.5, 1 / gap
+        noise, between, least = 1 / gap, order + 0.5, min(order, 6)
         mixture, base = profiles.sampled_densities(rate, gap)
         up = profiles.renyi_of_densities(mixture, base, between)
         down = profiles.renyi_of_densities(base, mixture, between)
         binomial = profiles.binomial_renyi(rate, gap, order)
-        yield equals(f"S_up, {at} {order}", divergences.s_up(rate, noise, alpha=order).upper, binomial)
-        yield equals(f"S_up, {at} {between}", divergences.s_up(rate, noise, alpha=between).upper, up)
-        yield equals(f"S_down, {at} {between}", divergences.s_down(rate, noise, alpha=between).upper, down)
-        many_up = divergences.s_up_orders(rate, noise, [order, between])
-        yield equals(f"S_up together, {at} {order}", many_up.upper[0], binomial)
-        yield equals(f"S_up together, {at} {between}", many_up.lower[1], up)
-        many_down = divergences.s_down_orders(rate, noise, [between])
-        yield equals(f"S_down together, {at} {between}", many_down.upper[0], down)
-        least = min(order, 6)
-        found = divergences.replacement_step(rate, noise, alpha=least).upper
-        yield equals(f"replacement, {at} {least}", found, profiles.replaced_renyi(rate, gap, least))
+        together = divergences.s_up_orders(rate, noise, [order, between])
         pair = DominatingPair(0.25, (SampledSteps(rate, noise, "add_remove", 3),))
-        yield equals(f"three steps and a Gaussian, {at} {order}", pair.rdp(float(order)), order / 8 + 3 * binomial)
+        for what, at, found, truth in (
+            ("S_up", order, divergences.s_up(rate, noise, alpha=order).upper, binomial),
+            ("S_up", between, divergences.s_up(rate, noise, alpha=between).upper, up),
+            ("S_down", between, divergences.s_down(rate, noise, alpha=between).upper, down),
+            ("S_up together", order, together.upper[0], binomial),
+            ("S_up together", between, together.lower[1], up),
+            ("S_down together", between, divergences.s_down_orders(rate, noise, [between]).upper[0], down),
+            (
+                "replacement",
+                least,
+                divergences.replacement_step(rate, noise, alpha=least).upper,
+                profiles.replaced_renyi(rate, gap, least),
+            ),
+            ("three steps and a Gaussian", order, pair.rdp(float(order)), order / 8 + 3 * binomial),
+        ):
+            yield equals(f"{what}, q = {rate:g}, gap {gap:g}, order {at}", found, truth)
 
 
 def recompute_compositions() -> Iterator[Number]:

@@ -6,6 +6,7 @@ In place of dp_accounting, which need not be installed, an event is the tuple of
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import starmap
 from math import comb, exp, log, sqrt
 from sys import modules
 from types import ModuleType
@@ -80,7 +81,6 @@ def recompute_events() -> Iterator[Number]:
 def recompute_batches() -> Iterator[Number]:
     """Sizes of Poisson batches, how often a sample is met, rates, moves and rounding."""
     count, q = 40, 0.2
-    law = profiles.binomial(count, q)
 
     def tail(least: int, p: float) -> float:
         """A geometric series, as fast as which terms fall at least, and which is hardly more than their sum."""
@@ -88,36 +88,39 @@ def recompute_batches() -> Iterator[Number]:
         return comb(count, least) * p**least * (1 - p) ** (count - least) / (1 - ratio)
 
     for least in (12, 20):
-        value, total = tail_from(count, Fraction(1, 5), least), sum(law[least:])
+        value, total = tail_from(count, Fraction(1, 5), least), sum(profiles.binomial(count, q)[least:])
         yield equals(f"P(X >= {least})", value, tail(least, q))
         yield Number(f"P(X >= {least}) and the sum", value, total, 1.2 * total)
     low, high, chance = least_range(count, Fraction(1, 5), log(1e-4), both=True)
-    yield equals("greatest size", high, next(k for k in range(9, count) if tail(k + 1, q) <= 1e-4))
+    greatest = next(k for k in range(9, count) if tail(k + 1, q) <= 1e-4)
     least = count - next(k for k in range(33, count + 1) if tail(k + 1, 1 - q) <= 1e-4)
-    yield equals("least size", low, least)
-    yield equals("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q))
     met = random_batches.outcomes(10, 0.3, 6)
-    mean = sum(chance * k for k, chance in met)
     edges = [k for k, _ in met]
-    truth = sum(next(e for e in edges if e >= k) * p for k, p in enumerate(profiles.binomial(10, 0.3)))
-    yield equals("how often a sample is met, rounded up", mean, truth)
+    mean = sum(next(e for e in edges if e >= k) * p for k, p in enumerate(profiles.binomial(10, 0.3)))
     run = NoisySGD(3, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
-    yield equals("rate", rate(run), 0.25)
-    yield equals("move when a sample is added", outcome_distance(run), 2.0 / 3)
     replaced = replace(run, sampling="without_replacement", adjacency="")
-    yield equals("move when one is replaced", outcome_distance(replaced), 4.0 / 3)
     kinds = round_down({1.0: 2, 1.5: 3, 3.0: 4, 4.0: 1}, 2)
-    yield equals("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0)
     noisy = NoisySGD.gradient_noise(gradient_noise_std=5.0, step_size=0.3, steps=1, clip_norm=1.0, dataset_size=5)
-    yield equals("noise on the gradient", noisy.noise_std_at(0), 1.5)
-    yield equals("printed up", float(printed_up(1.0000011)), 1.00001)
-    yield equals("printed down", float(printed_down(1.9999999)), 1.99999)
     with precision():
         third = exact(1.0) / 3
-        yield Number("a third, rounded up", float(Fraction(upper(third)) > Fraction(1, 3)), 1, 1)
-        yield Number("a third, rounded down", float(Fraction(lower(third)) < Fraction(1, 3)), 1, 1)
-        yield equals("a geometric sum", float(geometric_sum(exact(0.5), 4)), 0.5 + 0.25 + 0.125 + 0.0625)
-        yield equals("a geometric sum of ones", float(geometric_sum(exact(1.0), 4)), 4.0)
+        numbers = (
+            ("greatest size", high, greatest),
+            ("least size", low, least),
+            ("chance beyond", chance, tail(high + 1, q) + tail(count - low + 1, 1 - q)),
+            ("how often a sample is met, rounded up", sum(chance * k for k, chance in met), mean),
+            ("rate", rate(run), 0.25),
+            ("move when a sample is added", outcome_distance(run), 2.0 / 3),
+            ("move when one is replaced", outcome_distance(replaced), 4.0 / 3),
+            ("kinds rounded down", sum(k * n for k, n in kinds.items()), 1.0 * 9 + 4.0),
+            ("noise on the gradient", noisy.noise_std_at(0), 1.5),
+            ("printed up", float(printed_up(1.0000011)), 1.00001),
+            ("printed down", float(printed_down(1.9999999)), 1.99999),
+            ("a third, rounded up", float(Fraction(upper(third)) > Fraction(1, 3)), 1.0),
+            ("a third, rounded down", float(Fraction(lower(third)) < Fraction(1, 3)), 1.0),
+            ("a geometric sum", float(geometric_sum(exact(0.5), 4)), 0.5 + 0.25 + 0.125 + 0.0625),
+            ("a geometric sum of ones", float(geometric_sum(exact(1.0), 4)), 4.0),
+        )
+    yield from starmap(equals, numbers)
 
 
 def recompute_tables() -> Iterator[Number]:

@@ -114,36 +114,41 @@ def recompute_at_the_centre() -> Iterator[Number]:
 
 def recompute_closed_forms() -> Iterator[Number]:
     """Constants of regressions and of two layers, and the extremes of activations on a grid."""
-    found = certified.softmax_regression(3.0, scale=2.0, l2=0.5, parameter_norm=4.0)
-    yield equals("softmax regression, Lipschitz", found.lipschitz, 2 * sqrt(2) * 3 + 0.5 * 4)
-    yield equals("softmax regression, smoothness", found.smoothness, 2 * 9 / 2 + 0.5)
-    yield equals("softmax regression, convexity", found.strong_convexity, 0.5)
-    found = certified.logistic_regression(3.0, scale=2.0)
-    yield equals("logistic regression, Lipschitz", found.lipschitz, 6.0)
-    yield equals("logistic regression, smoothness", found.smoothness, 2 * 9 / 4)
-    found = certified.linear_score(3.0, slope=1.5, curvature=2.0, name="a score")
-    yield equals("a linear score, Lipschitz", found.lipschitz, 4.5)
-    yield equals("a linear score, smoothness", found.smoothness, 18.0)
-    found = certified.two_layer(2.0, first_norm=1.5, second_norm=0.8, radius=0.5, hidden=9, activation="tanh")
     bent, jacobian = 4 / (3 * sqrt(3)) * 0.8 * 4, 9.0 + 1 + (0.8 * 2) ** 2
     hessian = (bent + sqrt(bent**2 + 4 * 4)) / 2
-    yield equals("two layers, Lipschitz", found.lipschitz, sqrt(2 * jacobian))
-    yield equals("two layers, smoothness", found.smoothness, jacobian / 2 + sqrt(2) * hessian)
-    found = certified.two_layer(0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus")
+    softmax = certified.softmax_regression(3.0, scale=2.0, l2=0.5, parameter_norm=4.0)
+    layers = {"first_norm": 1.5, "second_norm": 0.8, "radius": 0.5}
+    cases = (
+        ("softmax regression", softmax, 2 * sqrt(2) * 3 + 0.5 * 4, 2 * 9 / 2 + 0.5),
+        ("logistic regression", certified.logistic_regression(3.0, scale=2.0), 6.0, 2 * 9 / 4),
+        ("a linear score", certified.linear_score(3.0, slope=1.5, curvature=2.0, name="a score"), 4.5, 18.0),
+        (
+            "two layers",
+            certified.two_layer(2.0, **layers, hidden=9, activation="tanh"),
+            sqrt(2 * jacobian),
+            jacobian / 2 + sqrt(2) * hessian,
+        ),
+    )
+    for name, found, lipschitz, smoothness in cases:
+        yield equals(f"{name}, Lipschitz", found.lipschitz, lipschitz)
+        yield equals(f"{name}, smoothness", found.smoothness, smoothness)
+    yield equals("softmax regression, convexity", softmax.strong_convexity, 0.5)
+    layers["first_norm"] = 0.4
+    narrow = certified.two_layer(0.5, **layers, hidden=4, activation="softplus")
     outputs = (2 * log(2) + 0.4 * 0.5) ** 2
-    yield equals("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
+    yield equals("two layers of softplus, Lipschitz", narrow.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
     far, inside = np.linspace(-40.0, 40.0, 80_001), np.linspace(-0.5, 2.5, 3_001)
     with precision():
         for name, phi in SMOOTH.items():
-            slopes, curvatures = _derivatives(name, far)
-            yield equals(f"steepest slope of {name}", float(phi.steepest), np.abs(slopes).max(), 1e-5)
-            if name != "identity":
-                yield equals(f"greatest curvature of {name}", float(phi.most_curved), np.abs(curvatures).max(), 1e-5)
-            slopes, curvatures = _derivatives(name, inside)
-            for what, enclose, values in (("slopes", phi.slopes, slopes), ("curvatures", phi.curvatures, curvatures)):
+            everywhere, here = _derivatives(name, far), _derivatives(name, inside)
+            for order, what, greatest, enclose in (
+                (0, "slope", phi.steepest, phi.slopes),
+                (1, "curvature", phi.most_curved, phi.curvatures),
+            ):
+                yield near(f"greatest {what} of {name}", float(greatest), np.abs(everywhere[order]).max(), 5e-7)
                 least, most = enclose(arb("-0.5"), arb("2.5"))
-                yield near(f"least of the {what} of {name} on [-0.5, 2.5]", float(least), values.min())
-                yield near(f"most of the {what} of {name} on [-0.5, 2.5]", float(most), values.max())
+                yield near(f"least {what} of {name} on [-0.5, 2.5]", float(least), here[order].min())
+                yield near(f"most {what} of {name} on [-0.5, 2.5]", float(most), here[order].max())
         for name, low, high, smaller, greater in (
             ("relu", -1, 2, 0, 1),
             ("leaky_relu", -2, -1, 0.01, 0.01),
