@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import prod
+from functools import reduce
+from operator import add, mul
 
 import sympy as sp
 from flint import arb, ctx, fmpq
@@ -124,7 +125,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
     if isinstance(expression, sp.Rational):
         return to_fmpq(expression)
     if isinstance(expression, sp.Add | sp.Mul | sp.Min | sp.Max):
-        return _FOLDED[type(expression)](fraction(part, point) for part in expression.args)
+        return reduce(_FOLDED[type(expression)], (fraction(part, point) for part in expression.args))
     if isinstance(expression, sp.Pow):
         base, exponent = (fraction(part, point) for part in expression.args)
         if exponent.q == 1 and abs(exponent.p) <= LONGEST and (base != 0 or exponent > 0):
@@ -132,12 +133,7 @@ def fraction(expression: sp.Expr, point: Mapping[sp.Expr, sp.Expr]) -> fmpq:
     raise UnsupportedError("this is no rational function that is defined at the point")  # to print it takes long
 
 
-_FOLDED: dict[type, Callable[[Iterator[fmpq]], fmpq]] = {
-    sp.Add: lambda parts: sum(parts, fmpq(0)),
-    sp.Mul: lambda parts: prod(parts, start=fmpq(1)),
-    sp.Min: min,
-    sp.Max: max,
-}
+_FOLDED: dict[type, Callable[[fmpq, fmpq], fmpq]] = {sp.Add: add, sp.Mul: mul, sp.Min: min, sp.Max: max}
 
 
 def _short_powers(expression: sp.Expr, point: Point) -> bool:

@@ -21,11 +21,8 @@ class NoPointError(ValueError):
 
 def free_symbols(*parts: sp.Basic | Iterable[sp.Basic]) -> tuple[sp.Symbol, ...]:
     """The free symbols of expressions and conditions, sorted by name."""
-    found: set[sp.Symbol] = set()
-    for part in parts:
-        for item in [part] if isinstance(part, sp.Basic) else part:
-            found |= item.free_symbols
-    return tuple(sorted(found, key=str))
+    items = [item for part in parts for item in ([part] if isinstance(part, sp.Basic) else part)]
+    return tuple(sorted(set().union(*(item.free_symbols for item in items)), key=str))
 
 
 def connected(assumptions: Sequence[Boolean], symbols: Iterable[sp.Symbol]) -> tuple[Boolean, ...]:

@@ -27,12 +27,7 @@ from lastiterate.numeric.subsampling.noise_split import round_down
 from lastiterate.proofs_checks.recomputations import profiles
 from lastiterate.proofs_checks.recomputations.record import TABLE, Number, as_recorded, equals, upper_bound
 
-_OTHERS = (
-    "dp_accounting",
-    "dp_accounting.pld",
-    "dp_accounting.pld.pld_pmf",
-    "dp_accounting.pld.privacy_loss_distribution",
-)
+_MODULES = ("", ".pld", ".pld.pld_pmf", ".pld.privacy_loss_distribution")
 
 
 class _StandIn(ModuleType):
@@ -54,7 +49,8 @@ def recompute_events() -> Iterator[Number]:
     full = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=5)
     poisson = NoisySGD(10, 0.1, 0.4, 2.0, dataset_size=12, batch_size=3, sampling="poisson")
     cyclic = NoisySGD(10, 0.1, (0.4,) * 5 + (0.2,) * 5, 2.0, dataset_size=12, batch_size=3, sampling="cyclic")
-    with patch.dict(modules, {name: _StandIn(name) for name in _OTHERS}):
+    names = [f"dp_accounting{module}" for module in _MODULES]
+    with patch.dict(modules, {name: _StandIn(name) for name in names}):
         _, (_, multiplier), count = to_dp_event(full)
         yield equals("multiplier of full batches", multiplier, 0.4 / (2 * 0.1 * 2 / 5))
         yield equals("steps of full batches", count, 10)

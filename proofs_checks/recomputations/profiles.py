@@ -12,6 +12,8 @@ import mpmath as mp
 import numpy as np
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
+from scipy.special import logsumexp
+from scipy.stats import norm
 
 from lastiterate.numeric.arrays import Array
 
@@ -27,11 +29,6 @@ def binomial(count: int, rate: float) -> list[float]:
 def root(function: Callable[..., float], low: float, high: float, *more: float) -> float:
     """The first argument between two at which a function changes its sign."""
     return float(brentq(function, low, high, more, xtol=1e-14))
-
-
-def normal_density(x: Array, mean: float | Array = 0.0) -> Array:
-    """That of N(mean, 1)."""
-    return np.asarray(np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi))
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -52,13 +49,13 @@ def renyi_of_densities(numerator: Array, denominator: Array, order: float) -> fl
     """D_alpha of two densities on the line."""
     inside = (numerator > 0) & (denominator > 0)
     logs = order * np.log(numerator[inside]) + (1 - order) * np.log(denominator[inside])
-    return float((np.log(np.exp(logs - logs.max()).sum() * _STEP) + logs.max()) / (order - 1))
+    return float(logsumexp(logs, b=_STEP)) / (order - 1)
 
 
 def sampled_densities(rate: float, gap: float) -> tuple[Array, Array]:
     """The densities of (1 - q) N(0, 1) + q N(gap, 1) and of N(0, 1)."""
-    base = normal_density(LINE)
-    return (1 - rate) * base + rate * normal_density(LINE, gap), base
+    base = norm.pdf(LINE)
+    return (1 - rate) * base + rate * norm.pdf(LINE, gap), base
 
 
 def binomial_renyi(rate: float, gap: float, order: int) -> float:
@@ -71,7 +68,7 @@ def replaced_renyi(rate: float, gap: float, order: float) -> float:
     """The bound of docs/proofs/without_replacement.md for one step: log(1 + alpha (alpha-1) J) / (alpha - 1)."""
     x = np.linspace(gap / 2, gap / 2 + 30, 60_001)
     r = 1 + rate * np.expm1(gap * x - gap**2 / 2)
-    values = normal_density(x) * (r**order - 1) * (1 - r ** (1 - order))
+    values = norm.pdf(x) * (r**order - 1) * (1 - r ** (1 - order))
     return log(1 + float(trapezoid(values, x))) / (order - 1)
 
 
