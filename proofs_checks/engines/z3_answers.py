@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, inf
 from time import monotonic
 from typing import Final
@@ -79,11 +79,14 @@ def _soon(asked: Sequence[z3.BoolRef]) -> z3.CheckSatResult:
 def _for_long(asked: Sequence[z3.BoolRef]) -> tuple[z3.CheckSatResult, z3.ModelRef | None]:
     """An answer and its solution, from nlsat first, and from the solvers that try more when that gives up."""
     # In a context of its own: what was asked before would turn an answer of milliseconds into one of minutes, or none,
-    # and give another solution. Making one takes as long as a question.
+    # and give another solution. Making one takes as long as a question. A solver is made when it is asked, since one
+    # that waits also changes what the others answer.
     alone = z3.Context()
     translated = [one.translate(alone) if isinstance(one, z3.AstRef) else one for one in asked]
+    nlsat, others = z3.Tactic("qfnra-nlsat", alone).solver, (partial(z3.SolverFor, "QF_NRA"), z3.Solver)
     begun, left = monotonic(), seconds_left()
-    for solver in (z3.Tactic("qfnra-nlsat", alone).solver(), z3.SolverFor("QF_NRA", alone), z3.Solver(ctx=alone)):
+    for make in (nlsat, *(partial(one, ctx=alone) for one in others)):
+        solver = make()
         answer = _checked(solver, translated, EFFORT, _LONGEST)
         if answer == z3.sat:
             return answer, solver.model().translate(z3.main_ctx())
