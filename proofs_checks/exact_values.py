@@ -35,8 +35,7 @@ def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Rational]) -> sp.
         UnsupportedError: a part that is compared, such as one side of a maximum, is not a real number there.
     """
     with suppress(UnsupportedError):
-        known = fraction(expression, point)
-        return sp.Rational(int(known.p), int(known.q))
+        return rational(fraction(expression, point))
     value = _put_in(expression, dict(point))
     return written_out(value) if value.has(sp.Sum, sp.Product) else value
 
@@ -57,6 +56,11 @@ def written_out(value: sp.Expr) -> sp.Expr:
 def to_fmpq(number: sp.Rational) -> fmpq:
     """The same number in flint."""
     return fmpq(int(number.p), int(number.q))
+
+
+def rational(value: fmpq) -> sp.Rational:
+    """The same number in Sympy."""
+    return sp.Rational(int(value.p), int(value.q))
 
 
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:

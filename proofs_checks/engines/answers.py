@@ -132,12 +132,8 @@ def _lost(check: Check, place: Term) -> bool:
     point = {
         s: sp.Integer(k) if s.is_integer else sp.Rational(4 * k + 3, 10) for k, s in enumerate(free_symbols(side), 2)
     }
-    try:
-        (ball,) = enclosures(other - side, point, _BITS)
-        return bool(abs(ball) < _TINY)
-    except UnsupportedError:
-        off = (other.xreplace(point) - side.xreplace(point)).evalf()
-    return bool(off.is_number and off.is_finite and abs(off) < _TINY)
+    off = (other.xreplace(point) - side.xreplace(point)).evalf()
+    return bool(off.is_comparable and abs(off) < _TINY)
 
 
 def closest(check: Inequality | IntervalInequality, assumptions: tuple[Boolean, ...]) -> Iterator[Check]:

@@ -24,7 +24,7 @@ from lastiterate.proofs_checks.declared import admits_value
 from lastiterate.proofs_checks.declared import conditions as declared
 from lastiterate.proofs_checks.defined import defined_at
 from lastiterate.proofs_checks.engines.z3_answers import entails
-from lastiterate.proofs_checks.exact_values import Point, sign_at, to_fmpq, truth, truth_at, value_at
+from lastiterate.proofs_checks.exact_values import Point, rational, sign_at, to_fmpq, truth, truth_at, value_at
 
 Edges = tuple[tuple[fmpq, fmpq], ...]
 """A box: exact (low, high) for each symbol."""
@@ -65,11 +65,6 @@ def interval_of(edge: tuple[fmpq, fmpq]) -> Interval:
     """The edge at the working precision, rounded outwards."""
     low = arb(edge[0])
     return low.lower(), (low if edge[0] == edge[1] else arb(edge[1])).upper()
-
-
-def rational(value: fmpq) -> sp.Rational:
-    """The same number in Sympy."""
-    return sp.Rational(int(value.p), int(value.q))
 
 
 def edge_of(ends: tuple[sp.Rational, sp.Rational]) -> tuple[fmpq, fmpq]:

@@ -1,9 +1,9 @@
 """Derivations: the kernel's rules, with the proving engines for their side conditions."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 from sympy import Add, Basic, Dummy, Expr, Ge, Gt, Le, Lt, nan, oo, simplify, true, zoo
 from sympy.core.function import AppliedUndef
@@ -34,21 +34,7 @@ from lastiterate.symbolic.derivations.deductions import DEDUCTIONS
 from lastiterate.symbolic.derivations.printed import PRINTED
 from lastiterate.symbolic.kernel.integrals import Calculus, Proposition, quantities
 from lastiterate.symbolic.kernel.judgement import STEPS_BEFORE, FalseLineError, Guarantee, Span, UnprovedError
-from lastiterate.symbolic.kernel.profiles import (
-    Average,
-    BlockChain,
-    Chords,
-    Composed,
-    Contracted,
-    Damped,
-    Equal,
-    Letter,
-    MeanProfile,
-    Profile,
-    Projected,
-    Recurring,
-    Steps,
-)
+from lastiterate.symbolic.kernel.profiles import Equal, Letter, Power, Profile
 from lastiterate.symbolic.kernel.renyi import bound_renyi, largest_order
 from lastiterate.symbolic.kernel.rules import Kernel
 from lastiterate.symbolic.ledger import known
@@ -303,12 +289,7 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
     for bound in check.conclusion.atoms(Constant):
         for term in Add.make_args(bound.args[0]):
             less = bound.func(bound.args[0] - (1 - factor) * term)
-            yield replace(
-                check,
-                name=f"{term} times {factor}",
-                mutants=(),
-                conclusion=check.conclusion.xreplace({bound: less}),
-            )
+            yield variant(check, f"{term} times {factor}", conclusion=check.conclusion.xreplace({bound: less}))
     used = {premise for one in check.cited for premise in one.given}
     for premise in check.given:
         if premise in used or isinstance(premise, Relational):
@@ -316,23 +297,19 @@ def _consequences(check: Consequence, factor: Expr) -> Iterator[Consequence]:
             yield variant(check, f"without {premise}", given=fewer)
 
 
-def _lessened(profile: Profile, factor: Expr) -> Profile | None:
-    """A profile with one distance or one number of steps times a factor; None of one that has neither."""
-    own: Any = profile
-    if isinstance(profile, Letter):
+def _lessened(own: Any, factor: Expr) -> Any:
+    """A profile or a tuple of parts with one distance or number of steps times a factor; None where there is none."""
+    if isinstance(own, Letter):
         return Equal()
-    if isinstance(profile, Composed | MeanProfile):
-        name, pairs = ("parts", own.parts) if isinstance(profile, Composed) else ("pairs", own.pairs)
-        for i, pair in enumerate(pairs):
-            less = _lessened(pair if name == "parts" else pair[1], factor)
-            if less is not None:
-                put = less if name == "parts" else (pair[0], less)
-                return cast("Profile", replace(own, **{name: (*pairs[:i], put, *pairs[i + 1 :])}))
+    if isinstance(own, tuple):
+        found = ((i, _lessened(part, factor)) for i, part in enumerate(own))
+        return next(((*own[:i], less, *own[i + 1 :]) for i, less in found if less is not None), None)
+    if isinstance(own, Power):
+        return replace(own, count=factor * own.count)
+    if not isinstance(own, Profile):
         return None
-    kinds = {"far": BlockChain | Contracted | Damped, "again": Recurring, "part": Steps | Average | Projected | Chords}
-    for name, kind in kinds.items():
-        if isinstance(profile, kind):
+    for name in ("parts", "pairs", "far", "again", "part"):
+        if hasattr(own, name):
             less = _lessened(getattr(own, name), factor)
-            return less and cast("Profile", replace(own, **{name: less}))
-    field = next(iter({"square", "count"} & {one.name for one in fields(own)}), None)
-    return cast("Profile", replace(own, **{field: factor * getattr(own, field)})) if field else None
+            return less and replace(own, **{name: less})
+    return replace(own, square=factor * own.square) if hasattr(own, "square") else None

@@ -1,6 +1,7 @@
 """Search for multipliers and counterexamples: candidates, each of which is verified exactly by others."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.proofs_checks.engines.gram_forms import Form, GramCase, linear_coefficients, seen_letters, slack
 from lastiterate.proofs_checks.exact_values import Point
-from lastiterate.proofs_checks.feasible_points import NoPointError, find_points
+from lastiterate.proofs_checks.feasible_points import NoPointError, find_points, free_symbols
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -257,32 +258,22 @@ def _with_room(problem: GramCase, point: Point, *, goal: bool) -> tuple[Floats, 
     below = [(-matrix, -values, -constant) for matrix, values, constant in forms]
     if goal:
         below.append(_numbers(problem.goal, point))
-    size, count = len(problem.letters), len(problem.values)
-    places = [(i, k) for i in range(size) for k in range(i, size)]
-    basis = np.zeros((len(places) + count + 1, size, size))
-    for j, (i, k) in enumerate(places):
-        basis[j, i, k] = basis[j, k, i] = 1
-    rows = [
-        np.concatenate([[m[i, k] * (1 if i == k else 2) for i, k in places], v, [-(1 + np.abs(m).sum())]])
-        for m, v, _ in below
-    ]
-    sides = [-constant for *_, constant in below]
-    trace = np.array([float(i == k) for i, k in places])
-    rows.append(np.concatenate([-trace, np.zeros(count + 1)]))
-    sides.append(-_LARGEST)
-    for sign in (1, -1):
-        for j in range(count):
-            rows.append(np.concatenate([np.zeros(len(places)), sign * np.eye(count)[j], [0]]))
-            sides.append(-_LARGEST)
-    cost = np.append(np.zeros(len(places) + count), -1.0)
-    rows.append(cost)
-    sides.append(-1.0)
+    i, k = np.triu_indices(len(problem.letters))
+    entries, count = len(i), len(problem.values)
+    unknowns = np.eye(entries + count + 1)  # the entries of the matrix, the values, and the room
+    basis = np.zeros((len(unknowns), len(problem.letters), len(problem.letters)))
+    basis[range(entries), i, k] = basis[range(entries), k, i] = 1
+    rows = [np.tensordot(basis, matrix) for matrix, _, _ in below]
+    for row, (matrix, values, _) in zip(rows, below, strict=True):
+        row[entries:] = *values, -(1 + np.abs(matrix).sum())
+    sizes, cost = unknowns[entries:-1], -unknowns[-1]
+    rows += [-np.trace(basis, axis1=1, axis2=2), *sizes, *-sizes, cost]
+    sides = [*(-constant for *_, constant in below), *[-_LARGEST] * (1 + 2 * count), -1.0]
     nothing = np.zeros((0, len(cost))), np.zeros(0)
-    found = _solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros((size, size)))])
+    found = _solve(cost, nothing, (np.array(rows), np.array(sides)), [(basis, np.zeros(basis.shape[1:]))])
     if found is None or found[-1] < 1e-7:
         return None
-    gram = np.tensordot(found, basis, axes=(0, 0))
-    return gram, found[len(places) : len(places) + count]
+    return np.tensordot(found, basis, axes=(0, 0)), found[entries:-1]
 
 
 def _rounded(array: Floats, most: int) -> sp.Matrix:
@@ -302,9 +293,12 @@ def _value(form: Form, gram: sp.Matrix, values: sp.Matrix) -> sp.Expr:
     return products + sum((a * b for a, b in zip(form.values, values, strict=True)), start=form.constant)
 
 
-def points_inside(problem: GramCase, wanted: int) -> Iterator[Point]:
-    """Points of the parameters at which the premises hold."""
-    yield from _some(problem, problem.premises, wanted)
+def points_inside(problem: GramCase, wanted: int, *more: Boolean) -> Iterator[Point]:
+    """Points of the parameters at which the premises hold, and more conditions."""
+    forms = (problem.goal, *problem.hypotheses.values())
+    letters = free_symbols(problem.premises, problem.signs, *(part for form in forms for part in form))
+    with suppress(NoPointError):
+        yield from find_points(letters, (*more, *problem.premises), wanted, tries=50)
 
 
 def points_on_edges(problem: GramCase) -> Iterator[Point]:
@@ -314,18 +308,4 @@ def points_on_edges(problem: GramCase) -> Iterator[Point]:
             gap = premise.lhs - premise.rhs
             for letter in sorted(gap.free_symbols, key=str):
                 for solution in sp.solve(gap, letter)[:2]:
-                    yield from _some(problem, (sp.Eq(letter, solution, evaluate=False), *problem.premises), 2)
-
-
-def _some(problem: GramCase, premises: tuple[Boolean, ...], wanted: int) -> Iterator[Point]:
-    letters = sorted(_symbols(problem), key=str)
-    try:
-        yield from find_points(letters, premises, wanted, tries=50)
-    except NoPointError:
-        return
-
-
-def _symbols(problem: GramCase) -> set[sp.Symbol]:
-    forms = [problem.goal, *problem.hypotheses.values()]
-    parts = [*problem.premises, *problem.signs, *(part for form in forms for part in form)]
-    return set[sp.Symbol]().union(*(part.free_symbols for part in parts))
+                    yield from points_inside(problem, 2, sp.Eq(letter, solution, evaluate=False))

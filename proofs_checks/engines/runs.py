@@ -5,9 +5,8 @@ Where roots are taken, powers are drawn whose roots are rational.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from math import lcm
 
@@ -19,7 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.proofs_checks.defined import defined_at
-from lastiterate.proofs_checks.exact_values import Point, fraction, truth_at
+from lastiterate.proofs_checks.exact_values import Point, fraction, rational, truth_at
 from lastiterate.proofs_checks.feasible_points import find_points, free_symbols
 from lastiterate.symbolic.checks import Induction
 
@@ -60,27 +59,30 @@ def sequence_runs(check: Induction, assumptions: tuple[Boolean, ...]) -> Iterato
     root = lcm(*(power.exp.q for power in powers if power.exp.is_Rational))
     of_letters = [law for law in check.laws if not law.atoms(AppliedUndef)]
     of_letters = list(dict.fromkeys(law.subs(check.index, check.start + i) for law in of_letters for i in (0, *FAR)))
-    supposed = _Supposed(check.first, check.laws, check.index, check.start, tuple(names), root)
     sides = cache(lambda i: tuple(_at_index(side, check.index, i) for side in check.conclusion.args))
+    every = cache(lambda i: tuple(_at_index(law, check.index, i) for law in check.laws))
     known = False
 
-    def seen(found: "_Begun") -> list[SequenceRun]:
+    def seen(point: Point, seed: int, *, looking: bool) -> list[SequenceRun]:
         """Evaluate the conclusion up to the first failure or the last index; empty if the run does not continue."""
-        told = list[SequenceRun]()
+        laws = cache(lambda i: [_at_letters(law, point) for law in every(i)])
+        draw = _any(random.Random(2 * seed + looking), root)  # noqa: S311
+        # what is drawn last is often at the edge of its law
+        course, told = _Course(names[:: -1 if seed % 2 else 1], check.first, point), list[SequenceRun]()
         for i in range(check.start, check.start + LONGEST):
-            course = found.to(i)
-            if course is None:
+            if not course.passes(i, laws(i), draw, laws(i + 1) if looking else None):
                 return []
-            left, right = (side.xreplace(course.point).xreplace(course.values) for side in sides(i))
+            left, right = (side.xreplace(point).xreplace(course.values) for side in sides(i))
             relation = check.conclusion.func(left, right, evaluate=False)
             holds = truth_at(relation, {}) if defined_at((left, right), {}) else None
-            told.append(SequenceRun(course.point, course.values, i, left, right, holds))
+            told.append(SequenceRun(point, dict(course.values), i, left, right, holds))
             if holds is False:
                 break
-        return told if (known and holds is not False) or found.goes_on(i + 1) else []
+        ahead = [laws(j) for j in range(i + 1, i + AHEAD + 2)]
+        return told if (known and holds is not False) or course.goes_on(i + 1, ahead, root) else []
 
-    for tried in _begun(supposed, tuple(letters), (*assumptions, *of_letters)):
-        told = next(filter(None, map(seen, tried)), [])
+    for seed, point in enumerate(find_points(letters, (*assumptions, *of_letters), POINTS)):
+        told = seen(point, seed, looking=False) or seen(point, seed, looking=True)
         known = known or bool(told)
         yield from told
 
@@ -128,61 +130,7 @@ def _number(side: sp.Expr, known: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
         value = fraction(side, known)
     except UnsupportedError:
         return side.xreplace(known)
-    return sp.Rational(int(value.p), int(value.q))
-
-
-@dataclass(frozen=True)
-class _Supposed:
-    """Suppositions of an induction about its sequences, without its conclusion."""
-
-    first: tuple[Boolean, ...]
-    every: tuple[Boolean, ...]
-    index: sp.Symbol
-    start: int
-    names: tuple[UndefinedFunction, ...]
-    root: int
-
-    def laws(self, i: int, point: Point) -> list[Boolean]:
-        """The laws at an index."""
-        return [_at_letters(law, point) for law in self._at(i)]
-
-    @cache  # noqa: B019
-    def _at(self, i: int) -> tuple[Boolean, ...]:
-        return tuple(_at_index(law, self.index, i) for law in self.every)
-
-
-@lru_cache(maxsize=64)  # a check, its mutants and its near misses suppose the same
-def _begun(
-    supposed: _Supposed, letters: tuple[sp.Symbol, ...], conditions: tuple[Boolean, ...]
-) -> tuple[tuple["_Begun", "_Begun"], ...]:
-    found = enumerate(find_points(letters, conditions, POINTS))
-    return tuple((_Begun(supposed, at, place, False), _Begun(supposed, at, place, True)) for place, at in found)
-
-
-class _Begun:
-    def __init__(self, supposed: _Supposed, point: Point, seed: int, looking: bool) -> None:
-        self.supposed, self.looking = supposed, looking
-        self.draw = _any(random.Random(2 * seed + looking), supposed.root)  # noqa: S311
-        names = supposed.names[:: -1 if seed % 2 else 1]  # what is drawn last is often at the edge of its law
-        self.courses: list[_Course | None] = [_Course(names, supposed.first, point)]
-        self.ends: dict[int, bool] = {}
-
-    def to(self, i: int) -> "_Course | None":
-        """The values up to an index; None where none were found."""
-        while len(self.courses) <= i - self.supposed.start + 1:
-            here, course = self.supposed.start + len(self.courses) - 1, self.courses[-1] and self.courses[-1].copy()
-            later = self.supposed.laws(here + 1, course.point) if course and self.looking else None
-            passed = course and course.passes(here, self.supposed.laws(here, course.point), self.draw, later)
-            self.courses.append(course if passed else None)
-        return self.courses[i - self.supposed.start + 1]
-
-    def goes_on(self, start: int) -> bool:
-        """Tell whether the run continues from this index on."""
-        course = self.to(start - 1)
-        if course is not None and start not in self.ends:
-            ahead = [self.supposed.laws(i, course.point) for i in range(start, start + AHEAD + 1)]
-            self.ends[start] = course.copy().goes_on(start, ahead, self.supposed.root)
-        return self.ends.get(start, False)
+    return rational(value)
 
 
 class _Course:
@@ -191,12 +139,6 @@ class _Course:
     def __init__(self, names: Sequence[UndefinedFunction], rules: Iterable[Boolean], point: Point) -> None:
         self.names, self.rules, self.point = names, [_at_letters(rule, point) for rule in rules], point
         self.values: dict[AppliedUndef, sp.Expr] = {}
-
-    def copy(self) -> "_Course":
-        """A copy that continues from here."""
-        made = copy(self)
-        made.values = dict(self.values)
-        return made
 
     def passes(self, i: int, laws: list[Boolean], draw: _Draw, later: list[Boolean] | None = None) -> bool:
         """Add the values at index i, so that rules and later laws hold as far as they are known; False if none do."""

@@ -15,6 +15,7 @@ from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose
 from lastiterate.proofs_checks import declared
 from lastiterate.proofs_checks.engines.time_limit import seconds_left
+from lastiterate.proofs_checks.exact_values import rational
 
 _RANGES: Final[Mapping[type, Callable[..., list[z3.BoolRef]]]] = {
     sp.exp: lambda value, x: [value >= 1 + x, z3.Implies(x < 0, value < 1), z3.Implies(x == 0, value == 1)],
@@ -58,8 +59,7 @@ def _ends(number: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
     ball = enclose(number, {})
     if not ball.is_finite():
         raise UnsupportedError(f"z3 cannot take the number {number}, which has no finite enclosure.")
-    low, high = (end.fmpq() for end in (ball.lower(), ball.upper()))
-    return sp.Rational(int(low.p), int(low.q)), sp.Rational(int(high.p), int(high.q))
+    return rational(ball.lower().fmpq()), rational(ball.upper().fmpq())
 
 
 _RELATIONS: Final = {
@@ -238,10 +238,7 @@ class Terms:
             value = model.eval(variable, model_completion=True)
             if isinstance(value, z3.AlgebraicNumRef):
                 value = value.approx(20)
-            if isinstance(value, z3.IntNumRef):
-                point[symbol] = sp.Integer(value.as_long())
-            else:
-                point[symbol] = sp.Rational(value.numerator_as_long(), value.denominator_as_long())
+            point[symbol] = sp.Rational(value.as_string())
         return point
 
 
