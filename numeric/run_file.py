@@ -20,19 +20,6 @@ def load_run(path: Path) -> tuple[NoisySGD, Assumption]:
     return described_tables(read_toml(path), str(path))
 
 
-def parse_run(text: str, origin: str = "run file") -> tuple[NoisySGD, Assumption]:
-    """As `load_run`, from text.
-
-    >>> run, assumption = parse_run('''
-    ... run = {steps = 10, step_size = 0.1, noise_std = 1.0, clip_norm = 2.0, dataset_size = 5}
-    ... assumption = {kind = "smooth", L = 1.0}
-    ... ''')
-    >>> run.steps, assumption
-    (10, Smooth(L=1.0, lam=1.0))
-    """
-    return described_tables(_tables(text, origin), origin)
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file.
 
@@ -40,17 +27,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: the file cannot be read, or is not TOML.
     """
     try:
-        return _tables(path.read_text(encoding="utf-8-sig"), str(path))  # some editors put a mark of the encoding first
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark of the encoding first
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"A run file needs to be readable text, got path={path}: {why}; check the path.") from error
-
-
-def _tables(text: str, origin: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond what Python reads
-        raise InputError(f"A run file needs to be TOML, got path={origin}: {error}; mend that line.") from error
+        raise InputError(f"A run file needs to be TOML, got path={path}: {error}; mend that line.") from error
 
 
 def described_tables(data: Mapping[str, Any], origin: str) -> tuple[NoisySGD, Assumption]:

@@ -1,11 +1,16 @@
-"""Files that all workers of a run share: made by the first that asks, while the others wait."""
+"""Files that all workers of a run share, made by the first that asks while the others wait; run files from texts."""
 
 import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+
+from lastiterate.numeric.losses.assumptions import Assumption
+from lastiterate.numeric.run import NoisySGD
+from lastiterate.numeric.run_file import load_run
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
@@ -19,3 +24,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(part)
             part.rename(path)
     return path
+
+
+def parse_run(text: str) -> tuple[NoisySGD, Assumption]:
+    """As `load_run`, from the text of a file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.toml"
+        path.write_bytes(text.encode(errors="surrogatepass"))
+        return load_run(path)

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from shared import parse_run
 
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run_file import parse_run
 from lastiterate.proofs_checks.decide import decide
 from lastiterate.proofs_checks.report.pages import files
 from lastiterate.symbolic import ledger

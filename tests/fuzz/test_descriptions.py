@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from fuzzing import both, campaign, damaged
 from hypothesis import strategies as st
+from shared import parse_run
 
 import lastiterate as li
 from lastiterate.__main__ import main
 from lastiterate.numeric.errors import InputError
-from lastiterate.numeric.run_file import parse_run
 from lastiterate.numeric.sweeps import load_sweep
 
 _RUN = {

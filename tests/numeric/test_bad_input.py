@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shared import parse_run
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
@@ -14,7 +15,6 @@ from lastiterate.numeric.divergences import s_down, s_up, s_up_orders
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Convex, Measured, Smooth, StronglyConvex
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.run_file import parse_run
 
 _RUN = {"steps": "20", "step_size": "0.1", "noise_std": "1.0", "clip_norm": "2.0", "dataset_size": "6"}
 _CONVEX = {"kind": '"convex"', "L": "1.0"}

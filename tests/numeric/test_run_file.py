@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from processes import python
+from shared import parse_run
 
 from lastiterate.__main__ import main
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError
 from lastiterate.numeric.losses.assumptions import Clipped, Holder, Minimum, Smooth, Sum, Tabulated
 from lastiterate.numeric.run import NoisySGD
-from lastiterate.numeric.run_file import load_run, parse_run
+from lastiterate.numeric.run_file import load_run
 
 _RUN = "[run]\nsteps = 20\nstep_size = 0.1\nnoise_std = 1.0\nclip_norm = 2.0\ndataset_size = 5\ndiameter = 1.0\n"
 _SMOOTH = '[assumption]\nkind = "smooth"\nL = 1.0\n'
