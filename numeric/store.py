@@ -7,11 +7,11 @@ read as valid data. Arrays are stored as ``.npz``, everything else as JSON; noth
 import io
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final, TextIO
 
 import numpy as np
@@ -61,17 +61,15 @@ def writing(what: str, where: str, remedy: str = "name another") -> Iterator[Non
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part; the folder must exist."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    part = path.with_name(f".{path.name}.{token_hex(8)}")
+    with part.open("xb") as file:
+        try:
             file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # what `open` would have given; mkstemp makes a private file
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+            file.close()
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
 
 
 def seal(content: bytes) -> bytes:

@@ -63,17 +63,17 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
     child = dedent(
         f"""
         import os, signal, sys
+        from pathlib import Path
         sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[2])!r}]
         import torch
         torch.set_num_threads(1)
         from test_checkpoints import made, trained
-        from lastiterate.numeric import store
         optimiser = trained(made(), 2)
         optimiser.save({str(path)!r})
         trained(optimiser, 3)
-        opened = os.fdopen
-        def dying(handle, mode):
-            file = opened(handle, mode)
+        opened = Path.open
+        def dying(part, mode):
+            file = opened(part, mode)
             class Half:
                 def __enter__(self): return self
                 def __exit__(self, *_): return None
@@ -82,7 +82,7 @@ def test_another_process_goes_on_and_a_kill_while_saving_leaves_the_old_file(tmp
                     file.flush()
                     os.kill(os.getpid(), signal.SIGKILL)
             return Half()
-        store.os.fdopen = dying
+        Path.open = dying
         optimiser.save({str(path)!r})
         """
     )
