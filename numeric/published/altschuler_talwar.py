@@ -43,15 +43,15 @@ _WINDOWS = 10**6
 """Longer windows are not searched; any window is an instance of the theorem."""
 
 
-def smaller_direction(run: NoisySGD, order: float, share: float = 1.0, t: int = 0) -> float:
-    """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance of step t, rounded up.
+def smaller_direction(run: NoisySGD, order: float, share: float = 1.0) -> float:
+    """Q: Definition 2.10 at q = b/n and ``share`` of the noise variance, rounded up.
 
     Where the quadrature would not resolve it it is the lesser of log(1/(1 - q)), its limit, and the Gaussian value.
     """
     with precision():
         q, out = upper(exact(run.batch) / run.dataset_size), run.dataset_size - run.batch
-        shift = upper(2 * exact(run.step_size_at(t)) * exact(run.clip_norm) / run.batch)
-        noise = exact(run.noise_std_at(t)) * exact(share).sqrt()
+        shift = upper(2 * exact(run.step_size_at(0)) * exact(run.clip_norm) / run.batch)
+        noise = exact(run.noise_std_at(0)) * exact(share).sqrt()
         whole = upper(exact(order) * exact(shift) ** 2 / (2 * noise**2))
         if not out:
             return whole

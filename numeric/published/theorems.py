@@ -89,16 +89,16 @@ _ROWS: Final = (
     ),
     PublishedBound(
         "chien_li_3_1_smooth", "Chien & Li 2025, Theorem 3.1, smooth", "chien_li/theorem_3_1/smooth",
-        _FULL, (Smooth,), stated.EQUATION_3, chien_li.of_full_batches(lambda eta, L, _m: 1 + eta * L), _OWN,
+        _FULL, (Smooth,), stated.EQUATION_3, chien_li.of_full_batches, _OWN,
     ),
     PublishedBound(
         "chien_li_3_1_convex", "Chien & Li 2025, Theorem 3.1, convex", "chien_li/theorem_3_1/convex",
-        _FULL, (Convex,), stated.EQUATION_3, chien_li.of_full_batches(lambda _eta, _L, _m: 1.0), _OWN,
+        _FULL, (Convex,), stated.EQUATION_3, chien_li.of_full_batches, _OWN,
     ),
     PublishedBound(
         "chien_li_3_1_strongly_convex", "Chien & Li 2025, Theorem 3.1, strongly convex",
         "chien_li/theorem_3_1/strongly_convex", _FULL, _STRONG, stated.EQUATION_3,
-        chien_li.of_full_batches(lambda eta, _L, m: 1 - eta * m), _OWN, (_SHORT_STEP,),
+        chien_li.of_full_batches, _OWN, (_SHORT_STEP,),
     ),
     PublishedBound(
         "chien_li_3_7", "Chien & Li 2025, Theorem 3.7", "chien_li/theorem_3_7",
