@@ -37,8 +37,6 @@ from lastiterate.numeric.rounding import exact, precision, upper
 _FEW: Final = 600
 """Most moving parameters for which the Hessian is bounded as a matrix: .1 s for a sample and a label."""
 
-_ACTUAL: Final = "the samples that were given, and no others"
-
 
 @teaches()
 def network_constants(
@@ -89,7 +87,7 @@ def network_constants(
     near = within("input_radius", input_radius, "a finite number of at least 0", lambda x: 0 <= x < inf, "0 is none.")
     origin = not rows.any()
     of = inputs or f"every input {f'of norm at most {near:g}' if origin else f'within {near:g} of one of the samples'}"
-    of = of if near else _ACTUAL
+    of = of if near else "the samples that were given, and no others"
     factor = within("scale", scale, "a finite positive number", lambda x: 0 < x < inf, "1 is the loss itself.")
     with precision(), np.errstate(all="ignore"):
         affine = [layer.affine(exact(reach)) for layer in network]

@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 from flint import arb
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from lastiterate.numeric.arrays import Array
@@ -375,14 +376,13 @@ def _windows(
     places = [(size + 2 * pad - gap * (width - 1) - 1) // step + 1 for size, width, step, pad, gap in axes]
     if min(places) < 1:
         raise InputError(f"A window needs to fit its input, got kernel={tuple(kernel)} on shape={shape}; shorten it.")
-    if channels * prod(sizes) * max(prod(places), prod(kernel)) > LARGEST:
+    padded = [size + 2 * pad for size, _, _, pad, _ in axes]
+    if channels * max(prod(sizes) * max(prod(places), prod(kernel)), prod(padded)) > LARGEST:
         raise InputError(f"A layer needs at most {LARGEST} entries, got shape={shape}; measure its constants instead.")
-    at, inside = np.zeros((1,) * 2 * several, dtype=np.int64), np.ones((1,) * 2 * several, dtype=bool)
-    for d, (size, width, step, pad, gap) in enumerate(axes):
-        line = np.arange(width)[:, None] * gap + np.arange(places[d]) * step - pad
-        line = np.expand_dims(line, tuple(axis for axis in range(2 * several) if axis not in (d, several + d)))
-        at, inside = at * size + line, inside & (line >= 0) & (line < size)
-    window = np.where(inside, at, -1).reshape(prod(kernel), -1)
-    starts = np.arange(channels)[:, None, None] * prod(sizes)
-    meets = np.where(window < 0, -1, window + starts)
-    return Sharing(channels * prod(sizes), meets.reshape(groups, -1, window.shape[1]))
+    borders = [(0, 0), *((pad, pad) for pad in pads)]
+    inputs = np.pad(np.arange(channels * prod(sizes)).reshape(channels, *sizes), borders, constant_values=-1)
+    reach = [gap * (width - 1) + 1 for width, gap in zip(kernel, gaps, strict=True)]
+    windows = sliding_window_view(inputs, reach, axis=tuple(range(1, several + 1)))
+    met = windows[:, *(slice(None, None, step) for step in steps), *(slice(None, None, gap) for gap in gaps)]
+    terms = met.reshape(channels, prod(places), prod(kernel)).swapaxes(1, 2)
+    return Sharing(channels * prod(sizes), terms.reshape(groups, -1, prod(places)))
