@@ -110,10 +110,6 @@ class Advice(Displayed):
             "knobs": [knob.as_row() for knob in self.knobs],
         }
 
-    def __str__(self) -> str:
-        """The table, and the advice in words."""
-        return str(self.table())
-
     def records(self) -> list[dict[str, Any]]:
         """The plan, then a row for every change."""
         plan = Knob("as planned", self.run, self.found.epsilon, self.composed)

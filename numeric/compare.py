@@ -61,12 +61,8 @@ class Comparison(Displayed, Sequence[Row]):
     def __getitem__(self, index: Any) -> Any:
         return self.rows[index]
 
-    def __str__(self) -> str:
-        """The table, each number rounded in its own direction."""
-        return str(self.table())
-
     def table(self) -> TextTable:
-        """All rows."""
+        """All rows, each number rounded in its own direction."""
         tables = [row.table() for row in self.rows]
         rows = tuple(table.rows[0] for table in tables)
         return TextTable(f"Rényi epsilon at order {self.order:g}", tables[0].columns, rows)

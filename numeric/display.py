@@ -95,6 +95,10 @@ class Displayed:
     def table(self) -> TextTable:
         """The table that is displayed."""
 
+    def __str__(self) -> str:
+        """The table, where a result has no shorter text."""
+        return str(self.table())
+
     def as_dict(self) -> dict[str, Any]:
         """The numbers and what they rest on, as plain data for JSON."""
         if not self._named:

@@ -199,9 +199,7 @@ def projection_rdp(
     rate = portion("rate", rate, "a probability in (0, 1]", "give batch_size / dataset_size.")
     with precision():
         moment = _moment(exact(order) * (exact(order) - 1), ratio, dimension)
-        found = inf
-        if moment is not None:
-            found = max(upper((1 + exact(rate) * (moment - 1)).log() / (exact(order) - 1)), 0.0)
+        found = max(upper((1 + exact(rate) * (moment - 1)).log() / (exact(order) - 1)), 0.0)
         if rate < 1 and adjacency == "add_remove" and order <= _HIGHEST_WHOLE_ORDER:
             found = min(found, _hidden(ceil(order), ratio, dimension, exact(rate)))  # it grows with the order
         return found
@@ -225,16 +223,13 @@ def _hidden(order: int, ratio: arb, dimension: int, rate: arb) -> float:
     total = weight = (1 - rate) ** order
     for j in range(1, order + 1):
         weight *= rate / (1 - rate) * (order - j + 1) / j
-        moment = _moment(arb(j * (j - 1)), ratio, dimension)
-        if moment is None:
-            return inf
-        total += weight * moment
+        total += weight * _moment(arb(j * (j - 1)), ratio, dimension)
     return max(upper(total.log() / (order - 1)), 0.0)
 
 
-def _moment(load: arb, ratio: arb, dimension: int) -> arb | None:
+def _moment(load: arb, ratio: arb, dimension: int) -> arb:
     left = 1 - load * ratio
-    return left ** (-arb(dimension) / 2) if left > 0 else None
+    return left ** (-arb(dimension) / 2) if left > 0 else arb("inf")
 
 
 def _ratio(sensitivity: float, noise_std: float, dimension: int, entry_std: float) -> arb:

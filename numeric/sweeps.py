@@ -158,9 +158,6 @@ class SweepTable(Displayed):
         """For each row the axes, then the fields of `Result`; None stands for no value."""
         return [point | one._asdict() for point, one in zip(self.plan.points(), self.results, strict=True)]
 
-    def __str__(self) -> str:
-        return str(self.table())
-
     def table(self) -> TextTable:
         """The axes and the bounds, rounded up; the middle of a long table is left out."""
         names = (*self.plan.axes, "epsilon", "mu", "route", *(("error",) if self.refused else ()))

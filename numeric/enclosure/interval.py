@@ -50,12 +50,14 @@ def multiply(one: Interval, other: Interval) -> Interval:
     (a, b), (c, d) = one, other
     if a >= 0 and c >= 0:
         return _outward(a * c, b * d)
-    products = (a * c, a * d, b * c, b * d)
-    if any(product.is_nan() for product in products):
+    return _between([a * c, a * d, b * c, b * d])
+
+
+def _between(corners: list[arb]) -> Interval:
+    """The values of a function that is greatest and least at corners; the whole line where one is unknown."""
+    if any(corner.is_nan() for corner in corners):
         return WHOLE
-    lows = [product.lower() for product in products]
-    highs = [product.upper() for product in products]
-    return min(lows), max(highs)
+    return min(corner.lower() for corner in corners), max(corner.upper() for corner in corners)
 
 
 def inverse(one: Interval) -> Interval:
@@ -97,13 +99,7 @@ def real_power(base: Interval, exponent: Interval) -> Interval:
         if high == 0:
             return _ZERO, _ZERO
         return _ZERO, max((high**e).upper() for e in exponent)
-    corners = [low**e for e in exponent] + [high**e for e in exponent]
-    if any(corner.is_nan() for corner in corners):
-        return WHOLE
-    return (
-        min(corner.lower() for corner in corners),
-        max(corner.upper() for corner in corners),
-    )
+    return _between([low**e for e in exponent] + [high**e for e in exponent])
 
 
 def increasing(function: Callable[[arb], arb]) -> Callable[[Interval], Interval]:

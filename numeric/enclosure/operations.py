@@ -46,7 +46,8 @@ def sampled_value(args: list[Interval], *, up: bool) -> Interval:
     if not (inside and all(end.is_finite() for end in ends)):
         return WHOLE
     at = partial(_at, up, max(ctx.prec, _LEAST_BITS))
-    low, high = at(*map(_key, (rate[0], noise[1], order[0]))), at(*map(_key, (rate[1], noise[0], order[1])))
+    low = at(rate[0].man_exp(), noise[1].man_exp(), order[0].man_exp())
+    high = at(rate[1].man_exp(), noise[0].man_exp(), order[1].man_exp())
     return low.lower(), high.upper()
 
 
@@ -57,19 +58,10 @@ def sampled_partials(args: list[Interval], value: Interval) -> list[Interval]:
     return [_RISING, _FALLING, _RISING]
 
 
-def _key(end: arb) -> _End:
-    mantissa, exponent = end.man_exp()
-    return mantissa, exponent
-
-
-def _number(key: _End) -> arb:
-    return arb(key[0]) * arb(2) ** arb(key[1])
-
-
 @lru_cache(maxsize=8192)
 def _at(up: bool, bits: int, *point: _End) -> arb:
     with precision(bits):
-        rate, noise, order = map(_number, point)
+        rate, noise, order = map(arb, point)
         base: Components = ((arb(1), arb(0)),)
         mixture: Components = ((1 - rate, arb(0)), (rate, 1 / noise))
         laws = (mixture, base) if up else (base, mixture)
@@ -317,10 +309,8 @@ def enclose_number(expression: sp.Expr) -> arb:
         sp.E: arb.const_e,
         sp.EulerGamma: arb.const_euler,
         sp.oo: lambda: arb("inf"),
+        -sp.oo: lambda: arb("-inf"),
     }
-    if expression in known:
-        constant: arb = known[expression]()
-        return constant
-    if expression is sp.S.NegativeInfinity:
-        return -arb("inf")
-    raise UnsupportedError(f"no enclosure of the number {expression}")
+    if expression not in known:
+        raise UnsupportedError(f"no enclosure of the number {expression}")
+    return known[expression]()

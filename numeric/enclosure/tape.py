@@ -20,8 +20,9 @@ enclosed in u = 1/k on [0, 1/N]:
 # Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import count
+from operator import add, mul
 from typing import Any, Final
 
 import sympy as sp
@@ -168,10 +169,7 @@ def _value(part: sp.Expr, letter: sp.Symbol, at: Any, analytic: bool = False) ->
             return type(at)(enclose_limit(part) if is_limit(part) else enclose_number(part))
     inner = [_value(one, letter, at, analytic) for one in part.args]
     if isinstance(part, sp.Add | sp.Mul):
-        total = inner[0]
-        for one in inner[1:]:
-            total = total + one if isinstance(part, sp.Add) else total * one
-        return total
+        return reduce(add if isinstance(part, sp.Add) else mul, inner)
     if type(part) in _ENTIRE:
         return _ENTIRE[type(part)](inner[0])
     if isinstance(part, sp.factorial) and isinstance(at, arb):
@@ -354,9 +352,9 @@ def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:
     True
     """
     whole = {
-        symbol: sp.Integer(int(enclose_number))
+        symbol: sp.Integer(int(number))
         for symbol, ball in values.items()
-        if symbol.is_integer and ball.is_exact() and (enclose_number := ball.unique_fmpz()) is not None
+        if symbol.is_integer and ball.is_exact() and (number := ball.unique_fmpz()) is not None
     }
     replaced = expression.xreplace(whole) if expression.has(sp.Sum, sp.Product) else expression
     free = replaced.free_symbols
