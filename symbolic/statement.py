@@ -20,9 +20,6 @@ class Condition(BooleanFunction):  # type: ignore[misc]
 
     words = ""
 
-    def __str__(self) -> str:
-        return self.words.format(*self.args)
-
     def _sympystr(self, printer: Any) -> str:
         return self.words.format(*map(printer.doprint, self.args))
 
