@@ -41,6 +41,7 @@ from lastiterate.symbolic.claim import Claim, derived
 from lastiterate.symbolic.derivations import DERIVATIONS, OF_PACKAGE, TRACKED
 from lastiterate.symbolic.derivations.losses import LOSSES, omega, replaced
 from lastiterate.symbolic.kernel.judgement import End, Hypothesis, Law, Meaning, UnprovedError
+from lastiterate.symbolic.kernel.lemmas import noise
 from lastiterate.symbolic.kernel.profiles import Gauss, new_letter
 from lastiterate.symbolic.kernel.renyi import largest_order
 from lastiterate.symbolic.kernel.substitution import declared
@@ -109,31 +110,28 @@ _CLASSES: Final[Mapping[str, set[sp.Basic]]] = {
     "convex": {Convex(L, K)},
     "strongly convex": {StronglyConvex(m, L, K)},
 }
-_FULL_BATCH: Final = replaced(sp.S.One, n)
-_GRANTS: Final[Mapping[tuple[str, tuple[sp.Basic, ...]], set[sp.Basic]]] = {
-    **{(LOSSES[name].says, LOSSES[name].constants): conditions for name, conditions in _CLASSES.items()},
-    ("after every step both runs are in one convex set of this diameter", (D,)): {Diameter(D)},
-    ("independent Gaussian noise of this variance is added in every coordinate", (sigma**2,)): set(),
-    ("independent Gaussian noise of this variance is added in every coordinate", (eta**2 * sigma_dp**2,)): set(),
-    (_FULL_BATCH.says, _FULL_BATCH.constants): {_NEIGHBOURS, FullBatches(n)},
-    ("the maps of the two runs carry one point to points at most this far apart", (sensitivity(),)): {
-        _NEIGHBOURS,
-        FullBatches(n),
-        Clipped(K),
-    },
-    ("the batch without the sample that differs has one law in both runs and is independent of the state before", ()): (
-        _DRAWN
+_OF_CLASSES: Final = {Hypothesis(LOSSES[name].says, LOSSES[name].constants): _CLASSES[name] for name in _CLASSES}
+_GRANTS: Final[Mapping[Hypothesis, set[sp.Basic]]] = {
+    **_OF_CLASSES,
+    noise(sigma**2): set(),
+    noise(eta**2 * sigma_dp**2): set(),
+    replaced(sp.S.One, n): {_NEIGHBOURS, FullBatches(n)},
+    Hypothesis("after every step both runs are in one convex set of this diameter", (D,)): {Diameter(D)},
+    Hypothesis("the maps of the two runs carry one point to points at most this far apart", (sensitivity(),)): (
+        {_NEIGHBOURS, FullBatches(n), Clipped(K)}
     ),
-    (
+    Hypothesis(
+        "the batch without the sample that differs has one law in both runs and is independent of the state before"
+    ): _DRAWN,
+    Hypothesis(
         "one sample is replaced, in each batch with the first chance; any two means are at most the second apart",
         (b / n, sensitivity(b)),
     ): _DRAWN | {Clipped(K)},
-    ("step t takes so many samples, from number t times that on, modulo so many in all", (b, n)): {
-        _NEIGHBOURS,
-        CyclicBatches(b, n),
-    },
+    Hypothesis("step t takes so many samples, from number t times that on, modulo so many in all", (b, n)): (
+        {_NEIGHBOURS, CyclicBatches(b, n)}
+    ),
 }
-"""The conditions of a statement that grant what a derivation supposes of the runs: its words, and its constants."""
+"""The conditions of a statement that grant what a derivation supposes of the runs."""
 
 _CHOSEN: Final = {w, tau, c}
 """Letters with a meaning that do not describe a run: a window of its steps, a bound of the expansion of a step."""
@@ -305,19 +303,14 @@ def _read(check: Derived, assumptions: tuple[Boolean, ...], meant: Mapping[sp.Ba
             raise UnprovedError(f"it is not known how a statement would suppose that {one}")
         else:
             says, constants = one.says.removeprefix(_EVERY), one.constants
-            others.append(Hypothesis(says, constants[1:] if says != one.says else constants))
+            here = Hypothesis(says, constants[1:] if says != one.says else constants, one.symmetric)
+            values = {} if here in _OF_CLASSES else put
+            others.append(replace(here, constants=tuple(part.subs(values) for part in here.constants)))
     if ends - hidden:  # what a path hides, of which the statement says so
         raise UnprovedError(f"it is not known how a statement would suppose that {sorted(map(str, ends))}")
-    classes = {(losses.says, losses.constants) for losses in LOSSES.values()}
-    kept = tuple(
-        one
-        if (one.says, one.constants) in classes
-        else Hypothesis(one.says, tuple(part.subs(put) for part in one.constants))
-        for one in others
-    )
     given = frozenset(condition.subs(put) for condition in made.given.union(assumptions))
     start = distances[0] if distances else None
-    return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, kept, given)
+    return _Theorem(check.profile.square.subs(put), sums, tuple(laws), start, tuple(others), given)
 
 
 def _minima(square: sp.Expr) -> Iterator[tuple[sp.Expr, tuple[sp.Basic, ...]]]:
@@ -454,9 +447,8 @@ def _letter(value: sp.Expr) -> sp.Symbol:
 
 def _is_granted(hypothesis: Hypothesis, conditions: Collection[sp.Basic]) -> bool:
     """Tell whether the conditions of a statement grant what a derivation supposes; a judgement is never granted."""
-    needed = _GRANTS.get((hypothesis.says, hypothesis.constants))
-    plain = hypothesis == Hypothesis(hypothesis.says, hypothesis.constants)
-    return plain and needed is not None and needed <= set(conditions)
+    needed = _GRANTS.get(hypothesis)
+    return needed is not None and needed <= set(conditions)
 
 
 # From bounds of the divergence, each for a part of what the statement speaks of.
