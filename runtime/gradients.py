@@ -287,7 +287,7 @@ class Gradients:
 
     def sample_chunks(self, count: int | None = None, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``count`` samples (None: all), as many at once as fit at one point; weight as in `pair_chunks`."""
-        return _slices(self.samples if count is None else count, min(self.samples, self._fitting(weight)))
+        return _slices(self.samples if count is None else count, min(self.samples, self.fitting(weight)))
 
     def point_chunks(self, points: int, samples: int | None = None) -> Iterator[slice]:
         """Slices of ``points`` points, as many at once as fit beside a chunk of ``samples`` samples (None: all)."""
@@ -296,13 +296,14 @@ class Gradients:
 
     def pair_chunks(self, pairs: int, *, weight: int = 1) -> Iterator[slice]:
         """Slices of ``pairs`` (point, sample) pairs, as many at once as fit where each weighs that many gradients."""
-        return _slices(pairs, self._fitting(weight))
+        return _slices(pairs, self.fitting(weight))
 
     def vector_chunks(self, vectors: int, *, copies: int) -> Iterator[slice]:
         """Slices of ``vectors`` points, as many at once as fit where so many tensors of their shape live together."""
         return _slices(vectors, max(1, self.memory // (copies * self.dimension * self.dtype.itemsize)))
 
-    def _fitting(self, weight: int) -> int:
+    def fitting(self, weight: int) -> int:
+        """Number of (point, sample) pairs that fit together where each weighs that many gradients; at least 1."""
         return max(1, self._pairs_at_once // (weight * _AGAIN if weight > 1 and self.device.type == "cuda" else weight))
 
     def replayed(self, function: Callable[..., Any], pairs: int, most: int | None = None) -> Callable[..., Any]:

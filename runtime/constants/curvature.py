@@ -11,7 +11,6 @@ one in absolute value is a lower estimate of the smoothness at that point.
 Source: Lanczos 1950; Pearlmutter 1994 for products with the Hessian.
 """
 
-from collections.abc import Callable
 from math import inf
 from typing import Final
 
@@ -70,8 +69,9 @@ class Changes:
 
     def __init__(self, gradients: Gradients, inputs: Tensor, targets: Tensor, clip_norm: float = inf) -> None:
         self._rows, self._clip_norm = (inputs, targets), clip_norm
-        self._gradient, self._product = vmap(gradients.of_one), vmap(gradients.curved)
-        self._parts = list(gradients.pair_chunks(len(inputs), weight=_AGAIN))
+        at_once = gradients.fitting(_AGAIN)
+        self._gradient = vmap(gradients.of_one, chunk_size=at_once)
+        self._product = vmap(gradients.curved, chunk_size=at_once)
 
     def between(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """The change G(x) - G(y), shape (pairs, dimension), and |g(x)| + |g(y)| before clipping, shape (pairs,)."""
@@ -87,11 +87,9 @@ class Changes:
             along = gradient / length
             across = vectors - along * (along * vectors).sum(dim=1, keepdim=True)
             vectors = torch.where(length <= self._clip_norm, vectors, across * (self._clip_norm / length))
-        return self._by_parts(self._product, at, vectors)
+        product: Tensor = self._product(at, vectors, *self._rows)
+        return product
 
     def _at(self, points: Tensor) -> Tensor:
-        return self._by_parts(self._gradient, points)
-
-    def _by_parts(self, function: Callable[..., Tensor], *of_pairs: Tensor) -> Tensor:
-        columns = (*of_pairs, *self._rows)
-        return torch.cat([function(*(column[part] for column in columns)) for part in self._parts])
+        gradient: Tensor = self._gradient(points, *self._rows)
+        return gradient

@@ -133,16 +133,12 @@ class Sampling:
     def compute(self, parts: Parts, store: Store) -> dict[str, Arrays]:
         """All parts, in order; those that the store has are not computed again."""
         found: dict[str, Arrays] = {}
-        self.tell(0, len(parts))
+        told = self.on_step or (lambda _finished, _all: None)
+        told(0, len(parts))
         for name, part in parts.items():
             found[name] = store.part(name, partial(part, found))
-            self.tell(len(found), len(parts))
+            told(len(found), len(parts))
         return found
-
-    def tell(self, done: int, total: int) -> None:
-        """Call ``on_step`` if there is one."""
-        if self.on_step is not None:
-            self.on_step(done, total)
 
 
 @dataclass(frozen=True)
@@ -158,10 +154,6 @@ class InputSet:
     def projected(self, inputs: Tensor) -> Tensor:
         """The nearest inputs of the set, shape (k, ...)."""
         return inputs.clamp(self.low, self.high)
-
-    def holds(self, inputs: Tensor) -> bool:
-        """True if all of these inputs are in the set."""
-        return torch.equal(self.projected(inputs), inputs)
 
     def drawn(self, like: Tensor, generator: Stream) -> Tensor:
         """Random corners of the box, in the shape of ``like``, (k, ...), one after another."""

@@ -303,12 +303,8 @@ class Search(NamedTuple):
         away = (self.lam * (x - y) / distance[:, None] ** 2).nan_to_num(0.0, 0.0, 0.0)
         slopes = {"slope_x": changes.pulled(x, along) - away, "slope_y": away - changes.pulled(y, along)}
         if self.free is not None:
-            over_inputs = vmap(grad(self._along, argnums=0))
-            parts = [
-                over_inputs(inputs[part], targets[part], x[part], y[part], along[part])
-                for part in self.gradients.pair_chunks(len(x), weight=_WEIGHT)
-            ]
-            slopes["slope_input"] = torch.cat(parts)
+            over_inputs = vmap(grad(self._along, argnums=0), chunk_size=self.gradients.fitting(_WEIGHT))
+            slopes["slope_input"] = over_inputs(inputs, targets, x, y, along)
         slopes = {name: slope.nan_to_num(0.0, 0.0, 0.0) for name, slope in slopes.items()}
         return state | slopes | {"moved": moved, "floor": floor, "distance": distance, "ratio": ratio}
 

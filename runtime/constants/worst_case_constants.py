@@ -10,6 +10,8 @@ from functools import cache, partial
 from math import inf, isfinite
 from typing import Any, Final, Unpack
 
+import torch
+
 from lastiterate.numeric.bound import bound
 from lastiterate.numeric.errors import InputError, teaches
 from lastiterate.numeric.run import NoisySGD
@@ -116,7 +118,7 @@ def worst_case_constants(
         parts = sampling.compute(tasks, store)
     searched = best_pairs(asked, [parts[f"search-{lam!r}"] for lam in asked], seed)
     certified, why = certified_side(workload, seed, run.diameter, inputs)
-    outside = inputs is not None and not inputs.holds(workload.inputs)
+    outside = inputs is not None and not torch.equal(inputs.projected(workload.inputs), workload.inputs)
     certainly = certified and certified.any_sample and isfinite(certified.smoothness) and isfinite(run.diameter)
     return WorstCaseConstants(
         workload=workload.name,

