@@ -6,12 +6,12 @@ T_0 steps from equal points, or 1 for any steps: then it holds for every longer 
 """
 
 from lastiterate.symbolic.derivations import known_batches as paths
+from lastiterate.symbolic.derivations import random_batches as batches
 from lastiterate.symbolic.derivations.known_batches import hide, hide_by_losses, without_the_sample
 from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
-from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.prelude import *
-from lastiterate.symbolic.notation import D, K, b, q, s, sensitivity, sigma, t, v, w
+from lastiterate.symbolic.notation import D, b, s, sensitivity, sigma, t, v, w
 
 ell, i, k = (Symbol(name, integer=True, nonnegative=True) for name in "lik")
 N, T_0 = (Symbol(name, integer=True, nonnegative=True) for name in ("N", "T_0"))
@@ -39,15 +39,20 @@ SUPPOSED = {
 """Hypotheses on profiles."""
 
 
+def _where(start: Expr, z: Expr) -> dict[str, tuple[Expr, Expr, Expr, Expr]]:
+    """First steps, last ones, and distances before and after, of what is supposed."""
+    block = start, start + w
+    return {"X": (S.Zero, T_0, S.Zero, z), "N": (*block, z, S.Zero), "F": (*block, D, S.Zero)}
+
+
 def suppositions(letters: str, z: Expr = S.Zero, *, at_every_block: bool = False) -> tuple[str, ...]:
     """Suppositions about the profiles with these letters, as a check lists them, N and F of one block or of all."""
     start = T_0 + w * ell if at_every_block else T_0
-    where = {"X": (S.Zero, T_0, S.Zero, z), "N": (start, start + w, z, S.Zero), "F": (start, start + w, D, S.Zero)}
     often, count = (f"at every step {ell} of the next number of steps ", (N,)) if at_every_block else ("", ())
     made = []
     for letter in letters:
         words, constants = (SUPPOSED[letter], ()) if letter == "X" else (often + SUPPOSED[letter], count)
-        made.append(str(Hypothesis(words, (*constants, *where[letter]), bounds=(Letter(letter),))))
+        made.append(str(Hypothesis(words, (*constants, *_where(start, z)[letter]), bounds=(Letter(letter),))))
     return tuple(made)
 
 
@@ -75,61 +80,51 @@ def _blocks(kernel: Kernel, begin: Span, block: Block) -> Span:
 
 
 def _supposed(kernel: Kernel, order: Order, start: Expr, z: Expr = S.Zero) -> tuple[Span, Span, Span]:
-    places = (((S.Zero, start), (S.Zero, z)), ((start, start + w), (z, S.Zero)), ((start, start + w), (D, S.Zero)))
-    one, two, three = (
-        kernel.suppose(order, ends, distances, Letter(letter), SUPPOSED[letter])
-        for letter, (ends, distances) in zip("XNF", places, strict=True)
-    )
-    return one, two, three
+    said = ((at[:2], at[2:], Letter(letter), SUPPOSED[letter]) for letter, at in _where(start, z).items())
+    before, near, far = (kernel.suppose(order, *one) for one in said)
+    return before, near, far
 
 
-def _one_block(kernel: Kernel) -> Guarantee:
+@each_order
+def _one_block(kernel: Kernel, order: Order) -> Span:
     """One block after any steps: X before it, N from points at most z apart and F from any two points of the domain."""
-    return each_order(lambda order: contract(kernel, *_supposed(kernel, order, T_0, z), D))
+    return contract(kernel, *_supposed(kernel, order, T_0, z), D)
 
 
-def _lattice(kernel: Kernel) -> Guarantee:
+@each_order
+def _lattice(kernel: Kernel, order: Order) -> Span:
     """A block between tables: chords through any nodes replace all profiles before it, and its bound after it."""
 
     def put_on(span: Span, index: int) -> Span:
         return kernel.weaken(span, profile=Chords(span.profile, nodes(index, k), k, M))
 
-    def side(order: Order) -> Span:
-        one, two, three = (put_on(span, place) for place, span in enumerate(_supposed(kernel, order, T_0)))
-        return put_on(contract(kernel, one, two, three, D), 3)
-
-    return each_order(side)
+    one, two, three = (put_on(span, place) for place, span in enumerate(_supposed(kernel, order, T_0)))
+    return put_on(contract(kernel, one, two, three, D), 3)
 
 
 def _mean(kernel: Kernel, start: Expr, span: Callable[[tuple[Variable]], Span]) -> Span:
     """The mean over the batches of the block that begins at a step, with a path for each."""
-    batches = Variable("which samples the batches of the block have", start)
-    return kernel.mean(batches, ((S.One, span((batches,))),), over=(i, M, chance(i)))
+    drawn = Variable("which samples the batches of the block have", start)
+    return kernel.mean(drawn, ((S.One, span((drawn,))),), over=(i, M, chance(i)))
 
 
-def _places(kernel: Kernel) -> Guarantee:
+@each_order
+def _places(kernel: Kernel, order: Order) -> Span:
     """Blocks within an epoch, given its order: the mean over orders of what holds after it."""
     ends, still = (S.Zero, T_0 + w), (S.Zero, S.Zero)
-
-    def side(order: Order) -> Span:
-        said = Letter("Y_i"), SUPPOSED["Y_i"]
-        return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
-
-    return each_order(side)
+    said = Letter("Y_i"), SUPPOSED["Y_i"]
+    return _mean(kernel, T_0, lambda revealed: kernel.suppose(order, ends, still, *said, revealed))
 
 
 def _first(kernel: Kernel, begin: str, steps: Callable[[], Span], order: Order = Order.FIRST) -> Span:
     return anything(kernel, order, (S.Zero, T_0)) if begin == ABOVE else steps()
 
 
-def _any_blocks(begin: str, kernel: Kernel) -> Guarantee:
+@each_order
+def _any_blocks(begin: str, kernel: Kernel, order: Order) -> Span:
     """Any blocks, each of w steps: N of block l from equal points, and F from any two points of the domain."""
-
-    def side(order: Order) -> Span:
-        first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
-        return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
-
-    return each_order(side)
+    first = _first(kernel, begin, lambda: _supposed(kernel, order, T_0)[0], order)
+    return _blocks(kernel, first, lambda inner, start: _supposed(inner, order, start)[1:])
 
 
 def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Expr = S.Zero) -> Guarantee:
@@ -147,20 +142,16 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
             inner, start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark)
         )
 
-    def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
-        return coins(
-            inner, Order.FIRST, swap_coin(q, update.step_sensitivity(_eta, K, b), _v, price), _v, m, start=start
-        )
-
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         if kind == "without_replacement":
-            return hidden(inner, start, w, p(ell, j)), path(inner, start, D, far)
+            hidden = coins(inner, Order.FIRST, batches.replaced_sample(_v, p(ell, j)), _v, w, start=start)
+            return hidden, path(inner, start, D, far)
         return path(inner, start, S.Zero, near, "'"), path(inner, start, D, far)
 
     before: dict[str, Callable[[], Span]] = {
         "known_batches": lambda: hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''"),
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
-        "without_replacement": lambda: hidden(kernel, S.Zero, T_0, P(j)),
+        "without_replacement": lambda: coins(kernel, Order.FIRST, batches.replaced_sample(_v, P(j)), _v, T_0),
     }
     made = _blocks(kernel, _first(kernel, begin, before[kind]), block)
     if after != 0:
@@ -185,43 +176,32 @@ def _straight(losses: str, c: Expr, begin: str, kernel: Kernel) -> Guarantee:
     return both_orders(kernel, kernel.specialise(_blocks(outer, first, block), {s: sensitivity(), v: sigma**2}))
 
 
-def _poisson(kernel: Kernel, losses: Losses, begin: str) -> Guarantee:
+@each_order
+def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
     """Poisson batches at rate q, each order on its own: near with the coin hidden, far with the batches revealed."""
-    moved = update.moved(_eta, K, b)
-    sizes = Hypothesis("a batch has, beside the sample that differs, so many to so many samples", (_low, _high))
-    carried = supposing(losses.one_more(_eta * _low / b, _eta * _high / b, _k * moved), sizes)
-    letters = (_eta, _low, _high, _k)
-    laws = (Ge(_eta, 0), Ge(_low, 0), Le(_low, _high), Ge(_k, 0), Le(_k, 1))
+    carried, letters = batches.one_more(losses, _k), (_eta, _low, _high, _k)
+    laws, coin = (Ge(_eta, 0), *batches.RANGE, Ge(_k, 0), Le(_k, 1)), partial(batches.poisson_sample, order, _v)
 
-    def side(order: Order) -> Span:
-        def hidden(inner: Kernel, start: Expr, m: Expr, price: Expr) -> Span:
-            return coins(inner, order, poisson_coin(q, moved, _v, order, price), _v, m, start=start)
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        run = start, D, w
+        other = _mean(inner, start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known))
+        return coins(inner, order, coin(p(ell, j)), _v, w, start=start), other
 
-        def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-            run = start, D, w
-            other = _mean(
-                inner, start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known)
-            )
-            return hidden(inner, start, w, p(ell, j)), other
-
-        return _blocks(kernel, _first(kernel, begin, lambda: hidden(kernel, S.Zero, T_0, P(j)), order), block)
-
-    return each_order(side)
+    first = _first(kernel, begin, lambda: coins(kernel, order, coin(P(j)), _v, T_0), order)
+    return _blocks(kernel, first, block)
 
 
-def _forgetting(kernel: Kernel, losses: Losses) -> Guarantee:
+@each_order
+def _forgetting(kernel: Kernel, losses: Losses, order: Order) -> Span:
     """Steps without the sample after T_0 steps at any profile X: a block multiplies the bound at g by a factor."""
     same = losses.other_data(_eta, b, S.Zero)
 
-    def side(order: Order) -> Span:
-        def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-            other = hide(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
-            return without_the_sample(inner, start, w, order), other
+    def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
+        other = hide(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
+        return without_the_sample(inner, start, w, order), other
 
-        trained = _supposed(kernel, order, T_0)[0]
-        return _contracted(kernel, trained, lambda _, other: Damped(trained.profile, other, k, ell), block)
-
-    return each_order(side)
+    trained = _supposed(kernel, order, T_0)[0]
+    return _contracted(kernel, trained, lambda _, other: Damped(trained.profile, other, k, ell), block)
 
 
 _BEGIN: Final = {begin: (begin,) for begin in BEGINS}

@@ -94,14 +94,9 @@ def hide_by_losses(
     return hide(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
 
 
-def hide_from_step_0(kernel: Kernel, losses: Losses, run: Run, revealed: tuple[Variable, ...] = ()) -> Span:
-    """A-GDP of shifts, see `hide_by_losses`; the distance is 0 or the diameter of the domain when they begin."""
-    return from_step_0(kernel, hide_by_losses(kernel, losses, run, revealed))
-
-
 def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `hide_by_losses`."""
-    return both_orders(kernel, hide_from_step_0(kernel, losses, (tau, start, m)))
+    """A-GDP of batches in a known order, see `hide_by_losses`; the distance is 0 or D when the shifts begin."""
+    return both_orders(kernel, from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m))))
 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
@@ -177,7 +172,7 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
     """A-GDP by a path for a sample met in the last step: the sample is met k steps earlier, and not after that."""
-    earlier = hide_from_step_0(kernel, losses, (tau, start, m))
+    earlier = from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m)))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
@@ -229,7 +224,8 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """The mean over N orders of the batches of all epochs: order i has the probability w_i and a path of cost A_i."""
-    known = kernel.specialise(hide_from_step_0(kernel, losses, (tau, start, m), (_orders,)), {A: costs(i)})
+    hidden = from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m), (_orders,)))
+    known = kernel.specialise(hidden, {A: costs(i)})
     return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 
 
@@ -241,12 +237,12 @@ def _full_batches(losses: str, factor: Expr, kernel: Kernel) -> Guarantee:
 
 
 TABLE: Final[dict[str, Derivation]] = {
-    **by_losses("known_batches", known_path, without_tracking()),
+    **by_losses("known_batches", known_path, UNTRACKED),
     "full_batch/composition": lambda kernel: compose_steps(kernel, sensitivity(), sigma**2, T),
     **{f"full_batch/{losses}": partial(_full_batches, losses, factor) for losses, factor in AFFINE.items()},
     **by_losses("cyclic", known_cyclic, {"from the domain": (tau, D, w, t)}),
     **by_losses("cyclic", known_cyclic_from_0, {"from 0": (x, y, w, t)}),
     **by_losses("last_step", hide_in_last_step, {"": (sigma**2, T)}),
-    **by_losses("shuffled", _shuffled, without_tracking()),
-    **by_losses("late", _late, without_tracking(), ("convex", "strongly convex")),
+    **by_losses("shuffled", _shuffled, UNTRACKED),
+    **by_losses("late", _late, UNTRACKED, ("convex", "strongly convex")),
 }

@@ -4,6 +4,8 @@ Each is a formula of `lastiterate.symbolic.formulas.update`, with the claims tha
 every dimension.
 """
 
+from functools import wraps
+
 from lastiterate.symbolic.checks import NormBound
 from lastiterate.symbolic.claim import Claim
 from lastiterate.symbolic.formulas import update
@@ -149,9 +151,14 @@ def both_orders(kernel: Kernel, first: Span) -> Guarantee:
     return Guarantee(first, kernel.exchange(first))
 
 
-def each_order(side: Callable[[Order], Span]) -> Guarantee:
-    """The guarantee of a derivation for each order on its own."""
-    return Guarantee(side(Order.FIRST), side(Order.SECOND))
+def each_order(side: Callable[..., Span]) -> Callable[..., Guarantee]:
+    """Make a guarantee of a derivation of one ``order``, its last argument: each order on its own."""
+
+    @wraps(side)
+    def both(*args: Any) -> Guarantee:
+        return Guarantee(side(*args, order=Order.FIRST), side(*args, order=Order.SECOND))
+
+    return both
 
 
 @rule
@@ -218,6 +225,8 @@ PARTS: Final = {
 }
 """The whole run, or w steps after others: see `Run`. Delta is tracked until then."""
 
+UNTRACKED: Final = {name: run for name, run in PARTS.items() if Delta not in run}
+
 
 def by_losses(
     kind: str,
@@ -235,8 +244,3 @@ def by_losses(
         for losses in classes
         for name, run in runs.items()
     }
-
-
-def without_tracking() -> dict[str, Run]:
-    """The whole run, and w steps after others from the domain."""
-    return {name: run for name, run in PARTS.items() if Delta not in run}

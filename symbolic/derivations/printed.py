@@ -9,7 +9,8 @@ D2P2-SGD takes its cost from the length of a gradient before the projection.
 from lastiterate.symbolic.derivations import shared_noise
 from lastiterate.symbolic.derivations.known_batches import N, hide_distance, i
 from lastiterate.symbolic.derivations.losses import *
-from lastiterate.symbolic.derivations.shared_noise import all_shares, share_step
+from lastiterate.symbolic.derivations.random_batches import coins
+from lastiterate.symbolic.derivations.shared_noise import all_shares, over_noise, share_step
 from lastiterate.symbolic.formulas.update import step_sensitivity
 from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, K, L, T, b, beta, c, eta, m, q, r, s, sigma, t, tau, w
@@ -33,11 +34,7 @@ def _shifts(
         return inner.mean(batch, ((S.One, made),)) if drawn else made
 
     laws, shift = (Gt(_beta, 0), Lt(_beta, 1), Ge(_a, 0)), (_a, _a**2 / (1 - _beta))
-
-    def price(spent: Expr) -> Profile:
-        return Gauss(spent / sigma**2)
-
-    return from_step_0(outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, price))
+    return from_step_0(outer, hide_distance(outer, (tau, D, w), carried, shift, one, (_beta, _a), laws, over_noise))
 
 
 def _known(last: Expr, kernel: Kernel, mean: bool = False) -> Guarantee:
@@ -54,9 +51,7 @@ def _drawn(losses: str, last: Expr, kernel: Kernel) -> Guarantee:
 def _added(kernel: Kernel, order: Order = Order.SECOND) -> Guarantee:
     """Theorem 3.3 of Liang et al.: T steps at the cost of a sample that run 1 has, in one order alone."""
     coin = poisson_coin(q, step_sensitivity(eta, K, b), beta * sigma**2, order)
-    steps = StepInduction(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), j, T, ())
-    step = each_step(S.Zero, from_equal_points(Guide.OWN), no_shift(), sigma**2, coin, order=order)
-    one = steps.span(S.Zero, S.Zero, Power(coin.profile, j, order), step)
+    one = coins(kernel.under(Gt(beta, 0), Le(beta, 1), Le(q, 1)), order, coin, sigma**2, T)
     other = kernel.exchange(one)
     return Guarantee(one, other) if order is Order.FIRST else Guarantee(other, one)
 

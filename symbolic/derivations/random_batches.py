@@ -14,8 +14,8 @@ from lastiterate.symbolic.formulas import update
 from lastiterate.symbolic.kernel.prelude import *
 from lastiterate.symbolic.notation import D, Delta, K, T, b, beta, ell, eta, q, rho, sigma, sigma_A, t, tau, w
 
-Inside = Callable[[Kernel, Losses, Order, Run, Variable], tuple[Span, frozenset[Hypothesis]]]
-"""Steps that hide a distance where all batches are as supposed, and that event."""
+Inside = Callable[[Kernel, Losses, Order, Run, Variable], Span]
+"""Steps that hide a distance where all batches are as supposed."""
 
 i, k, _l, _h = (Symbol(name, integer=True, nonnegative=True) for name in "iklh")
 _a, _u, _v = symbols("a_j u_j v_j", real=True)
@@ -109,9 +109,19 @@ def _one_batch(later: Span, start: Expr, carried: Expansion) -> Callable[[Kernel
     return each_step(start, carried, no_shift(), _v, order=later.order, revealed=others, drawn=coin)
 
 
-def _poisson(order: Order, variance: Expr, price: Expr) -> Coin:
+def poisson_sample(order: Order, variance: Expr, price: Expr) -> Coin:
     """A sample that one run has more, in each Poisson batch at rate q: it moves the mean by eta_j K/b."""
     return poisson_coin(q, update.moved(_eta, K, b), variance, order, price)
+
+
+def replaced_sample(variance: Expr, price: Expr) -> Coin:
+    """A sample that is replaced, in each batch with probability q: it moves the mean by 2 eta_j K/b."""
+    return swap_coin(q, update.step_sensitivity(_eta, K, b), variance, price)
+
+
+def one_more(losses: Losses, k: Expr = S.One) -> Expansion:
+    """The maps of two data sets where a batch has low_j to high_j samples beside the one more: k_j is 0 or 1."""
+    return supposing(losses.one_more(_eta * _low / b, _eta * _high / b, k * update.moved(_eta, K, b)), _SIZES)
 
 
 def swap_composition(kernel: Kernel) -> Guarantee:
@@ -121,18 +131,17 @@ def swap_composition(kernel: Kernel) -> Guarantee:
     return both_orders(kernel, coins(kernel.under(Gt(v, 0)), Order.FIRST, coin, v, T))
 
 
-def poisson_composition(kernel: Kernel) -> Guarantee:
+@each_order
+def poisson_composition(kernel: Kernel, order: Order) -> Span:
     """T steps with Poisson batches at rate q, one sample added or removed: eta K/b moves a mean."""
     v = sigma**2
-    return each_order(lambda one: coins(kernel, one, poisson_coin(q, update.moved(eta, K, b), v, one), v, T))
+    return coins(kernel, order, poisson_coin(q, update.moved(eta, K, b), v, order), v, T)
 
 
-def swap_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
+def swap_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """Steps with batches without replacement, each at the cost of its coin and of its shift; q = b/n."""
-    tau, start, m = run
-    coin = swap_coin(q, update.step_sensitivity(_eta, K, b), _u, p(j))
     before = losses.in_any_batch(_eta, b) if start == Delta else None
-    same = losses.same_data(_eta, _eta)
+    coin, same = replaced_sample(_u, p(j)), losses.same_data(_eta, _eta)
     return both_orders(kernel, split_window(kernel, Order.FIRST, coin, same, (tau, start, m), before=before))
 
 
@@ -150,53 +159,57 @@ def _sized(losses: Losses) -> Expansion:
     return supposing(losses.same_data(_eta * _low / b, _eta * _high / b), _SIZES)
 
 
-_RANGE = (Ge(_low, 0), Le(_low, _high))
+RANGE = (Ge(_low, 0), Le(_low, _high))
 
 
-def poisson_window(kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
+@each_order
+def poisson_window(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order) -> Span:
     """Steps with Poisson batches at rate q, each at the cost of its coin, its shift and an unlikely size of its batch.
 
     Batch j has low_j to high_j samples beside the one that differs, but with probability r_j; its step is scaled by b.
     """
-    tau, start, m = run
-
-    def side(order: Order) -> Span:
-        coin = _poisson(order, _u, p(j))
-        return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), _RANGE)
-
-    return each_order(side)
+    coin = poisson_sample(order, _u, p(j))
+    return split_window(kernel, order, coin, _sized(losses), (tau, start, m), (_SIZES,), RANGE)
 
 
 def sized_window(
     kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable, price: Expr | None = None
-) -> tuple[Span, frozenset[Hypothesis]]:
-    """A window as in `poisson_window` where all sizes are as supposed, and that event; ``price`` is p_j by default."""
-    before = None
-    if run[1] == Delta:
-        one_more = losses.one_more(_eta * _low / b, _eta * _high / b, update.moved(_eta, K, b))
-        before = supposing(one_more, _SIZES)
-    coin = _poisson(order, _u, p(j) if price is None else price)
-    inside = split_window(kernel, order, coin, _sized(losses), run, laws=_RANGE, batch=batches, before=before)
-    return inside, frozenset(one for one in inside.hypotheses if _SIZES.says in one.says)
+) -> Span:
+    """A window as in `poisson_window` where all sizes are as supposed; ``price`` is p_j by default."""
+    before = one_more(losses) if run[1] == Delta else None
+    coin = poisson_sample(order, _u, p(j) if price is None else price)
+    return split_window(kernel, order, coin, _sized(losses), run, laws=RANGE, batch=batches, before=before)
 
 
-def poisson_or_composition(inside: Inside, kernel: Kernel, losses: Losses, *run: Expr) -> Guarantee:
+def _unless(
+    kernel: Kernel, batches: Variable, good: Span, beyond: Span, over: tuple[Symbol, Expr, Expr] | None = None
+) -> Span:
+    """``good`` where the batches are as it supposes, ``beyond`` otherwise, with probability rho.
+
+    The event is what ``good`` supposes of sizes, or of k_j samples and of products of contractions.
+    """
+    drawn = {*_products, _k}
+    event = frozenset(
+        one
+        for one in good.hypotheses
+        if any(size.says in one.says for size in (_SIZE, _SIZES))
+        or drawn & set().union(*(part.free_symbols for part in one.constants))
+    )
+    return kernel.mean(batches, ((1 - rho, good), (rho, beyond)), events=(event, frozenset()), over=over)
+
+
+@each_order
+def poisson_or_composition(
+    inside: Inside, kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, order: Order
+) -> Span:
     """Poisson batches at rate q: ``inside`` where all are as supposed, a composition of all steps otherwise, at rho."""
-    tau, start, m = run
-
-    def side(order: Order) -> Span:
-        good, event = inside(kernel, losses, order, (tau, start, m), _ALL)
-        whole = kernel.under(Le(rho, 1))
-        composed = coins(whole, order, _poisson(order, _v, P(j)), _v, good.end, _ALL)
-        return whole.mean(_ALL, ((1 - rho, good), (rho, composed)), events=(event, frozenset()))
-
-    return each_order(side)
+    good, whole = inside(kernel, losses, order, (tau, start, m), _ALL), kernel.under(Le(rho, 1))
+    composed = coins(whole, order, poisson_sample(order, _v, P(j)), _v, good.end, _ALL)
+    return _unless(whole, _ALL, good, composed)
 
 
-def contracting_blocks(
-    kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable
-) -> tuple[Span, frozenset[Hypothesis]]:
-    """Blocks of w steps of which each contracts, and that event; a run counts its blocks.
+def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, batches: Variable) -> Span:
+    """Blocks of w steps of which each contracts; a run counts its blocks.
 
     Batches of k_j samples contract by factors whose products P_j in a block never rise and end at C_l at most; P_j y_j
     stays above the distance, for y_{j+1} >= y_j - a_j from Y_l on, and Y_{l+1} is at least C_l y_w.
@@ -205,7 +218,7 @@ def contracting_blocks(
     rest, following, left, contraction, spent = symbols("y_j y_next y_w C_l A_next", real=True)
     distance, distance_next, distance_m, cost = symbols("Y_l Y_next Y_m A_l", real=True)
     carried = supposing(losses.same_data(_eta * _k / b, _eta * _k / b), _SIZE)
-    coin, shift = _poisson(order, _u, p(_l, j)), gaussian_shift(_a, _v - _u, C(_l, j))
+    coin, shift = poisson_sample(order, _u, p(_l, j)), gaussian_shift(_a, _v - _u, C(_l, j))
     outer = kernel.under(Ge(start, 0), Ge(tau, 0))
 
     def block(inner: Kernel, near: Expr, far: Expr) -> Span:
@@ -244,14 +257,7 @@ def contracting_blocks(
     )
     each = Steps(_each(coin.profile).subs({j: w, _l: k}), k, _l, coin.profile.order)
     hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
-    made = _tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
-    drawn = {*_products, _k}
-    events = (
-        one
-        for one in made.hypotheses
-        if _SIZE.says in one.says or drawn & set().union(*(part.free_symbols for part in one.constants))
-    )
-    return made, frozenset(events)
+    return _tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
 
 
 def coins(
@@ -309,20 +315,15 @@ def _each(cost: Profile) -> Steps:
     return Steps(cost.subs({j: i}), i, j, cost.order)
 
 
-def poisson_ranges(kernel: Kernel, losses: Losses) -> Guarantee:
+@each_order
+def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
     """Poisson batches at rate q: N ranges of sizes, number k with a window of w_k steps; beyond them a composition."""
     begins = T - lengths(k)
     outer = kernel.under(Ge(begins, 0))
-
-    def side(order: Order) -> Span:
-        found, event = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, j))
-        inside = outer.specialise(found, {A: costs(k)})
-        events = frozenset(one for one in inside.hypotheses if any(one.says == other.says for other in event))
-        whole = coins(kernel, order, _poisson(order, _v, P(j)), _v, T, _ALL)
-        cases, each = ((1 - rho, inside), (rho, whole)), (k, N, chances(k))
-        return kernel.under(Le(rho, 1)).mean(_ALL, cases, events=(events, frozenset()), over=each)
-
-    return each_order(side)
+    found = sized_window(outer, losses, order, (begins, D, lengths(k)), _ALL, p(k, j))
+    inside = outer.specialise(found, {A: costs(k)})
+    whole = coins(kernel, order, poisson_sample(order, _v, P(j)), _v, T, _ALL)
+    return _unless(kernel.under(Le(rho, 1)), _ALL, inside, whole, over=(k, N, chances(k)))
 
 
 def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
@@ -330,30 +331,26 @@ def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recu
     return Recurring(rho, inside, Power(step, length, step.order), Power(step, T_0, step.order), count, step.order)
 
 
-def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr) -> Guarantee:
+@each_order
+def poisson_stretches(kernel: Kernel, losses: Losses, inside: Inside, count: Expr, length: Expr, order: Order) -> Span:
     """Poisson batches in long runs: the last stretch whose batches are as supposed hides all that was before it.
 
     N stretches of ``length`` steps, ``count`` steps or blocks each, follow T_0 others. One that does not hide the
     diameter of the domain, with probability rho, costs a composition, after the same bound of the run before it.
     """
     v, outer = sigma**2, kernel.under(Gt(rho, 0), Le(rho, 1))
+    coin = poisson_coin(q, update.moved(eta, K, b), v, order)
+    first = inside(outer, losses, order, (T_0, D, count), Variable("the batches of a stretch", T_0))
 
-    def side(order: Order) -> Span:
-        coin = poisson_coin(q, update.moved(eta, K, b), v, order)
-        first, _ = inside(outer, losses, order, (T_0, D, count), Variable("the batches of a stretch", T_0))
+    def extend(inner: Kernel, before: Span) -> Span:
+        start = T_0 + length * _h
+        batches = Variable("the batches of a stretch without the sample that differs", start)
+        good = inside(inner, losses, order, (start, D, count), batches)
+        return _unless(inner, batches, good, inner.chain(before, coins(inner, order, coin, v, length, batches, start)))
 
-        def extend(inner: Kernel, before: Span) -> Span:
-            start = T_0 + length * _h
-            batches = Variable("the batches of a stretch without the sample that differs", start)
-            good, event = inside(inner, losses, order, (start, D, count), batches)
-            bad = inner.chain(before, coins(inner, order, coin, v, length, batches, start))
-            return inner.mean(batches, ((1 - rho, good), (rho, bad)), events=(event, frozenset()))
-
-        begin = coins(outer, order, coin, v, T_0)
-        profile = stretches(first.profile, coin.profile, length, _h)
-        return StepInduction(outer, _h, N, ()).recur(begin, profile, extend, length)
-
-    return each_order(side)
+    begin = coins(outer, order, coin, v, T_0)
+    profile = stretches(first.profile, coin.profile, length, _h)
+    return StepInduction(outer, _h, N, ()).recur(begin, profile, extend, length)
 
 
 def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel, *, hidden: bool = False) -> Guarantee:
@@ -368,7 +365,7 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
         steps = StepInduction(kernel, j, T, (), letters=(_v, _k), laws=(*coin.conditions, *laws))
         return steps.span(S.Zero, S.Zero, _each(coin.profile), lambda inner, *_: observe(inner, order, j, coin))
 
-    return each_order(side) if hidden else both_orders(kernel, side(Order.FIRST))
+    return each_order(side)() if hidden else both_orders(kernel, side(Order.FIRST))
 
 
 _STRONG: Final = LOSSES["strongly convex"]
@@ -383,7 +380,7 @@ TABLE: Final[dict[str, Derivation]] = {
     **by_losses("without_replacement", swap_window, PARTS),
     "without_replacement/composition": swap_composition,
     **{f"without_replacement/last step, {losses}": partial(last_swap_step, LOSSES[losses], beta) for losses in GROWING},
-    **by_losses("poisson", poisson_window, without_tracking()),
+    **by_losses("poisson", poisson_window, UNTRACKED),
     "poisson/composition": poisson_composition,
     **by_losses("poisson_sizes", partial(poisson_or_composition, sized_window), PARTS),
     **by_losses("poisson_ranges", poisson_ranges, {"": ()}, GROWING),

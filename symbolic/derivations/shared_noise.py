@@ -23,6 +23,11 @@ def all_shares(last: Expr) -> Variable:
     return Variable("the shares Z' of the noise of all steps", last, follows=True)
 
 
+def over_noise(square: Expr) -> Gauss:
+    """A squared distance over the variance of all of the noise."""
+    return Gauss(square / _v)
+
+
 def share_step(
     kernel: Kernel,
     step: Expr,
@@ -131,15 +136,12 @@ def share_batches(start: str, kernel: Kernel, *shares: Variable, full: bool = Fa
         coin = None if full else _share(_p, b, _k)
         return share_step(inner, since + tau + j, (near, far), own, (_a, _a**2 / (1 - _beta)), *shares, coin=coin)
 
-    def price(spent: Expr) -> Profile:
-        return Gauss(spent / _v)
-
     letters = (_beta, _a, *(() if full else (_k, _p)))
     laws = (positive, Lt(_beta, 1), Ge(_a, 0))
     laws += () if full else (*counts, Ge(_p, 0), Ge(_p * _beta, (_k * s) ** 2))
     run, gain, names = (since + tau, _z_tau, w), price_of_step + _a**2 / (1 - _beta), "z_j z_next z_m B_j B"
     carried = no_less(own, own.z + eta * omega(own.z))
-    hidden = hide_distance(outer, run, carried, (_a, gain), one, letters, laws, price, names=names)
+    hidden = hide_distance(outer, run, carried, (_a, gain), one, letters, laws, over_noise, names=names)
     both = tracking.close(outer.chain(tracked, hidden))
     return both_orders(kernel, kernel.specialise(from_step_0(outer, both), {s: sensitivity(batch)}))
 

@@ -58,16 +58,13 @@ def numbers(value: Expr) -> Iterator[Boolean]:
     if isinstance(value, Symbol | Number | NumberSymbol):
         if not (value.is_real and value.is_finite):
             raise UnprovedError(f"{value} is not a real number")
-    elif isinstance(value, Pow) and value.exp.is_integer and value.exp.is_nonnegative:
-        yield from numbers(value.base)
-        yield from numbers(value.exp)
     elif isinstance(value, Pow):
         yield from numbers(value.base)
         yield from numbers(value.exp)
-        if value.exp.is_integer:
-            yield different(value.base)
-        else:
+        if not value.exp.is_integer:
             yield Ge(value.base, 0) if value.exp.is_positive else Gt(value.base, 0)
+        elif not value.exp.is_nonnegative:
+            yield different(value.base)
     elif isinstance(value, log):
         yield from numbers(value.args[0])
         yield Gt(value.args[0], 0)
