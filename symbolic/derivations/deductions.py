@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from sympy import Basic, Expr, Gt, Lambda, Lt, S, Sum, Symbol, exp, log
+from sympy import Basic, Expr, Gt, Lambda, Lt, S, Symbol, exp, log
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.derivations.statements import *
@@ -122,27 +122,21 @@ def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **li
     return rules.mean(rules.jensen(order, terms, *where, **limits))
 
 
-_EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
-_LIMITS: Final = INDEX, S.One, COUNT
-_MANY: Final = tuple(Sum(WEIGHT * law, _LIMITS) for law in _EACH)
-"""Pair number i of m, the limits of i, and the two mixtures of all."""
-
-
 def _mixture(rules: Calculus, each: Proposition) -> Proposition:
     """E[phi] of mixed laws is at most the mean of E[phi], and each at most exp((a-1) e(i)): logarithms."""
     bounds = rules.total(rules.conditional(each, alpha), WEIGHT, INDEX, COUNT)
-    whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *_EACH), limits=_LIMITS), bounds)
-    return rules.divergence(whole, alpha, _MANY, rest=log(bounds.right))
+    whole = rules.chain(_mixed(rules, alpha, (WEIGHT, *EACH), limits=LIMITS), bounds)
+    return rules.divergence(whole, alpha, MIXTURES, rest=log(bounds.right))
 
 
 def _mean_of_orders(rules: Calculus) -> Proposition:
     rules = rules.under(alpha > 1)
-    return _mixture(rules, rules.assume(Every(RenyiDivergence(alpha, *_EACH) <= COST, INDEX)))
+    return _mixture(rules, rules.assume(Every(RenyiDivergence(alpha, *EACH) <= COST, INDEX)))
 
 
 def _joint_convexity(rules: Calculus) -> Proposition:
     """The divergence of each is the bound of itself; both sides are 1 at order 1."""
-    above, own = rules.under(alpha > 1), RenyiDivergence(alpha, *_EACH)
+    above, own = rules.under(alpha > 1), RenyiDivergence(alpha, *EACH)
     return rules.ends(above.exponential(_mixture(above, above.maximum(own, own)), alpha - 1), alpha, S.One)
 
 

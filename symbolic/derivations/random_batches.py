@@ -255,7 +255,7 @@ def contracting_blocks(kernel: Kernel, losses: Losses, order: Order, run: Run, b
         laws=(Ge(distance_next, 0), Ge(spent, cost), Ge(left, 0), Ge(contraction, 0)),
         ends=(Eq(distance_m, 0),),
     )
-    each = Steps(_each(coin.profile).subs({j: w, _l: k}), k, _l, coin.profile.order)
+    each = Steps(_each(coin.profile).subs({j: w, _l: k}), k, _l)
     hidden = over.close(over.span(tau, distance, compose(each, Gauss(cost)), block, far=S.Zero, length=w))
     return _tracked_blocks(outer, losses, hidden) if start == Delta else from_step_0(outer, hidden)
 
@@ -268,7 +268,7 @@ def coins(
     steps = StepInduction(kernel, j, m, (), letters=letters, laws=laws)
     revealed = (batches,) if batches else ()
     step = each_step(start, from_equal_points(Guide.OWN), no_shift(), v, coin, order=order, revealed=revealed)
-    cost = _each(coin.profile) if letters else Power(coin.profile, j, coin.profile.order)
+    cost = _each(coin.profile) if letters else Power(coin.profile, j)
     return steps.span(start, S.Zero, cost, step)
 
 
@@ -302,7 +302,7 @@ def split_window(
         if not sizes:
             return compose(_each(coin.profile), Gauss(spent))
         inside = compose(coin.profile, shift.profile)
-        return _each(MeanProfile(((1 - unlikely, inside),), unlikely, inside.order))
+        return _each(MeanProfile(((1 - unlikely, inside),), unlikely))
 
     hidden = hide_distance(kernel, run, carried, (_a, C(j)), step, letters, supposed, price)
     outer = kernel.under(Ge(run[1], 0), Ge(run[0], 0))
@@ -312,7 +312,7 @@ def split_window(
 
 
 def _each(cost: Profile) -> Steps:
-    return Steps(cost.subs({j: i}), i, j, cost.order)
+    return Steps(cost.subs({j: i}), i, j)
 
 
 @each_order
@@ -328,7 +328,7 @@ def poisson_ranges(kernel: Kernel, losses: Losses, order: Order) -> Span:
 
 def stretches(inside: Profile, step: Profile, length: Expr, count: Expr) -> Recurring:
     """The profile of ``count`` stretches: ``inside`` where the batches are as supposed, else a composition."""
-    return Recurring(rho, inside, Power(step, length, step.order), Power(step, T_0, step.order), count, step.order)
+    return Recurring(rho, inside, Power(step, length), Power(step, T_0), count)
 
 
 @each_order

@@ -22,6 +22,11 @@ LEVEL, RATE, RADIUS = symbols("a q R", positive=True)
 FACTOR, APART = symbols("c s", nonnegative=True)
 OTHER_MAP: Final = Symbol("psi'")
 
+EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
+LIMITS: Final = INDEX, S.One, COUNT
+MIXTURES: Final = tuple(Sum(WEIGHT * law, LIMITS) for law in EACH)
+"""Pair number i of m, the limits of i, and the two mixtures of all."""
+
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
 STEP: Final = Supremum(
     RenyiDivergence(alpha, At(Next(FORMER, INDEX - 1), POINT), At(Next(LATTER, INDEX - 1), POINT)), POINT
@@ -67,21 +72,15 @@ def quasi_convexity() -> ForAll:
 
 def joint_convexity() -> ForAll:
     """The mean of exp((alpha - 1) D) over m pairs bounds that of their mixtures with the same weights."""
-    limits = INDEX, 1, COUNT
-    pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
-    mixed = (Sum(WEIGHT * law, limits) for law in pair)
-    left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (mixed, pair))
-    return closed(left <= Sum(WEIGHT * right, limits), alpha >= 1, Eq(Sum(WEIGHT, limits), 1))
+    left, right = (exp((alpha - 1) * RenyiDivergence(alpha, *laws)) for laws in (MIXTURES, EACH))
+    return closed(left <= Sum(WEIGHT * right, LIMITS), alpha >= 1, Eq(Sum(WEIGHT, LIMITS), 1))
 
 
 def mean_of_orders() -> ForAll:
     """The log-mean-exp of bounds of m divergences, for mixtures of both with the same weights."""
-    limits = INDEX, 1, COUNT
-    pair = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
-    mixed = (Sum(WEIGHT * law, limits) for law in pair)
-    bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), limits)) / (alpha - 1)
-    each = Every(RenyiDivergence(alpha, *pair) <= COST, INDEX)
-    return closed(RenyiDivergence(alpha, *mixed) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, limits), 1))
+    bound = log(Sum(WEIGHT * exp((alpha - 1) * COST), LIMITS)) / (alpha - 1)
+    each = Every(RenyiDivergence(alpha, *EACH) <= COST, INDEX)
+    return closed(RenyiDivergence(alpha, *MIXTURES) <= bound, alpha > 1, each, Eq(Sum(WEIGHT, LIMITS), 1))
 
 
 def second_law() -> ForAll:

@@ -20,6 +20,7 @@ from typing import Any, Final
 from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, nan, oo, simplify, true, zoo
 from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.core.traversal import preorder_traversal
 from sympy.logic.boolalg import Boolean
 
 from lastiterate.symbolic.kernel.densities import *
@@ -593,19 +594,15 @@ def quantities(*of: Basic) -> dict[Basic, Symbol]:
     """A letter for every mean, divergence and other quantity in terms, and for every sum of them."""
     found: set[Basic] = set()
     for one in of:
-        _outermost(one, found)
+        walk = preorder_traversal(one)
+        for part in walk:
+            if isinstance(part, QuantityBase | Sum):
+                found.add(part)
+                walk.skip()
     return {
         one: Dummy(f"M{i}", real=True, nonnegative=True if _counts(one) else None)
         for i, one in enumerate(sorted(found, key=str))
     }
-
-
-def _outermost(term: Basic, found: set[Basic]) -> None:
-    if isinstance(term, QuantityBase | Sum):
-        found.add(term)
-        return
-    for part in term.args:
-        _outermost(part, found)
 
 
 def _counts(term: Basic) -> bool:

@@ -216,7 +216,7 @@ def projected_sample(
     )
     differs = Hypothesis(says, (rate, moved), symmetric=hidden is None)
     if hidden:
-        profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension, hidden)
+        profile: Profile = Projected(PoissonStep(rate, load * X, hidden), dimension)
     else:
         there = Projected(Gauss(load * X), dimension)
         profile = there if rate == 1 else MeanProfile(((rate, there), (1 - rate, Equal())))

@@ -191,12 +191,18 @@ class SwapStep(Profile):
         return formulas.replaced_hockey_stick(g, self.rate, Gauss(self.square).at)
 
 
+class _OfParts(Profile):
+    """A profile with the order of its parts; each order has its own where they have none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", common(_inside(self)))
+
+
 @dataclass(frozen=True)
-class Composed(Profile):
+class Composed(_OfParts):
     """The composition of several profiles of one order."""
 
     parts: tuple[Profile, ...]
-    order: Order | None = None
 
     def named(self) -> Iterator[str | Expr]:
         for i, part in enumerate(self.parts):
@@ -204,33 +210,30 @@ class Composed(Profile):
 
 
 @dataclass(frozen=True)
-class Power(Profile):
+class Power(_OfParts):
     """A profile composed with itself ``count`` times."""
 
     text = "{count} times {part}"
     part: Profile
     count: Expr
-    order: Order | None = None
 
 
 @dataclass(frozen=True)
-class Steps(Profile):
+class Steps(_OfParts):
     """The composition of ``part`` at ``index`` = 0, ..., ``count`` - 1."""
 
     text = "for every {index} < {count}: {part}"
     part: Profile
     index: Symbol
     count: Expr
-    order: Order | None = None
 
 
 @dataclass(frozen=True)
-class MeanProfile(Profile):
+class MeanProfile(_OfParts):
     """sum of w f over pairs (w, f), weights that add to 1, and 1 for f on an event of probability ``failure``."""
 
     pairs: tuple[tuple[Expr, Profile], ...]
     failure: Expr = S.Zero
-    order: Order | None = None
 
     def named(self) -> Iterator[str | Expr]:
         yield "the mean of "
@@ -244,7 +247,7 @@ class MeanProfile(Profile):
 
 
 @dataclass(frozen=True)
-class Average(Profile):
+class Average(_OfParts):
     """The sum over ``index`` = 0, ..., ``count`` - 1 of weight times part, weights that add to 1."""
 
     text = "the mean over {index} < {count} of ({part}), weights {weight}"
@@ -252,14 +255,13 @@ class Average(Profile):
     part: Profile
     index: Symbol
     count: Expr
-    order: Order | None = None
 
     def at(self, g: Expr) -> Expr:
         return Sum(self.weight * self.part.at(g), (self.index, 0, self.count - 1))
 
 
 @dataclass(frozen=True)
-class Recurring(Profile):
+class Recurring(_OfParts):
     """f_n of f_0 = ``base`` and f_{j+1} = (1 - p) ``first`` + p (f_j composed with ``again``), n = ``count``."""
 
     text = "f_{count} of f_0: {base}, and of f_(j+1): {rest} of ({first}) and {chance} of (f_j and {again})"
@@ -268,7 +270,6 @@ class Recurring(Profile):
     again: Profile
     base: Profile
     count: Expr
-    order: Order | None = None
 
     @property
     def rest(self) -> Expr:
@@ -300,7 +301,7 @@ EVERYTHING: Final = Atoms(())
 
 
 @dataclass(frozen=True)
-class Chords(Profile):
+class Chords(_OfParts):
     """``part`` on a lattice: equal to it at 0 and at every ``node``, linear between, then constant; so it is above."""
 
     text = "chords between the nodes {node} of ({part})"
@@ -308,7 +309,6 @@ class Chords(Profile):
     node: Expr
     index: Symbol
     count: Expr
-    order: Order | None = None
 
 
 @dataclass(frozen=True)
@@ -323,15 +323,8 @@ class Letter(Profile):
         return Function(self.name, real=True)(g)
 
 
-class _Blocks(Profile):
-    """A profile with the order of its parts; each order has its own where they have none."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", common(_inside(self)))
-
-
 @dataclass(frozen=True)
-class Contracted(_Blocks):
+class Contracted(_OfParts):
     """The greatest convex function below g -> inf int u N(g v/u) + A F(g B/A), A = int (p - u) and B = int (q - v).
 
     The infimum is over 0 <= u <= p, 0 <= v <= q and over all finite measures p and q whose profile is at least
@@ -345,7 +338,7 @@ class Contracted(_Blocks):
 
 
 @dataclass(frozen=True)
-class BlockChain(_Blocks):
+class BlockChain(_OfParts):
     """Y_n of any profiles Y_0 >= ``base`` and Y_{j+1} >= Contracted(Y_j, ``near``, ``far``), n = ``count``.
 
     ``near`` and ``far`` may name ``index`` = j. One table Y that is at least its own contraction is such a
@@ -369,7 +362,7 @@ class BlockChain(_Blocks):
 
 
 @dataclass(frozen=True)
-class Damped(_Blocks):
+class Damped(_OfParts):
     """f_n of f_0 = ``base`` and f_{j+1}(g) = f_j(g) F(1 + (g - 1)/f_j(g)), n = ``count``; ``far`` may name j.
 
     With F(r) = sup_b T(b) - r b it is sup_b f_j(g) (T(b) - b) - (g - 1) b, so it is a profile if f_j is one. It is the
@@ -399,13 +392,12 @@ X = Symbol("X", positive=True)
 
 
 @dataclass(frozen=True)
-class Projected(Profile):
+class Projected(_OfParts):
     """The mean of ``part`` over `X` of ``dimension`` degrees of freedom."""
 
     text = "the mean over X, chi-square of {dimension} degrees of freedom, of ({part})"
     part: Profile
     dimension: Expr
-    order: Order | None = None
 
     def subs(self, values: Mapping[Symbol, Expr]) -> Profile:
         """As for every profile; `X` is bound, so no value is substituted for it or contains it."""
@@ -448,13 +440,13 @@ def compose(*profiles: Profile) -> Profile:
             del counts[steps], counts[following]
             more = replace(steps, count=steps.count + 1)
             counts[more] = counts.get(more, S.Zero) + 1
-    parts = [part if count == 1 else Power(part, count, part.order) for part, count in counts.items()]
+    parts = [part if count == 1 else Power(part, count) for part, count in counts.items()]
     if gauss:  # two Gaussian shifts at right angles are one, along the diagonal
         parts.append(Gauss(Add(*gauss)))
     if atoms:
         parts.append(Atoms(_products(atoms), common(atoms)))
     if len(parts) > 1:
-        return Composed(tuple(parts), common(parts))
+        return Composed(tuple(parts))
     return parts[0] if parts else Equal()
 
 
@@ -472,8 +464,7 @@ def _products(atoms: Iterable[Atoms]) -> tuple[tuple[Expr, Expr], ...]:
 def unfolded(profile: Recurring) -> MeanProfile:
     """f_n in the words of f_(n-1)."""
     before = replace(profile, count=profile.count - 1)
-    pairs = ((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again)))
-    return MeanProfile(pairs, order=profile.order)
+    return MeanProfile(((1 - profile.chance, profile.first), (profile.chance, compose(before, profile.again))))
 
 
 def counts(index: Symbol, count: Expr) -> None:
@@ -597,7 +588,7 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
         case _ if type(above) is type(below) and (found := _rises(above, below)) is not None:
             return found
         case Chords(), _:
-            return [*sound(replace(above, part=Equal(), order=None)), *covers(above.part, below)]
+            return [*sound(replace(above, part=Equal())), *covers(above.part, below)]
         case Recurring(), MeanProfile() if below == unfolded(above):
             return _some(above)
         case Recurring() | BlockChain() | Damped(), _ if above.count == 0:
@@ -621,7 +612,7 @@ def _rises(above: Any, below: Any) -> list[Boolean] | None:
         return None
     bound = X if isinstance(above, Projected) else getattr(above, "index", None)
     found: list[Boolean] = []
-    for name in (one.name for one in fields(above) if one.name != "order"):
+    for name in (one.name for one in fields(above)):
         parts, others = (_flat(getattr(one, name)) for one in (above, below))
         if name == "failure":
             found += same(*parts, *others)

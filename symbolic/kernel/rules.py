@@ -163,10 +163,10 @@ class Kernel(Ground):
             supposed[0] = _over(index, supposed[0]).union(
                 Hypothesis(says, (count, one), over=(index,)) for one in given
             )
-            profiles[0] = Average(share, head.profile, index, count, head.profile.order)
+            profiles[0] = Average(share, head.profile, index, count)
         conditions = [Ge(weight, 0) for weight in (*weights, failure)] + [*same(Add(failure, *weights), S.One)]
         conditions += [one for span in rest for one in alike(head, span)]
-        mixed = MeanProfile(tuple(zip(weights, profiles, strict=True)), failure, common(profiles))
+        mixed = MeanProfile(tuple(zip(weights, profiles, strict=True)), failure)
         profile = profiles[0] if weights == (S.One,) else mixed
         made = apply(self, "mean", head.order, head.ends, head.distances, profile, conditions, spans)
         hypotheses = _law(variable, weights, on, over).union(*supposed)

@@ -486,8 +486,8 @@ def test_hidden_batches_compose() -> None:
     swapped = swap_composition(kernel)
     assert swapped.first.profile == swapped.second.profile == Power(SwapStep(q, 4 * cost), notation.T)
     poisson = poisson_composition(kernel)
-    assert poisson.first.profile == Power(PoissonStep(q, cost, FIRST), notation.T, FIRST)
-    assert poisson.second.profile == Power(PoissonStep(q, cost, SECOND), notation.T, SECOND)
+    assert poisson.first.profile == Power(PoissonStep(q, cost, FIRST), notation.T)
+    assert poisson.second.profile == Power(PoissonStep(q, cost, SECOND), notation.T)
     with pytest.raises(UnprovedError, match="symmetric"):
         kernel.exchange(poisson.first)
 

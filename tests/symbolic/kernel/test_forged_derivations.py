@@ -51,6 +51,7 @@ from lastiterate.symbolic.kernel.profiles import (
     Order,
     PoissonStep,
     Power,
+    Profile,
     Projected,
     Steps,
     SwapStep,
@@ -298,6 +299,12 @@ def rounded() -> None:
     replayed(KERNEL.specialise(span, {K: ONE, step_size: Rational(1, 8), n: ONE}))
 
 
+def of_both_orders(profile: Profile) -> Profile:
+    """The profile of one order, which says of itself that it bounds both."""
+    object.__setattr__(profile, "order", None)
+    return profile
+
+
 def owed_class() -> Span:
     """A class of losses of one's own among those of the package."""
     LOSSES["mine"] = Losses("every loss is nice", (), (), S.Zero)  # type: ignore[index]
@@ -348,10 +355,11 @@ FORGED: dict[str, dict[str, Callable[[], object]]] = {
         "weights of a half": lambda: supposed(MeanProfile(((S.Half, Gauss(ONE)),))),
     },
     "a profile is of the order of its parts": {
-        "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m, FIRST)), profile=Power(ONE_ORDER, m)),
-        "a composition": lambda: sound(Composed((ONE_ORDER, Gauss(ONE)))),
-        "a mean": lambda: sound(MeanProfile(((ONE, ONE_ORDER),))),
-        "a projected step": lambda: sound(Projected(ONE_ORDER, Integer(3))),
+        "a power": lambda: KERNEL.weaken(supposed(Power(ONE_ORDER, m)), profile=of_both_orders(Power(ONE_ORDER, m))),
+        "a composition": lambda: sound(of_both_orders(Composed((ONE_ORDER, Gauss(ONE))))),
+        "a mean": lambda: sound(of_both_orders(MeanProfile(((ONE, ONE_ORDER),)))),
+        "a projected step": lambda: sound(of_both_orders(Projected(ONE_ORDER, Integer(3)))),
+        "a mean of both": lambda: MeanProfile(((S.Half, ONE_ORDER), (S.Half, PoissonStep(S.Half, ONE, Order.SECOND)))),
     },
     "a profile is of a class of the kernel": {
         "one that equals all others": lambda: sound(Free(S.Zero)),
