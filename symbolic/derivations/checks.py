@@ -5,14 +5,17 @@ from itertools import product
 from lastiterate.symbolic.checks import Derived
 from lastiterate.symbolic.derivations import known_batches as known
 from lastiterate.symbolic.derivations import random_batches as batches
-from lastiterate.symbolic.derivations.random_batches import N_0, A, C, N, P, i, k, lengths, p, r, stretches
+from lastiterate.symbolic.derivations.losses import PARTS, UNTRACKED
+from lastiterate.symbolic.derivations.random_batches import A, C, N, P, i, k, lengths, p, r, stretches
 from lastiterate.symbolic.derivations.shared_noise import B
 from lastiterate.symbolic.formulas.update import moved
 from lastiterate.symbolic.kernel.prelude import *
-from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, q, rho, sensitivity, sigma, t, tau, w
+from lastiterate.symbolic.notation import D, K, T, W, b, ell, eta, q, rho, sensitivity, sigma, tau, w
 
 nodes = Function("y", positive=True)
 """Nodes of a lattice."""
+
+_BLOCKS = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
 
 
 def windows(kind: str, *losses: str) -> Iterator[Derived]:
@@ -23,9 +26,8 @@ def windows(kind: str, *losses: str) -> Iterator[Derived]:
     """
     orders = Average(known.chances(known.i), Gauss(known.costs(known.i)), known.i, known.N)
     inside = Composed((PoissonStep(q, p(i)), Gauss(C(i))))
-    tracked = ("tracked from 0", "tracked from the domain") if kind == "without_replacement" else ()
-    parts = {"from 0": T, "from the domain": w} | dict.fromkeys(tracked, w)
-    for one, (part, steps) in product(losses, parts.items()):
+    parts = PARTS if kind == "without_replacement" else UNTRACKED
+    for one, (part, (_, _, steps)) in product(losses, parts.items()):
         costs: dict[str, Profile] = {
             "shuffled": orders,
             "without_replacement": Composed((Steps(SwapStep(q, p(i)), i, steps), Gauss(A))),
@@ -40,12 +42,9 @@ def _or_composition(inside: Profile, steps: Expr) -> MeanProfile:
 
 def windows_or_composition(*losses: str) -> Iterator[Derived]:
     """Coin and shift of every step where all batches are of the sizes supposed, a composition where not."""
-    last = tau + w
-    totals = {"from 0": T, "from the domain": last, "tracked from 0": last, "tracked from the domain": last + t}
-    for one, (part, total) in product(losses, totals.items()):
-        steps = T if part == "from 0" else w
+    for one, (part, (begins, _, steps)) in product(losses, PARTS.items()):
         inside = Composed((Steps(PoissonStep(q, p(i)), i, steps), Gauss(A)))
-        yield Derived(f"poisson_sizes/{one}, {part}", _or_composition(inside, total), f"sizes: {one}, {part}")
+        yield Derived(f"poisson_sizes/{one}, {part}", _or_composition(inside, begins + steps), f"sizes: {one}, {part}")
 
 
 def ranges_or_composition(*losses: str) -> Iterator[Derived]:
@@ -58,11 +57,9 @@ def ranges_or_composition(*losses: str) -> Iterator[Derived]:
 
 def blocks_or_composition() -> Iterator[Derived]:
     """Coins of every step and shifts in T blocks of w steps, where all blocks contract, a composition where not."""
-    before = {"from 0": 0, "from the domain": tau, "tracked from 0": N_0 * w, "tracked from the domain": tau + N_0 * w}
-    for part, steps in before.items():
-        total = steps + T * w
-        inside = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
-        yield Derived(f"poisson_blocks/strongly convex, {part}", _or_composition(inside, total), f"blocks, {part}")
+    for part, (begins, _, _) in batches.BLOCKS.items():
+        whole = _or_composition(_BLOCKS, begins + T * w)
+        yield Derived(f"poisson_blocks/strongly convex, {part}", whole, f"blocks, {part}")
 
 
 def stretch_checks(*losses: str) -> Iterator[Derived]:
@@ -71,8 +68,7 @@ def stretch_checks(*losses: str) -> Iterator[Derived]:
     inside = Composed((Steps(PoissonStep(q, p(i)), i, w), Gauss(A)))
     for one in losses:
         yield Derived(f"poisson_stretches/{one}", stretches(inside, step, w, N), one)
-    blocks = Composed((Steps(Steps(PoissonStep(q, p(k, i)), i, w), k, T), Gauss(A)))
-    yield Derived("poisson_stretches/blocks", stretches(blocks, step, T * w, N), "blocks")
+    yield Derived("poisson_stretches/blocks", stretches(_BLOCKS, step, T * w, N), "blocks")
 
 
 def lattice_checks() -> Iterator[Derived]:

@@ -108,12 +108,11 @@ def _markov(rules: Calculus) -> Proposition:
 def derive_quasi_convexity(rules: Calculus, order: Expr) -> Proposition:
     """E[phi] of mixed laws is at most the mean of E[phi], and either at most s exp((a-1) max(D_1, D_2))."""
     pairs = ((MIX, FIRST, SECOND), (1 - MIX, THIRD, FOURTH))
-    mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
     rules = rules.under(MIX <= 1)
     first, other = (RenyiDivergence(order, *laws) for _, *laws in pairs)
     least = rules.maximum(first, other), rules.maximum(other, first)
     whole = rules.chain(_mixed(rules, order, *pairs), *(rules.conditional(one, order) for one in least))
-    return rules.divergence(whole, order, mixed, rest=(order - 1) * least[0].right)
+    return rules.divergence(whole, order, MIXED, rest=(order - 1) * least[0].right)
 
 
 def _mixed(rules: Calculus, order: Expr, *pairs: tuple[Expr, Basic, Basic], **limits: Any) -> Proposition:

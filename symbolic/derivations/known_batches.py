@@ -101,8 +101,7 @@ def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
     """T s^2 / v-GDP: each of T steps hides the distance s that it makes of none, and nothing is left to hide."""
-    outer = kernel.under(Ge(s, 0), Gt(v, 0))
-    return both_orders(outer, hide_each_step(outer, moved_apart(s), s, v, S.Zero, T))
+    return both_orders(kernel, hide_each_step(kernel, moved_apart(s), s, v, S.Zero, T))
 
 
 def hide_each_step(kernel: Kernel, carried: Expansion, s: Expr, v: Expr, tau: Expr, m: Expr) -> Span:

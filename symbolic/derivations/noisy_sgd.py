@@ -12,40 +12,36 @@ from lastiterate.symbolic.notation import D, T, b, c, eta, n, sensitivity, sigma
 
 _v = (eta * sigma_dp) ** 2
 _r, _r_m = symbols("r_j r", real=True)
-
-
-def _coin() -> Coin:
-    return swap_coin(b / n, sensitivity(b), _v / 2)
+_COIN: Final = swap_coin(b / n, sensitivity(b), _v / 2)
 
 
 def _steps(carried: Expansion, shift: Shift) -> Callable[[Kernel, Expr, Expr], Span]:
     """Steps on a common batch but for one sample, which a coin puts in."""
     batch = Variable("the batch without the sample that differs", tau + j)
-    return each_step(tau, carried, shift, _v, _coin(), drawn=batch)
+    return each_step(tau, carried, shift, _v, _COIN, drawn=batch)
 
 
 def _convex(kernel: Kernel) -> Guarantee:
     """w coins and w shifts of length D/w, which hide the diameter, as a step does not expand."""
     own = LOSSES["convex"].same_data(eta, eta)
-    carried, coin = no_less(own, own.z), _coin()
     steps = StepInduction(kernel, j, w, ())
-    step = _steps(carried, gaussian_shift(D / w, _v / 2))
-    cost = compose(Power(coin.profile, j), Gauss(j * 2 * (D / w) ** 2 / _v))
+    step = _steps(no_less(own, own.z), gaussian_shift(D / w, _v / 2))
+    cost = compose(Power(_COIN.profile, j), Gauss(j * 2 * (D / w) ** 2 / _v))
     return both_orders(kernel, from_step_0(kernel, steps.span(tau, D * (1 - j / w), cost, step, far=S.Zero)))
 
 
 def _strongly_convex(kernel: Kernel) -> Guarantee:
     """w coins, and one shift of length c^w D at the end: a step contracts by c."""
-    own, coin = LOSSES["strongly convex"].same_data(eta, eta), _coin()
+    own = LOSSES["strongly convex"].same_data(eta, eta)
     carried = no_less(own, c * own.z)
     steps = StepInduction(kernel, j, w - 1, (Sequence(_r, S.One, c * _r, _r_m, c**j),), (Gt(_r, 0),))
 
-    before = steps.close(steps.span(tau, _r * D, Power(coin.profile, j), _steps(carried, no_shift())))
+    before = steps.close(steps.span(tau, _r * D, Power(_COIN.profile, j), _steps(carried, no_shift())))
     shift, batch = gaussian_shift(c**w * D, _v / 2), Variable("the batch without the sample that differs", tau + w - 1)
     ends = c ** (w - 1) * D, S.Zero
-    one = kernel.step(Order.FIRST, tau + w - 1, ends, carried, shift, _v, coin, (batch,))
+    one = kernel.step(Order.FIRST, tau + w - 1, ends, carried, shift, _v, _COIN, (batch,))
     last = kernel.mean(batch, ((S.One, one),))
-    made = kernel.weaken(kernel.chain(before, last), profile=compose(Power(coin.profile, w), shift.profile))
+    made = kernel.weaken(kernel.chain(before, last), profile=compose(Power(_COIN.profile, w), shift.profile))
     return both_orders(kernel, from_step_0(kernel, made))
 
 
@@ -64,7 +60,7 @@ def _cyclic(begins: Expr, start: Expr, kernel: Kernel) -> Guarantee:
 
 TABLE: Final[dict[str, Derivation]] = {
     "noisy_sgd/composition": lambda kernel: both_orders(
-        kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _coin(), _v, T)
+        kernel, coins(kernel.under(Gt(_v, 0)), Order.FIRST, _COIN, _v, T)
     ),
     "noisy_sgd/convex": _convex,
     "noisy_sgd/strongly convex": _strongly_convex,

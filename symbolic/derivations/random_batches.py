@@ -369,11 +369,11 @@ def projected(rate: Expr, moved: Expr, laws: tuple[Boolean, ...], kernel: Kernel
 
 
 _STRONG: Final = LOSSES["strongly convex"]
-_BLOCKS: Final = {
+BLOCKS: Final = {
     "from 0": (S.Zero, S.Zero, T),
+    "from the domain": (tau, D, T),
     "tracked from 0": (N_0 * w, Delta, T),
     "tracked from the domain": (tau + N_0 * w, Delta, T),
-    "from the domain": (tau, D, T),
 }
 
 TABLE: Final[dict[str, Derivation]] = {
@@ -384,7 +384,7 @@ TABLE: Final[dict[str, Derivation]] = {
     "poisson/composition": poisson_composition,
     **by_losses("poisson_sizes", partial(poisson_or_composition, sized_window), PARTS),
     **by_losses("poisson_ranges", poisson_ranges, {"": ()}, GROWING),
-    **by_losses("poisson_blocks", partial(poisson_or_composition, contracting_blocks), _BLOCKS, ("strongly convex",)),
+    **by_losses("poisson_blocks", partial(poisson_or_composition, contracting_blocks), BLOCKS, ("strongly convex",)),
     **by_losses("poisson_stretches", poisson_stretches, {"": (sized_window, w, w)}, GROWING),
     "poisson_stretches/blocks": lambda kernel: poisson_stretches(kernel, _STRONG, contracting_blocks, T, T * w),
     "projections/known_batches": partial(projected, S.One, 2 * _k / b, (Ge(_k, 0), Le(_k, 1))),

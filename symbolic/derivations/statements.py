@@ -22,11 +22,13 @@ LEVEL, RATE, RADIUS = symbols("a q R", positive=True)
 FACTOR, APART = symbols("c s", nonnegative=True)
 OTHER_MAP: Final = Symbol("psi'")
 
+MIXED: Final = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
 EACH: Final = At(KERNEL, INDEX), At(KERNEL_2, INDEX)
 LIMITS: Final = INDEX, S.One, COUNT
 MIXTURES: Final = tuple(Sum(WEIGHT * law, LIMITS) for law in EACH)
-"""Pair number i of m, the limits of i, and the two mixtures of all."""
+"""Mixtures of two pairs; pair number i of m, the limits of i, and the two mixtures of all."""
 
+_both: Final = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
 _given: Final = Supremum(RenyiDivergence(alpha, At(KERNEL, POINT), At(KERNEL_2, POINT)), POINT)
 STEP: Final = Supremum(
     RenyiDivergence(alpha, At(Next(FORMER, INDEX - 1), POINT), At(Next(LATTER, INDEX - 1), POINT)), POINT
@@ -42,15 +44,13 @@ def post_processing(order: Expr, *conditions: Boolean) -> ForAll:
 
 def composition(*conditions: Boolean) -> ForAll:
     """Of two variables: the divergence of the first, and the worst of the second given the first."""
-    both = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
-    return closed(both <= RenyiDivergence(alpha, FIRST, SECOND) + _given, *conditions)
+    return closed(_both <= RenyiDivergence(alpha, FIRST, SECOND) + _given, *conditions)
 
 
 def two_mechanisms() -> ForAll:
     """Two mechanisms, the second of which sees what the first has put out."""
-    both = RenyiDivergence(alpha, Joint(FIRST, KERNEL), Joint(SECOND, KERNEL_2))
     budgets = RenyiDivergence(alpha, FIRST, SECOND) <= EPSILON_1, _given <= EPSILON_2
-    return closed(both <= EPSILON_1 + EPSILON_2, alpha >= 1, *budgets)
+    return closed(_both <= EPSILON_1 + EPSILON_2, alpha >= 1, *budgets)
 
 
 def sequences(condition: Boolean) -> ForAll:
@@ -65,9 +65,8 @@ def many_mechanisms() -> ForAll:
 
 def quasi_convexity() -> ForAll:
     """The larger divergence of two pairs bounds that of their mixtures with the same weights."""
-    mixed = MIX * FIRST + (1 - MIX) * THIRD, MIX * SECOND + (1 - MIX) * FOURTH
     most = Max(RenyiDivergence(alpha, FIRST, SECOND), RenyiDivergence(alpha, THIRD, FOURTH))
-    return closed(RenyiDivergence(alpha, *mixed) <= most, alpha >= 1, MIX <= 1)
+    return closed(RenyiDivergence(alpha, *MIXED) <= most, alpha >= 1, MIX <= 1)
 
 
 def joint_convexity() -> ForAll:

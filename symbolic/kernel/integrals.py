@@ -18,7 +18,7 @@ from functools import reduce
 from typing import Any, Final
 
 from sympy import Max, Sum, cancel, exp, expand, expand_log, expand_mul, log, nan, oo, simplify, true, zoo
-from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol
+from sympy.core import Add, Basic, Dummy, Eq, Expr, Function, Ge, Gt, Lambda, Le, Lt, Mul, Pow, S, Symbol, Tuple
 from sympy.core.function import AppliedUndef
 from sympy.core.traversal import preorder_traversal
 from sympy.logic.boolalg import Boolean
@@ -360,15 +360,8 @@ class Calculus(Ground):
         rests = [made.given - way for way, made in zip(ways, (above, below), strict=True)]
         if any(order in one.free_symbols for rest in rests for one in rest):
             raise UnprovedError(f"A condition on the order is left: {rests}.")
-        supposed, discharged = {Ge(order, least)} - {true}, set[Basic]().union(*ways)
-        return self._draw(
-            "every order",
-            above.says,
-            (above, below),
-            cites=(CONTINUOUS,),
-            supposed=supposed,
-            discharged=discharged,
-        )
+        known = {"supposed": {Ge(order, least)} - {true}, "discharged": set[Basic]().union(*ways)}
+        return self._draw("every order", above.says, (above, below), cites=(CONTINUOUS,), **known)
 
     @rule
     def telescope(self, step: Proposition, base: Proposition, value: Expr, index: Symbol, count: Expr) -> Proposition:
@@ -404,11 +397,8 @@ class Calculus(Ground):
                 apart = condition.args[2]
         if far is None or apart is None:
             raise UnprovedError(f"To couple {maps} needs how far they move points, got {how}.")
-        says, conditions = (
-            Within(Image(one, first), Image(other, second), distance),
-            (Ge(distance, far + apart), *signs),
-        )
-        return self._draw("push", says, (made,), conditions, cites=(ATTAINED,), supposed=how)
+        says, enough = Within(Image(one, first), Image(other, second), distance), Ge(distance, far + apart)
+        return self._draw("push", says, (made,), (enough, *signs), cites=(ATTAINED,), supposed=how)
 
     @rule
     def part(self, made: Proposition, kernel: Symbol, a: Expr, z: Expr, variance: Expr) -> Proposition:
@@ -524,10 +514,8 @@ class Calculus(Ground):
         at_point = upper.left.xreplace({letter: Dirac(vector)})
         if not isinstance(ball, OnBall) or ball not in upper.given or there not in lower.given:
             raise UnprovedError(f"A supremum over the ball of radius {radius} is needed, got {upper} and {lower}.")
-        rest = (upper.right, *(upper.given - {ball}), *(lower.given - {there}))
-        if (lower.left, lower.right) != (upper.right, at_point) or any(
-            one.free_symbols & {letter, vector} for one in rest
-        ):
+        rest = Tuple(upper.right, *(upper.given - {ball}), *(lower.given - {there}))
+        if (lower.left, lower.right) != (upper.right, at_point) or rest.free_symbols & {letter, vector}:
             raise UnprovedError(f"A supremum needs {upper.right} <= {at_point}, got {lower}.")
         says = Eq(Supremum(upper.left, letter, ball), upper.right, evaluate=False)
         return self._draw("extremum", says, (upper, lower), (Gt(radius, 0),), discharged=(ball, there))

@@ -143,8 +143,8 @@ def gaussian_shift(length: Expr, variance: Expr, square: Expr | None = None) -> 
 
     ``square`` is at least the squared length over the variance, which may then be zero if the length is.
     """
-    price = Gauss(_over(length, variance, square))
-    return shown(Shift(length, price, variance, _conditions(length, variance, square), CITES))
+    ratio, conditions = _ratio(length, variance, square)
+    return shown(Shift(length, Gauss(ratio), variance, conditions, CITES))
 
 
 @rule
@@ -157,8 +157,8 @@ def poisson_coin(rate: Expr, moved: Expr, variance: Expr, order: Order, square: 
     says = (
         "run 1 has one sample more, in each batch with the first chance, where it moves the mean by at most the second"
     )
-    sampled = Hypothesis(says, (rate, moved), symmetric=False)
-    return _coin(PoissonStep(rate, _over(moved, variance, square), order), sampled, rate, moved, variance, square)
+    sampled, (ratio, signs) = Hypothesis(says, (rate, moved), symmetric=False), _ratio(moved, variance, square)
+    return _coin(PoissonStep(rate, ratio, order), sampled, variance, signs)
 
 
 @rule
@@ -170,23 +170,20 @@ def swap_coin(rate: Expr, moved: Expr, variance: Expr, square: Expr | None = Non
     `gaussian_shift`.
     """
     says = "one sample is replaced, in each batch with the first chance; any two means are at most the second apart"
-    replaced = Hypothesis(says, (rate, moved))
-    return _coin(SwapStep(rate, _over(moved, variance, square)), replaced, rate, moved, variance, square)
+    replaced, (ratio, signs) = Hypothesis(says, (rate, moved)), _ratio(moved, variance, square)
+    return _coin(SwapStep(rate, ratio), replaced, variance, signs)
 
 
-def _coin(profile: Profile, sampled: Hypothesis, rate: Expr, moved: Expr, variance: Expr, square: Expr | None) -> Coin:
-    signs = (Gt(rate, 0), Le(rate, 1), *_conditions(moved, variance, square))
-    return shown(Coin(profile, variance, frozenset({sampled}), signs, CITES))
+def _coin(profile: PoissonStep | SwapStep, sampled: Hypothesis, variance: Expr, signs: tuple[Boolean, ...]) -> Coin:
+    conditions = (Gt(profile.rate, 0), Le(profile.rate, 1), *signs)
+    return shown(Coin(profile, variance, frozenset({sampled}), conditions, CITES))
 
 
-def _over(length: Expr, variance: Expr, square: Expr | None) -> Expr:
-    return length**2 / variance if square is None else square
-
-
-def _conditions(length: Expr, variance: Expr, square: Expr | None) -> tuple[Boolean, ...]:
+def _ratio(length: Expr, variance: Expr, square: Expr | None) -> tuple[Expr, tuple[Boolean, ...]]:
+    """The squared length over the variance, and the conditions under which it is no more than this."""
     if square is None:
-        return Ge(length, 0), Gt(variance, 0)
-    return Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance)
+        return length**2 / variance, (Ge(length, 0), Gt(variance, 0))
+    return square, (Ge(length, 0), Ge(variance, 0), Ge(square, 0), Le(length**2, square * variance))
 
 
 @rule

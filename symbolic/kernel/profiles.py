@@ -65,9 +65,7 @@ class Profile:
         own: Any = self  # every profile is a dataclass
         parts = {one.name: getattr(own, one.name) for one in fields(own)}
         index, inside = parts.pop("index", None), dict(values)
-        outside: dict[str, Any] = {
-            name: put_values(parts.pop(name), values) for name in ("count", "base") if name in parts
-        }
+        outside = {name: put_values(parts.pop(name), values) for name in {"count", "base"} & parts.keys()}
         if index is not None:
             inside.pop(index, None)
             clash = any(index in value.free_symbols for value in inside.values())

@@ -208,12 +208,8 @@ class Kernel(Ground):
         conditions += [Ge(shift.variance, 0), Ge(hidden.variance, 0), *sound(shift.profile), *sound(hidden.profile)]
         conditions += [*shift.conditions, *hidden.conditions]
         conditions += [Le(one.step, step) for one in scope if one.follows]
-        hypotheses = (
-            expansion.hypotheses
-            | hidden.hypotheses
-            | owed(expansion, shift, *([coin] if coin else []))
-            | {noise(variance)}
-        )
+        parts = (expansion, shift, coin) if coin else (expansion, shift)
+        hypotheses = expansion.hypotheses | hidden.hypotheses | owed(*parts) | {noise(variance)}
         profile = compose(shift.profile, hidden.profile)
         later = sorted(one.name for one in scope if one.follows and one.step != step)
         with line(f"given {' and '.join(later)}" if later else ""):
