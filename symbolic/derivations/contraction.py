@@ -7,7 +7,7 @@ T_0 steps from equal points, or 1 for any steps: then it holds for every longer 
 
 from lastiterate.symbolic.derivations import known_batches as paths
 from lastiterate.symbolic.derivations import random_batches as batches
-from lastiterate.symbolic.derivations.known_batches import hide, hide_by_losses, without_the_sample
+from lastiterate.symbolic.derivations.known_batches import any_steps, hide, without_the_sample
 from lastiterate.symbolic.derivations.losses import *
 from lastiterate.symbolic.derivations.random_batches import P, coins, p
 from lastiterate.symbolic.kernel.prelude import *
@@ -135,12 +135,10 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
     """
 
     def path(inner: Kernel, start: Expr, distance: Expr, cost: Callable[..., Expr], mark: str = "") -> Span:
-        run = start, distance, w
+        own = partial(hide, inner, *any_steps(losses), (start, distance, w), path=mark)
         if kind == "known_batches":
-            return hide_by_losses(inner, losses, run, cost=cost(ell), path=mark)
-        return _mean(
-            inner, start, lambda known: hide_by_losses(inner, losses, run, known, cost=cost(ell, i), path=mark)
-        )
+            return own(cost(ell))
+        return _mean(inner, start, lambda known: own(cost(ell, i), revealed=known))
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
         if kind == "without_replacement":
@@ -149,7 +147,7 @@ def _of_batches(kind: str, kernel: Kernel, losses: Losses, begin: str, after: Ex
         return path(inner, start, S.Zero, near, "'"), path(inner, start, D, far)
 
     before: dict[str, Callable[[], Span]] = {
-        "known_batches": lambda: hide_by_losses(kernel, losses, (S.Zero, S.Zero, T_0), cost=A_0, path="''"),
+        "known_batches": lambda: hide(kernel, *any_steps(losses), (S.Zero, S.Zero, T_0), A_0, path="''"),
         "shuffled": lambda: kernel.identity(Order.FIRST, S.Zero, S.Zero),
         "without_replacement": lambda: coins(kernel, Order.FIRST, batches.replaced_sample(_v, P(j)), _v, T_0),
     }
@@ -183,8 +181,8 @@ def _poisson(kernel: Kernel, losses: Losses, begin: str, order: Order) -> Span:
     laws, coin = (Ge(_eta, 0), *batches.RANGE, Ge(_k, 0), Le(_k, 1)), partial(batches.poisson_sample, order, _v)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        run = start, D, w
-        other = _mean(inner, start, lambda known: hide(inner, carried, run, far(ell, i), letters, laws, order, known))
+        hidden = partial(hide, inner, carried, letters, laws, (start, D, w), far(ell, i), order)
+        other = _mean(inner, start, lambda known: hidden(revealed=known))
         return coins(inner, order, coin(p(ell, j)), _v, w, start=start), other
 
     first = _first(kernel, begin, lambda: coins(kernel, order, coin(P(j)), _v, T_0), order)
@@ -197,7 +195,7 @@ def _forgetting(kernel: Kernel, losses: Losses, order: Order) -> Span:
     same = losses.other_data(_eta, b, S.Zero)
 
     def block(inner: Kernel, start: Expr) -> tuple[Span, Span]:
-        other = hide(inner, same, (start, D, w), far(ell), (_eta,), (Ge(_eta, 0),), order)
+        other = hide(inner, same, (_eta,), (Ge(_eta, 0),), (start, D, w), far(ell), order)
         return without_the_sample(inner, start, w, order), other
 
     trained = _supposed(kernel, order, T_0)[0]
@@ -211,11 +209,9 @@ TABLE: Final[dict[str, Derivation]] = {
     "contraction/lattice": _lattice,
     "contraction/places": _places,
     **{f"contraction/any blocks, {begin}": partial(_any_blocks, begin) for begin in BEGINS},
-    **{
-        key: one
-        for kind in ("known_batches", "shuffled", "without_replacement")
-        for key, one in by_losses(f"contraction/{kind}", partial(_of_batches, kind), _BEGIN).items()
-    },
+    **by_losses("contraction/known_batches", partial(_of_batches, "known_batches"), _BEGIN),
+    **by_losses("contraction/shuffled", partial(_of_batches, "shuffled"), _BEGIN),
+    **by_losses("contraction/without_replacement", partial(_of_batches, "without_replacement"), _BEGIN),
     **by_losses("contraction/cyclic", partial(_of_batches, "known_batches", after=t), _BEGIN),
     **{
         f"contraction/full_batch/{losses}, {begin}": partial(_straight, losses, factor, begin)

@@ -57,10 +57,10 @@ def hide_distance(
 def hide(
     kernel: Kernel,
     carried: Expansion,
-    run: Run,
-    cost: Expr,
     letters: tuple[Symbol, ...],
     laws: tuple[Boolean, ...],
+    run: Run,
+    cost: Expr = A,
     order: Order = Order.FIRST,
     revealed: tuple[Variable, ...] = (),
     spent: Expr = S.Zero,
@@ -78,25 +78,15 @@ def hide(
     return made if cost == A_m else kernel.specialise(made, {A_m: cost})
 
 
-def hide_by_losses(
-    kernel: Kernel,
-    losses: Losses,
-    run: Run,
-    revealed: tuple[Variable, ...] = (),
-    spent: Expr = S.Zero,
-    cost: Expr = A,
-    path: str = "",
-) -> Span:
-    """Any shifts that hide a distance, see `hide`: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
+def any_steps(losses: Losses) -> tuple[Expansion, tuple[Symbol, ...], tuple[Boolean, ...]]:
+    """What `hide` asks of a class of losses: step j has its own size eta_j, and replaces k_j samples, 0 or 1."""
     eta, k = symbols("eta_j k_j", real=True)
-    laws = (Ge(eta, 0), Ge(k, 0), Le(k, 1))
-    carried = losses.other_data(eta, b, k)
-    return hide(kernel, carried, run, cost, (eta, k), laws, revealed=revealed, spent=spent, path=path)
+    return losses.other_data(eta, b, k), (eta, k), (Ge(eta, 0), Ge(k, 0), Le(k, 1))
 
 
 def known_path(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
-    """A-GDP of batches in a known order, see `hide_by_losses`; the distance is 0 or D when the shifts begin."""
-    return both_orders(kernel, from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m))))
+    """A-GDP of batches in a known order, see `any_steps`; the distance is 0 or D when the shifts begin."""
+    return both_orders(kernel, from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m))))
 
 
 def compose_steps(kernel: Kernel, s: Expr, v: Expr, T: Expr) -> Guarantee:
@@ -171,14 +161,14 @@ _orders = Variable("the order of the batches in all epochs", S.Zero)
 
 def known_cyclic(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr, k: Expr) -> Guarantee:
     """A-GDP by a path for a sample met in the last step: the sample is met k steps earlier, and not after that."""
-    earlier = from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m)))
+    earlier = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m)))
     return both_orders(kernel, kernel.chain(earlier, without_the_sample(kernel, tau + m, k)))
 
 
 def known_cyclic_from_0(kernel: Kernel, losses: Losses, start: Expr, spent: Expr, m: Expr, k: Expr) -> Guarantee:
     """A-GDP as in `known_cyclic` of a longer path, with the distance ``start`` and the cost ``spent`` at step 0."""
     outer = kernel.under(Ge(spent, 0))
-    made = hide_by_losses(outer, losses, (S.Zero, start, m), spent=spent)
+    made = hide(outer, *any_steps(losses), (S.Zero, start, m), spent=spent)
     earlier = outer.weaken(made, near=S.Zero, profile=Gauss(A))
     return both_orders(outer, outer.chain(earlier, without_the_sample(outer, m, k)))
 
@@ -223,7 +213,7 @@ def _late(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Gu
 
 def _shuffled(kernel: Kernel, losses: Losses, tau: Expr, start: Expr, m: Expr) -> Guarantee:
     """The mean over N orders of the batches of all epochs: order i has the probability w_i and a path of cost A_i."""
-    hidden = from_step_0(kernel, hide_by_losses(kernel, losses, (tau, start, m), (_orders,)))
+    hidden = from_step_0(kernel, hide(kernel, *any_steps(losses), (tau, start, m), revealed=(_orders,)))
     known = kernel.specialise(hidden, {A: costs(i)})
     return both_orders(kernel, kernel.mean(_orders, ((S.One, known),), over=(i, N, chances(i))))
 

@@ -151,7 +151,7 @@ def last_swap_step(losses: Losses, share: Expr, kernel: Kernel) -> Guarantee:
     reach, batch = carried.at(D), Variable("the batch without the sample that differs", T - 1)
     coin, shift = swap_coin(q, update.step_sensitivity(eta, K, b), share * v), gaussian_shift(reach, (1 - share) * v)
     given = kernel.step(Order.FIRST, T - 1, (D, S.Zero), carried, shift, v, coin, (batch,))
-    return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),), S.Zero)))
+    return both_orders(kernel, from_step_0(kernel, kernel.mean(batch, ((S.One, given),))))
 
 
 def _sized(losses: Losses) -> Expansion:

@@ -301,12 +301,11 @@ def alike(one: Span, other: Span) -> list[Boolean]:
     return [condition for pair in pairs for condition in same(*pair)]
 
 
-def separate(parts: Iterable[Span], others: Iterable[Span]) -> None:
+def separate(parts: Iterable[Span], others: Sequence[Span]) -> None:
     """Raise an error where a variable is averaged over in one part and used in the other."""
-    one, other = ([(span.drawn, span.scope) for span in each] for each in (parts, others))
-    for drawn, scope in one:
-        for drawn_too, scope_too in other:
-            shared = drawn & (drawn_too | scope_too) | scope & drawn_too
+    for one in parts:
+        for other in others:
+            shared = one.drawn & (other.drawn | other.scope) | one.scope & other.drawn
             if shared:
                 raise UnprovedError(f"A variable is averaged over in one part and used in the other: {shared}.")
 
