@@ -42,9 +42,9 @@ def _shifted(constant: Expr, begins: Expr, start: Expr, steps: Expr, kernel: Ker
     maps, shift = Variable("the maps of both runs", begins + j), gaussian_shift(Abs(_a), _v, _a**2 / _v)
     step = each_step(begins, _maps(constant, _s), shift, _v, drawn=maps)
     hidden = run.close(run.span(begins, _z, Gauss(_A), step, far=S.Zero))
-    if start == 0:
-        return both_orders(kernel, hidden)
-    return both_orders(kernel, kernel.chain(kernel.apart(Order.FIRST, (S.Zero, begins), start), hidden))
+    if start != 0:
+        hidden = kernel.chain(kernel.apart(Order.FIRST, (S.Zero, begins), start), hidden)
+    return both_orders(kernel, hidden)
 
 
 @rule

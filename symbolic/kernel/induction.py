@@ -90,18 +90,17 @@ class StepInduction:
         own_letters(self.index, self.sequences, self.letters, (*self.keeps, *self.laws))
         counts(self.index, self.count)
         given = self.kernel.given
-        shown = [*self._show(Ge(self.count, 0), given)]
+        shown = self._show(given, Ge(self.count, 0))
         closed = {one.value: one.closed for one in self.sequences if one.closed is not None}
         for one in self.sequences:
             if one.closed is not None:
-                shown += self._same(one.closed.subs(self.index, 0), one.first, given)
+                shown += self._show(given, *same(one.closed.subs(self.index, 0), one.first))
                 after = one.after.subs(closed, simultaneous=True)
-                later = given | {Ge(self.index, 0)}
-                shown += self._same(one.closed.subs(self.index, self.index + 1), after, later)
+                follows = same(one.closed.subs(self.index, self.index + 1), after)
+                shown += self._show(given | {Ge(self.index, 0)}, *follows)
         here = given.union(self.keeps, self.laws, (Ge(self.index, 0), Le(self.index, self.count - 1))) - {true}
-        for condition in self.keeps:
-            shown += self._show(put_values(condition, self._first), given)
-            shown += self._show(put_values(condition, self._after), here)
+        shown += self._show(given, *put_values(self.keeps, self._first))
+        shown += self._show(here, *put_values(self.keeps, self._after))
         return self._learn(here | self._kept, shown)
 
     @rule
@@ -112,13 +111,8 @@ class StepInduction:
         """
         self._own()
         self._of_values(u, w)
-        known, shown = self._known, list(self.shown)
-        for condition in (
-            Ge(w, 0),
-            Gt(put_values(w, self._after), 0),
-            Le(put_values(u, self._after) * w, u * put_values(w, self._after)),
-        ):
-            shown += self._show(condition, known)
+        known, (u_after, w_after) = self._known, put_values((u, w), self._after)
+        shown = [*self.shown, *self._show(known, Ge(w, 0), Gt(w_after, 0), Le(u_after * w, u * w_after))]
         fact = Le(put_values(u, self._last) * w, u * put_values(w, self._last))
         return self._learn(known | {fact, put_values(fact, self._after)}, shown)
 
@@ -128,8 +122,8 @@ class StepInduction:
         self._own()
         self._of_values(condition)
         known, after = self._known, put_values(condition, self._after)
-        shown = [*self.shown, *self._show(put_values(condition, self._last), self.kernel.given | self._kept)]
-        shown += self._show(condition, known | {after, Ge(self.index, 1)})
+        shown = [*self.shown, *self._show(self.kernel.given | self._kept, put_values(condition, self._last))]
+        shown += self._show(known | {after, Ge(self.index, 1)}, condition)
         return self._learn(known | {after}, shown)
 
     def span(
@@ -187,12 +181,12 @@ class StepInduction:
             raise UnprovedError("What is drawn in the steps of an induction is averaged over there, and nothing else.")
         if one.order is not begin.order:
             raise UnprovedError(f"An induction needs one order, got {begin.order} and {one.order}.")
-        shown = [*self.shown, *self._same(one.start, begin.start, inner.given)]
-        shown += self._same(one.end, begin.end + length * (self.index + 1), inner.given)
+        there = (*same(one.start, begin.start), *same(one.end, begin.end + length * (self.index + 1)))
+        shown = [*self.shown, *self._show(inner.given, *there)]
         after = inner.weaken(one, near, put_values(distance, self._after), put_values(profile, self._after))
         last = put_values(distance, self._last)
         if far is not None:
-            shown += self._show(Ge(far, last), self.kernel.given.union(self._kept, self.ends))
+            shown += self._show(self.kernel.given.union(self._kept, self.ends), Ge(far, last))
         end, own = begin.end + length * self.count, one.hypotheses - supposed.hypotheses | begin.hypotheses
         hypotheses = self.supposed(*own)
         given = self.kernel.given | self._kept | self._of_all | one.given - inner.given
@@ -284,11 +278,8 @@ class StepInduction:
         object.__setattr__(self, "shown", tuple(shown))
         return self
 
-    def _same(self, one: Expr, other: Expr, given: frozenset[Boolean]) -> list[Shown]:
-        return [found for condition in same(one, other) for found in self._show(condition, given)]
-
-    def _show(self, condition: Boolean, given: frozenset[Boolean]) -> list[Shown]:
-        return [] if condition == true else [show(self.kernel, condition, given)]
+    def _show(self, given: frozenset[Boolean], *conditions: Boolean) -> list[Shown]:
+        return [show(self.kernel, one, given) for one in conditions if one != true]
 
 
 p, _p_m, k, u, U, _U_m, Q, _Q_m = symbols("p_j p_m k_j u_j U_j U Q_j Q", real=True)

@@ -577,7 +577,9 @@ def covers(above: Profile, below: Profile) -> list[Boolean]:
             return sound(above)
         case Gauss(), Gauss():
             return [below.square <= above.square]
-        case (PoissonStep(), PoissonStep()) | (SwapStep(), SwapStep()) if above.order in {None, below.order}:
+        case PoissonStep(), PoissonStep() if above.order in {None, below.order}:
+            return [*_rates(above, below), below.square <= above.square]
+        case SwapStep(), SwapStep():
             return [*_rates(above, below), below.square <= above.square]
         case Power(), Power():
             return [*covers(above.part, below.part), below.count <= above.count]
