@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
 from annotated_types import Ge
@@ -22,9 +21,6 @@ class Said(NamedTuple):
 
     content: str = ""
     statement: str = ""
-
-
-_UNSAID = Said()
 
 
 @dataclass(frozen=True)
@@ -48,11 +44,11 @@ class LockedVerdict:
     supposes: str = ""
 
     @classmethod
-    def of(cls, report: ClaimReport, said: Said = _UNSAID) -> "LockedVerdict":
+    def of(cls, report: ClaimReport, said: Said | None = None) -> "LockedVerdict":
         """The entry that this report has in a lock file."""
         counts = len(report.outcomes), report.rejected, report.near_close
         premises = [outcome.premises for outcome in report.outcomes if outcome.premises]
-        return cls(report.verdict, report.grade, *counts, *said, digest(premises)[:16] if premises else "")
+        return cls(report.verdict, report.grade, *counts, *(said or Said()), digest(premises)[:16] if premises else "")
 
 
 def lock_path() -> Path:
@@ -104,7 +100,7 @@ def drifts(
     expected: Mapping[str, LockedVerdict],
     *,
     complete: bool = True,
-    says: Mapping[str, Said] = MappingProxyType({}),
+    says: Mapping[str, Said] | None = None,
 ) -> tuple[str, ...]:
     """One sentence for each way in which the reports differ from what is expected.
 
@@ -119,7 +115,7 @@ def drifts(
             found.append(f"{report.key} is new: {_words(here)}, and the lock file does not know it.")
         else:
             found += _changed(report, locked, here)
-            found += _resaid(report.key, locked, says.get(report.key))
+            found += _resaid(report.key, locked, (says or {}).get(report.key))
         found += _not_rejected(report)
     if complete:
         found += [

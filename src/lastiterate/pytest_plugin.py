@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 _SEEN = pytest.StashKey[set[str]]()
 
 
-class _ClaimFailure(Exception):  # noqa: N818 - pytest shows what it holds, never its name
-    """Explain why a claim's test fails, in lines for the reader."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add a flag and an ini option."""
     group = parser.getgroup("lastiterate", "claims of papers, decided by lastiterate")
@@ -87,30 +83,20 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the claim, from the cache where it is known, and compare."""
-        from lastiterate.proofs_checks.cache import said_by
+        from lastiterate.commands.claims import Book
         from lastiterate.proofs_checks.describe import evidence
         from lastiterate.proofs_checks.folder import lock_of, written_in
-        from lastiterate.proofs_checks.lock import drifts, failures, read_lock
         from lastiterate.proofs_checks.runner import run
         from lastiterate.proofs_checks.verdict import Verdict
 
         (report,) = run([self.claim], jobs=1, cache=self.cache)
-        lock = lock_of(self.path)
-        if lock.exists():
-            says = {report.key: said_by(self.claim)}
-            found = drifts([report], read_lock(lock), complete=False, says=says)
-        else:
-            found = failures(report)
+        book = Book(lambda **_: (self.claim,), lock_of(self.path))
+        found = book.drifts([report], book.expected(), complete=False)
         if report.verdict is Verdict.UNDECIDED and not found:
             found = (f"{report.key} is UNDECIDED, which never passes.",)
         if found:
-            raise _ClaimFailure("\n".join([f"{written_in(self.claim)}:", *found, *evidence(self.claim, report)]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentences of a failed claim; a traceback for anything else."""
-        if isinstance(excinfo.value, _ClaimFailure):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+            told = [f"{written_in(self.claim)}:", *found, *evidence(self.claim, report)]
+            pytest.fail("\n".join(told), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """File, line and key, for the heading of a failure."""
@@ -127,9 +113,8 @@ class MissingItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail."""
-        raise _ClaimFailure("\n".join(f"{key} is missing, and the lock file knows it." for key in self.missing))
-
-    repr_failure = ClaimItem.repr_failure
+        told = [f"{key} is missing, and the lock file knows it." for key in self.missing]
+        pytest.fail("\n".join(told), pytrace=False)
 
 
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
