@@ -69,7 +69,9 @@ def read_claims(path: Path) -> ClaimFolder:
             f"Claims need a folder or a file with a tuple CLAIMS, got path={path}, where there is none; "
             "write one with `lastiterate new-claim`."
         )
-    _forget()
+    for kind, entry in _OWNER:
+        del _REGISTRIES[kind][entry]
+    _OWNER.clear()
     claims: list[Claim] = []
     for file in sources:
         claims += claims_of(file, load(file), {claim.key for claim in claims})
@@ -172,12 +174,6 @@ def claims_of(file: Path, module: ModuleType, known: set[str]) -> tuple[Claim, .
             raise InputError(f"source needs a Source, got source={claim.source!r} {where}; write Source(...).")
         keys.add(key)
     return tuple(claims)
-
-
-def _forget() -> None:
-    for kind, entry in _OWNER:
-        del _REGISTRIES[kind][entry]
-    _OWNER.clear()
 
 
 def _register(name: str, file: Path, module: ModuleType) -> None:

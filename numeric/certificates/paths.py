@@ -101,11 +101,10 @@ class Paths:
             pieces = self.pieces(best, where)
             if pieces is not None:
                 return pieces
-        self.short(self.run.steps - start)
+        _need_at_most(_LONGEST, "steps", self.run.steps - start)
         shifts = path.shifts if self.run.steps - start > 1 else np.zeros(1)
         if best.program is not None:
-            tried = Path(path.start, path.distance, shifts)
-            cost = max(cost, upper(best.program.cost(tried)))
+            cost = max(cost, upper(best.program.cost(Path(path.start, path.distance, shifts))))
             if not cost <= upper(best.cost) * (1 + _CLOSE):  # what is left of rounding grows where updates expand
                 shifts = shifts * (1 + 1e-12)
                 cost = upper(best.program.cost(Path(path.start, path.distance, shifts)))
@@ -143,7 +142,7 @@ class Paths:
         best: Any = found.optimum
         assert late is not None  # noqa: S101
         path, steps, clean = best.path, self.run.steps, Affine(late.c, exact(0.0))
-        self.short(steps - path.start)
+        _need_at_most(_LONGEST, "steps", steps - path.start)
         met = Affine(late.c, late.s)
 
         def expansion(k: int) -> Affine:
@@ -153,22 +152,10 @@ class Paths:
         cost = upper(run_forward(expansion, lambda _: late.noise, path.distance, path.shifts))
         return {"rule": "late order", "of": self.path(None, path, cost)}, max(cost, found.pair.cost)
 
-    def short(self, length: int) -> None:
-        """Refuse a path that has too many steps to be followed."""
-        if length > _LONGEST:
-            raise UncertifiedError(
-                f"A certificate of a path needs at most {_LONGEST} steps, got {length}; certify a shorter run, or one "
-                "whose steps are all alike."
-            )
-
     def rows(self, shifts: Array) -> list[list[int]]:
         """All shifts but the last, unless they are too many to be written down."""
         rows = run_lengths(shifts[:-1].tolist())
-        if len(rows) > _ROWS:
-            raise UncertifiedError(
-                f"A certificate of a path needs at most {_ROWS} shifts that differ, got {len(rows)}; certify a shorter "
-                "run, or one whose steps are all alike."
-            )
+        _need_at_most(_ROWS, "shifts that differ", len(rows))
         return rows
 
     def path(self, program: ShiftProgram | None, path: Path, cost: float) -> Node:
@@ -181,21 +168,28 @@ class Paths:
         run, most = self.run, found.pair.cost
         worst: Any = found.optimum
         count = min(run.batches, run.steps)
-        self.short(2 * count * run.steps)
+        _need_at_most(_LONGEST, "steps", 2 * count * run.steps)
         programs = [ShiftProgram(run, self.assumption, place) for place in range(count)]
         nodes = []
         for place, program in enumerate(programs):
             composed = upper(program.composition())
             if composed <= most:
-                nodes.append((_composed(composed), composed))
-                continue
-            if place == found.position:
-                nodes.append(self.explicit(found.optimum))
-                continue
-            path = move_path(programs, found.position or 0, place, worst.path)
-            cost = upper(program.cost(path))
-            nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
+                nodes.append(_both(composed))
+            elif place == found.position:
+                nodes.append(self.explicit(worst))
+            else:
+                path = move_path(programs, found.position or 0, place, worst.path)
+                cost = upper(program.cost(path))
+                nodes.append(self.explicit(optimum(program)) if cost > most else (self.path(program, path, cost), cost))
         return {"rule": "positions", "of": [node for node, _ in nodes]}, max(cost for _, cost in nodes)
+
+
+def _need_at_most(most: int, what: str, got: int) -> None:
+    if got > most:
+        raise UncertifiedError(
+            f"A certificate of a path needs at most {most} {what}, got {got}; certify a shorter run, or one whose "
+            "steps are all alike."
+        )
 
 
 def _both(cost: float) -> tuple[Node, float]:

@@ -531,7 +531,7 @@ def profile(side: str, q: arb, g: arb, t: arb) -> arb:
     if side == "add" or (side == "replace" and t < 1):
         return 1 - t + t * profile("remove" if side == "add" else side, q, g, 1 / t)
     x = 1 + (t - 1) / q
-    return 1 - t if x <= 0 else q * (_above(x.log() / g - g / 2) - x * _above(x.log() / g + g / 2))
+    return 1 - t if x <= 0 else q * gaussians(g, x)
 
 
 def chords(nodes: list[int], spacing: arb, bits: int, step: tuple[str, arb, arb]) -> Law:
