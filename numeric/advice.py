@@ -77,11 +77,6 @@ class Advice(Displayed):
         return self.found.epsilon <= HELPS * self.composed
 
     @property
-    def domain(self) -> bool:
-        """Tell whether there is one: without it linear losses are among those of the run, and a lower bound."""
-        return isfinite(self.run.diameter)
-
-    @property
     def in_words(self) -> str:
         """Advice in two or three sentences."""
         if not self.helps:
@@ -124,7 +119,7 @@ class Advice(Displayed):
             rows.append((row["change"], printed_up(row["epsilon"]), printed_up(row["composition"]), said))
         by = f"As planned it is by {self.found.route}"
         by += f"; at least {printed_down(self.below)} is lost." if self.below > 0 else "."
-        if self.domain and self.linear > 0:
+        if isfinite(self.run.diameter) and self.linear > 0:  # else linear losses are among those of the lower bound
             by += f" Linear losses alone would lose {self.linear:.6g} without the domain: an estimate, not a bound."
         caption = f"epsilon at delta = {self.delta:g}, {self.run.steps} steps"
         return TextTable(caption, ("change", "last iterate", "all iterates", ""), tuple(rows), (by, self.in_words))

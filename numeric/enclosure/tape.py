@@ -17,7 +17,6 @@ enclosed in u = 1/k on [0, 1/N]:
 # Sympy and flint have no stubs; what pyright infers from their sources is wider than what they document.
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportReturnType=false
 # pyright: reportOperatorIssue=false, reportCallIssue=false, reportAssignmentType=false
-# Sympy and z3 have no stubs; what pyright infers from their sources is wider than what they document.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, reduce

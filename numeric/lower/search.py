@@ -37,8 +37,8 @@ _MOST_NANOSECONDS = 1.8e9
 _MOST = 24
 _COARSE = 6
 _FIRST_STEPS = 3
-_Place = tuple[float, float, float]
-"""Numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push."""
+_Place = tuple[float, ...]
+"""Three numbers in [0, 1]: the pull of the shared samples, the dead zone, and how much weaker they push."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +71,21 @@ def _tuned(family: _Family, budget: int) -> tuple[_Place, Witness] | None:
             seen[place] = with_value(family.make(place), _COARSE).value
         return seen[place]
 
-    best = (0.0, 0.0, 0.0)
+    def moved(i: int, x: float) -> _Place:
+        return (*best[:i], min(max(x, 0.0), 1.0), *best[i + 1 :])
+
+    best: _Place = (0.0, 0.0, 0.0)
     value(best)
     for i in family.free:
-        scan = [_replaced(best, i, x) for x in (0.1, 0.2, 0.35, 0.65, 1.0)]
+        scan = [moved(i, x) for x in (0.1, 0.2, 0.35, 0.65, 1.0)]
         best = max((best, *scan[: max(budget - len(seen), 0)]), key=value)
     step = 0.1
     while step > 0.01 and len(seen) < budget:
-        near = [_replaced(best, i, min(max(best[i] + sign * step, 0.0), 1.0)) for i in family.free for sign in (1, -1)]
+        near = [moved(i, best[i] + sign * step) for i in family.free for sign in (1, -1)]
         better = max((best, *near), key=value)
         best, step = better, step if better != best else step / 2
     witness = with_value(family.make(best))
     return (best, witness) if witness.value > 0 and not refusal(witness) else None
-
-
-def _replaced(place: _Place, i: int, x: float) -> _Place:
-    a, b, c = (x if i == j else old for j, old in enumerate(place))
-    return a, b, c
 
 
 def _budget(run: NoisySGD) -> int:

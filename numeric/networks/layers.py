@@ -97,11 +97,7 @@ class Sharing:
 
     def dense(self, weight: Array) -> Array:
         """The map of these weights, shape (channels, terms), as a matrix, shape (channels places, inputs)."""
-        channels, each = len(weight), len(weight) // self.groups
-        matrix = np.zeros((channels, self.places, self.inputs + 1))
-        for c in range(channels):
-            matrix[c, np.arange(self.places), self.meets[c // each]] += weight[c][:, None]
-        return matrix[:, :, :-1].reshape(channels * self.places, self.inputs)
+        return self._spread_out(weight, self.meets.swapaxes(1, 2))
 
     def derivative(self, h: Array, spread: Spread, channels: int, *, weights: bool, biases: bool) -> MatrixBall:
         """The derivative of the outputs, channel by channel, in the weights and in the biases, if these move.
@@ -126,12 +122,15 @@ class Sharing:
 
         Exactly the entries of u, shape (channels places,), and zeros: a weight meets an input once.
         """
-        channels = outputs.reshape(-1, self.places)
-        share = len(channels) // self.groups
-        matrix = np.zeros((len(channels), self.terms, self.inputs + 1))
-        for c, row in enumerate(channels):
-            matrix[c, np.arange(self.terms)[:, None], self.meets[c // share]] = row
-        return matrix[:, :, :-1].reshape(len(channels) * self.terms, self.inputs)
+        return self._spread_out(outputs.reshape(-1, self.places), self.meets)
+
+    def _spread_out(self, values: Array, meets: NDArray[np.int64]) -> Array:
+        """A matrix whose rows hold the values of a channel each, shape (channels, k), at the inputs that they meet."""
+        share, rows = len(values) // self.groups, meets.shape[1]
+        matrix = np.zeros((len(values), rows, self.inputs + 1))
+        for c, row in enumerate(values):
+            matrix[c, np.arange(rows)[:, None], meets[c // share]] = row
+        return matrix[:, :, :-1].reshape(len(values) * rows, self.inputs)
 
 
 @dataclass(frozen=True)

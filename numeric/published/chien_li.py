@@ -184,8 +184,6 @@ def _tracked_to_the_last_step(run: NoisySGD, L: float, lam: float) -> float:
     """
     eta, K, b = run.step_size_at(0), run.clip_norm, run.batch
     weight, distance = eta * L * (b - 1) / b, 0.0
-    if isfinite(run.diameter) and (run.steps - 1) * 2 * eta * K / b >= run.diameter:
-        return run.diameter  # it grows by at least 2 eta K / b a step
     for _ in range(min(run.steps - 1, _LONGEST_TRACK)):
         distance = _UP * min(distance + weight * distance**lam + 2 * eta * K / b, distance + 2 * eta * K)
         if distance >= run.diameter:
