@@ -152,29 +152,26 @@ def _cycle(run: NoisySGD, move: float) -> tuple[WalkStep, ...]:
     return (WalkStep(noise, ((1.0, plain),), ((1.0, met),), run.batch / run.dataset_size),)
 
 
-def _pairs(setting: Setting, batches: str) -> Iterator[tuple[Update, Update, float]]:
-    """The updates on a batch without and with the added sample, and what it adds at 0, of all runs that are solved."""
-    half, b = setting["D"] / 2 if isfinite(setting["D"]) else 1.0, setting["b"]  # any half: only means at 0 are used
-    pull, r = setting["eta"] * setting["K"], setting["eta"] * setting["K"] / b * JUST_BELOW
-    if batches == "drawn":  # others 0
-        yield Update.affine(1.0, 0.0, half), Update.affine(1.0, r, half), r
-        return
-    yield Update.affine(1.0, -pull, half), Update.affine(1.0, -pull + 2 * r, half), 2 * r
-    if isfinite(setting["D"]):  # others clip(L x, -K, K) uphill
-        push, reach = pull * JUST_BELOW, setting["K"] / setting["L"] if setting["L"] else inf
-        pushed = Update.pushed(1.0, r, half, push * ((b - 1) / b), reach)
-        yield Update.pushed(1.0, 0.0, half, push, reach), pushed, r
-
-
 def _added_losses(batches: str, setting: Setting) -> Iterator[BothDirections | None]:
-    n, b, T = int(setting["n"]), int(setting["b"]), int(setting["T"])
-    rate = Fraction(b, n) if batches == "drawn" else Fraction(b, n + 1)
-    for plain, met, move in _pairs(setting, batches):
-        if not isfinite(setting["D"]):
-            yield _on_the_line(setting["alpha"], T, rate, move, setting["sigma"])
-        elif T <= _LONGEST_ADDED:
+    """Those of all runs that are solved, by the updates on a batch without and with the added sample."""
+    n, b, T, order = int(setting["n"]), int(setting["b"]), int(setting["T"]), setting["alpha"]
+    pull, half, drawn = setting["eta"] * setting["K"], setting["D"] / 2, batches == "drawn"
+    rate, r = Fraction(b, n if drawn else n + 1), pull / b * JUST_BELOW
+    if not isfinite(half):
+        yield _on_the_line(order, T, rate, r if drawn else 2 * r, setting["sigma"])
+    elif T <= _LONGEST_ADDED:
+        if drawn:  # others 0
+            pairs = [(Update.affine(1.0, 0.0, half), Update.affine(1.0, r, half))]
+        else:  # others -K, or clip(L x, -K, K) uphill
+            push, reach = pull * JUST_BELOW, setting["K"] / setting["L"] if setting["L"] else inf
+            steep = Update.pushed(1.0, r, half, push * ((b - 1) / b), reach)
+            pairs = [
+                (Update.affine(1.0, -pull, half), Update.affine(1.0, -pull + 2 * r, half)),
+                (Update.pushed(1.0, 0.0, half, push, reach), steep),
+            ]
+        for plain, met in pairs:
             steps = (WalkStep(setting["sigma"], ((1.0, plain),), ((1.0, one),), float(rate)) for one in (met, plain))
-            yield _on_an_interval(setting["alpha"], T, setting["D"], *((step,) for step in steps))
+            yield _on_an_interval(order, T, setting["D"], *((step,) for step in steps))
 
 
 def _added(batches: str, *, second: bool) -> ExactRun:
