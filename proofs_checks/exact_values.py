@@ -6,12 +6,13 @@ from functools import reduce
 from operator import add, mul
 
 import sympy as sp
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
 from lastiterate.numeric.enclosure.operations import UnsupportedError
 from lastiterate.numeric.enclosure.tape import enclose, exists, is_limit
+from lastiterate.numeric.rounding import precision
 from lastiterate.symbolic.checks import Relation
 
 Point = dict[sp.Symbol, sp.Rational]
@@ -65,13 +66,10 @@ def rational(value: fmpq) -> sp.Rational:
 
 def enclosures(expression: sp.Expr, point: Point, precisions: Sequence[int] = PRECISIONS) -> Iterator[arb]:
     """Ever tighter balls around the expression's value at the point, one for each precision in bits."""
-    before, ball = ctx.prec, _ball(expression, point)
+    ball = _ball(expression, point)
     for bits in precisions:
-        ctx.prec = bits
-        try:
+        with precision(bits):
             yield ball()
-        finally:
-            ctx.prec = before
 
 
 def _ball(expression: sp.Expr, point: Point) -> Callable[[], arb]:

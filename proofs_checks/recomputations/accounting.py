@@ -1,6 +1,7 @@
 """Gaussian trade-offs, conversions, sampled Gaussians and compositions, in closed form or by quadrature."""
 
 from collections.abc import Iterator
+from itertools import product
 from math import exp, log
 
 from lastiterate.numeric import divergences
@@ -53,6 +54,7 @@ def recompute_sampling() -> Iterator[Number]:
         down = profiles.renyi_of_densities(base, mixture, between)
         binomial = profiles.binomial_renyi(rate, gap, order)
         together = divergences.s_up_orders(rate, noise, [order, between])
+        replaced = divergences.replacement_step(rate, noise, alpha=least)
         pair = DominatingPair(0.25, (SampledSteps(rate, noise, "add_remove", 3),))
         for what, at, found, truth in (
             ("S_up", order, divergences.s_up(rate, noise, alpha=order).upper, binomial),
@@ -61,12 +63,7 @@ def recompute_sampling() -> Iterator[Number]:
             ("S_up together", order, together.upper[0], binomial),
             ("S_up together", between, together.lower[1], up),
             ("S_down together", between, divergences.s_down_orders(rate, noise, [between]).upper[0], down),
-            (
-                "replacement",
-                least,
-                divergences.replacement_step(rate, noise, alpha=least).upper,
-                profiles.replaced_renyi(rate, gap, least),
-            ),
+            ("replacement", least, replaced.upper, profiles.replaced_renyi(rate, gap, least)),
             ("three steps and a Gaussian", order, pair.rdp(float(order)), order / 8 + 3 * binomial),
         ):
             yield equals(f"{what}, q = {rate:g}, gap {gap:g}, order {at}", found, truth)
@@ -75,13 +72,8 @@ def recompute_sampling() -> Iterator[Number]:
 def recompute_compositions() -> Iterator[Number]:
     """Two releases on a lattice of losses, against the mean of the profile of one over the loss of the other."""
     another = profiles.sampled(1.0, 0.5, "remove")
-    for rate, noise, adjacency, delta, gaussian in (
-        (0.1, 1.0, "add_remove", 1e-5, False),
-        (0.1, 1.0, "add_remove", 1e-5, True),
-        (0.3, 2.0, "replace", 1e-4, False),
-        (0.3, 2.0, "replace", 1e-4, True),
-        (0.02, 0.5, "add_remove", 1e-6, False),
-    ):
+    kinds = ((0.1, 1.0, "add_remove", 1e-5), (0.3, 2.0, "replace", 1e-4), (0.02, 0.5, "add_remove", 1e-6))
+    for (rate, noise, adjacency, delta), gaussian in list(product(kinds, (False, True)))[:5]:
         sides = ("remove", "add") if adjacency == "add_remove" else ("replace",)
         pair = DominatingPair(0.25 * gaussian, (SampledSteps(rate, noise, adjacency, 1 if gaussian else 2),))
         steps = [profiles.sampled(rate, 1 / noise, side) for side in sides]

@@ -117,26 +117,20 @@ def recompute_closed_forms() -> Iterator[Number]:
     bent, jacobian = 4 / (3 * sqrt(3)) * 0.8 * 4, 9.0 + 1 + (0.8 * 2) ** 2
     hessian = (bent + sqrt(bent**2 + 4 * 4)) / 2
     softmax = certified.softmax_regression(3.0, scale=2.0, l2=0.5, parameter_norm=4.0)
-    layers = {"first_norm": 1.5, "second_norm": 0.8, "radius": 0.5}
+    tanh = certified.two_layer(2.0, first_norm=1.5, second_norm=0.8, radius=0.5, hidden=9, activation="tanh")
     cases = (
         ("softmax regression", softmax, 2 * sqrt(2) * 3 + 0.5 * 4, 2 * 9 / 2 + 0.5),
         ("logistic regression", certified.logistic_regression(3.0, scale=2.0), 6.0, 2 * 9 / 4),
         ("a linear score", certified.linear_score(3.0, slope=1.5, curvature=2.0, name="a score"), 4.5, 18.0),
-        (
-            "two layers",
-            certified.two_layer(2.0, **layers, hidden=9, activation="tanh"),
-            sqrt(2 * jacobian),
-            jacobian / 2 + sqrt(2) * hessian,
-        ),
+        ("two layers", tanh, sqrt(2 * jacobian), jacobian / 2 + sqrt(2) * hessian),
     )
     for name, found, lipschitz, smoothness in cases:
         yield equals(f"{name}, Lipschitz", found.lipschitz, lipschitz)
         yield equals(f"{name}, smoothness", found.smoothness, smoothness)
     yield equals("softmax regression, convexity", softmax.strong_convexity, 0.5)
-    layers["first_norm"] = 0.4
-    narrow = certified.two_layer(0.5, **layers, hidden=4, activation="softplus")
     outputs = (2 * log(2) + 0.4 * 0.5) ** 2
-    yield equals("two layers of softplus, Lipschitz", narrow.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
+    found = certified.two_layer(0.5, first_norm=0.4, second_norm=0.8, radius=0.5, hidden=4, activation="softplus")
+    yield equals("two layers of softplus, Lipschitz", found.lipschitz, sqrt(2 * (outputs + 1 + 0.16)))
     far, inside = np.linspace(-40.0, 40.0, 80_001), np.linspace(-0.5, 2.5, 3_001)
     with precision():
         for name, phi in SMOOTH.items():
@@ -149,11 +143,8 @@ def recompute_closed_forms() -> Iterator[Number]:
                 least, most = enclose(arb("-0.5"), arb("2.5"))
                 yield near(f"least {what} of {name} on [-0.5, 2.5]", float(least), here[order].min())
                 yield near(f"most {what} of {name} on [-0.5, 2.5]", float(most), here[order].max())
-        for name, low, high, smaller, greater in (
-            ("relu", -1, 2, 0, 1),
-            ("leaky_relu", -2, -1, 0.01, 0.01),
-            ("hardtanh", 0, 3, 0, 1),
-        ):
+        bent_once = (("relu", -1, 2, 0, 1), ("leaky_relu", -2, -1, 0.01, 0.01), ("hardtanh", 0, 3, 0, 1))
+        for name, low, high, smaller, greater in bent_once:
             least, most = activation(name).slopes(arb(low), arb(high))
             yield near(f"least slope of {name} on [{low}, {high}]", float(least), smaller, EXACT)
             yield near(f"most slope of {name} on [{low}, {high}]", float(most), greater, EXACT)
