@@ -31,7 +31,7 @@ ours/numbers/networks ours/poisson/blocks
 """
 """Claims with checks of every type that are decided soon."""
 
-WRITTEN = {"formulas.accounting", "formulas.networks", "windows"}
+WRITTEN = {"formulas.accounting", "windows"}
 """Modules of `symbolic` that claims are written with, which hold the formulas themselves, and no engine uses."""
 
 SAMPLE = f"""
