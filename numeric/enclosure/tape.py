@@ -331,9 +331,7 @@ def _written_out(expression: sp.Sum | sp.Product) -> sp.Expr:
     return (sp.Add if isinstance(expression, sp.Sum) else sp.Mul)(*terms)
 
 
-@lru_cache(maxsize=512)
-def _tape(expression: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> Tape:
-    return Tape(expression, symbols)
+_tape = lru_cache(maxsize=512)(Tape)
 
 
 def enclose(expression: sp.Expr, values: Mapping[sp.Symbol, arb]) -> arb:

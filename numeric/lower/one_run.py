@@ -73,7 +73,8 @@ class OneRun(Displayed):
     def delta_at_least(self, epsilon: float) -> float:
         """Lower limit of the profile at ``epsilon`` >= 0, for all epsilon at once, at least 0."""
         epsilon = within("epsilon", epsilon, "a number of at least 0", lambda x: x >= 0, "take its size.")
-        return max(float(_least_delta(self.canaries, *one, self._doubt, np.array(epsilon))) for one in self.guesses)
+        doubt, at = (1 - self.level) / len(self.guesses), np.array(epsilon)
+        return max(float(_least_delta(self.canaries, *one, doubt, at)) for one in self.guesses)
 
     def refutes(self, bound: "PrivacyLoss") -> tuple[str, ...]:
         """The claims of a bound that are too small, named as by `Audit.refutes`; all holds at ``level`` together.
@@ -87,10 +88,6 @@ class OneRun(Displayed):
                 f"adjacency={bound.run.adjacency} of sampling={bound.run.sampling}; audit that run instead."
             )
         return claims_refuted(self, bound, self.delta_at_least)
-
-    @property
-    def _doubt(self) -> float:
-        return (1 - self.level) / len(self.guesses)
 
 
 def one_run(

@@ -183,17 +183,12 @@ class Grid:
     def _cut(cls, cuts: tuple[float, ...], noise: float, steepest: float) -> "Grid":
         end = cuts[-1]
         nodes, weights = _rule()
-        points, sizes, longest, panels = [np.array([-end])], [np.ones(1)], 0.0, 0
-        for left, right in pairwise(cuts):
-            pieces = int(np.ceil((right - left) / (PANEL * noise)))
-            edges = np.linspace(left, right, pieces + 1)
-            for a, b in pairwise(edges.tolist()):
-                half = (b - a) / 2
-                points.append((a + b) / 2 + half * nodes)
-                sizes.append(half * weights)
-                longest, panels = max(longest, half), panels + 1
-        ends = np.concatenate([*points, np.array([end])]), np.concatenate([*sizes, np.ones(1)])
-        return cls(*ends, longest, panels, noise, steepest)
+        pieces = [(left, right, int(np.ceil((right - left) / (PANEL * noise)))) for left, right in pairwise(cuts)]
+        edges = np.concatenate([*(np.linspace(left, right, n + 1)[:-1] for left, right, n in pieces), [end]])
+        middles, halves = (edges[:-1] + edges[1:]) / 2, (edges[1:] - edges[:-1]) / 2
+        points = np.concatenate([[-end], (middles[:, None] + halves[:, None] * nodes).ravel(), [end]])
+        sizes = np.concatenate([[1.0], (halves[:, None] * weights).ravel(), [1.0]])
+        return cls(points, sizes, float(halves.max()), len(halves), noise, steepest)
 
     @property
     def diameter(self) -> float:

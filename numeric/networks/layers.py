@@ -11,7 +11,7 @@ Source: docs/proofs/network_constants.md, "Weights that are shared" (claim ours/
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from typing import Final
 
@@ -108,12 +108,11 @@ class Sharing:
         parts = columns if weights else np.zeros((self.groups, 0, self.places))
         if biases:
             parts = np.concatenate([parts, np.ones((self.groups, 1, self.places))], axis=1)
-        share, rows, off = channels // self.groups, parts.shape[1], arb(0)
+        share, rows = channels // self.groups, parts.shape[1]
         center = np.zeros((channels, self.places, channels, rows))
         for c in range(channels):
             center[c, :, c] = parts[c // share].T
-        for group in offs:
-            off = off.max(spectral_norm(group))
+        off = reduce(arb.max, map(spectral_norm, offs))
         radius = (self.often * spread.total).min(off) if weights else arb(0)
         return MatrixBall(center.reshape(channels * self.places, channels * rows), radius)
 
