@@ -54,7 +54,7 @@ def on_device(device: str) -> None:
 
 def everything() -> None:
     """All benchmarks of the CPU, with what was last written on a GPU."""
-    from benchmarks import accounting, audits, batches, bounds, divergences, last_iterate, ledger
+    from benchmarks import accounting, audits, batches, bounds, last_iterate, ledger
 
     load = os.getloadavg()[0]
     rows: list[Row | Missing] = [*bounds.speed()]
@@ -68,12 +68,10 @@ def everything() -> None:
         rows += factored.measure()
         rows += coupled.measure()
         eager = [f"## torch.compile\n\n{compiled.WORDS}", compiled.table()]
-    rows += divergences.speed()
     kept: list[tuple[str, Sequence[Limit]]] = [
         ("Growth with the number of steps", bounds.growth()),
         ("Memory", bounds.memory()),
         ("Long runs with batches", [*batches.without_replacement(), *batches.in_epochs()]),
-        ("Divergences", divergences.accuracy()),
         ("The ledger", ledger.check()),
     ]
     parts = ["# Benchmarks", _head(load), "## Against baselines", ratios(rows)]

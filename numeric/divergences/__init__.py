@@ -6,9 +6,6 @@ The law named first is always the numerator: D(P || Q) is an expectation of powe
 from lastiterate.numeric.divergences.mixtures import Enclosure as Enclosure
 from lastiterate.numeric.divergences.mixtures import Mixture as Mixture
 from lastiterate.numeric.divergences.mixtures import renyi_mixtures as renyi_mixtures
-from lastiterate.numeric.divergences.orders import Orders as Orders
-from lastiterate.numeric.divergences.orders import s_down_orders as s_down_orders
-from lastiterate.numeric.divergences.orders import s_up_orders as s_up_orders
 from lastiterate.numeric.divergences.sampled import renyi_gaussian as renyi_gaussian
 from lastiterate.numeric.divergences.sampled import replacement_step as replacement_step
 from lastiterate.numeric.divergences.sampled import s_down as s_down

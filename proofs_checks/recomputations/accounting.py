@@ -53,16 +53,12 @@ def recompute_sampling() -> Iterator[Number]:
         up = profiles.renyi_of_densities(mixture, base, between)
         down = profiles.renyi_of_densities(base, mixture, between)
         binomial = profiles.binomial_renyi(rate, gap, order)
-        together = divergences.s_up_orders(rate, noise, [order, between])
         replaced = divergences.replacement_step(rate, noise, alpha=least)
         pair = DominatingPair(0.25, (SampledSteps(rate, noise, "add_remove", 3),))
         for what, at, found, truth in (
             ("S_up", order, divergences.s_up(rate, noise, alpha=order).upper, binomial),
             ("S_up", between, divergences.s_up(rate, noise, alpha=between).upper, up),
             ("S_down", between, divergences.s_down(rate, noise, alpha=between).upper, down),
-            ("S_up together", order, together.upper[0], binomial),
-            ("S_up together", between, together.lower[1], up),
-            ("S_down together", between, divergences.s_down_orders(rate, noise, [between]).upper[0], down),
             ("replacement", least, replaced.upper, profiles.replaced_renyi(rate, gap, least)),
             ("three steps and a Gaussian", order, pair.rdp(float(order)), order / 8 + 3 * binomial),
         ):

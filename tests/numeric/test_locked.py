@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 import lastiterate as li
-from lastiterate.numeric import divergences
 from lastiterate.numeric.bound import bound_by_shifts
 from lastiterate.numeric.calibrate import VARIED
 from lastiterate.numeric.lower.masses import Masses
@@ -53,9 +52,6 @@ SAMPLINGS = ("full", "cyclic", "shuffled", "without_replacement", "poisson")
 TARGETS: tuple[dict[str, float], ...] = ({"order": 4.0}, {"delta": 1e-5})
 SMALL_DELTA = {"delta": 1e-15}
 """Here the error terms of privacy-loss distributions are seen."""
-RATES = (0.01, 0.3, 0.99)
-NOISES = (0.5, 4.0)
-ORDERS = (1.01, 1.5, 2.0, 7.5, 64.0)
 
 
 def _run(length: str, sampling: str, noise: float) -> li.NoisySGD:
@@ -112,11 +108,6 @@ def _about(width: float) -> dict[str, float]:
     return {"about": width}
 
 
-def _at_orders(name: str, q: float, noise: float) -> list[Any]:
-    found = getattr(divergences, name)(q, noise, ORDERS)
-    return [found.value.tolist(), [_about(one) for one in (found.upper / found.lower - 1).tolist()]]
-
-
 def _walked(find: Callable[[], Masses | None]) -> list[Any]:
     found = find()
     assert found is not None
@@ -147,8 +138,6 @@ def _cases() -> dict[str, Callable[[], list[Any]]]:
         cases[f"calibrate {vary}: {name}"] = partial(_calibrated, run, loss, vary)
     for sampling, target in product(SAMPLINGS, TARGETS):
         cases[f"random projections: {sampling}, {next(iter(target))}"] = partial(_projected, sampling, target)
-    for name, q, noise in product(("s_up_orders", "s_down_orders"), RATES, NOISES):
-        cases[f"{name}: {q}, {noise}"] = partial(_at_orders, name, q, noise)
     plain = Update(((-1.5, -1.75), (-0.8, -1.12), (0.8, 0.92), (1.5, 1.55)))
     met = Update(((-1.5, -0.95), (-0.8, -0.32), (0.8, 1.52), (1.5, 2.15)))
     for steps, chance, epoch in product((2, 9), (1.0, 0.3), (1, 4)):

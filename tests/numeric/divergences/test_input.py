@@ -13,9 +13,7 @@ from lastiterate.numeric.divergences import (
     renyi_mixtures,
     replacement_step,
     s_down,
-    s_down_orders,
     s_up,
-    s_up_orders,
 )
 from lastiterate.numeric.divergences.mixtures import refine
 from lastiterate.numeric.errors import InputError
@@ -58,13 +56,6 @@ def test_noise_far_from_shift(function: Callable[..., object]) -> None:
 def test_little_noise_without_replacement() -> None:
     with pytest.raises(InputError, match=r"between 0.1 and 1e50 times the shift 2, got noise=0.1;"):
         replacement_step(0.1, 0.1, alpha=2, shift=2.0)
-
-
-@pytest.mark.parametrize("function", [s_up_orders, s_down_orders])
-def test_many_orders(function: Callable[..., object]) -> None:
-    for q, noise, alphas, name in [(0.0, 1.0, [2.0], "q"), (0.1, 0.0, [2.0], "noise"), (0.1, 1.0, [2.0, 1.0], "alpha")]:
-        with pytest.raises(InputError, match=f"got {name}="):
-            function(q, noise, alphas)
 
 
 def test_mixtures() -> None:
